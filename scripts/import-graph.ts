@@ -1,5 +1,5 @@
 /** `npm run check` prints the import graph: files, cycles, levels of folders and the largest folder. Fails on a cycle. */
-import { findCycles, folderGraph, importGraph, levelsOf } from '../test/architecture/cycles.ts'
+import { computeLevels, findCycles, folderGraph, importGraph } from '../test/architecture/cycles.ts'
 import { sources } from '../test/architecture/sources.ts'
 
 /** The largest share of all lines that one folder may have, in per cent. */
@@ -22,7 +22,7 @@ const lines = Map.groupBy(files, ({ path }) => path.split('/')[0] ?? path)
 const total = lines.reduce((sum, { lines: count }) => sum + count, 0)
 const percentOf = (count: number) => Math.round((count * 1000) / total) / 10
 
-const levels = cycles.length === 0 ? levelsOf(folders) : new Map<string, number>()
+const levels = cycles.length === 0 ? computeLevels(folders) : new Map<string, number>()
 const depth = Math.max(...levels.values())
 for (let level = depth; level >= 1; level--) {
   const members = [...levels].filter(([, own]) => own === level).map(([folder]) => folder)

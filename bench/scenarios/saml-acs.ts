@@ -1,8 +1,8 @@
 import {
-  assertionOf,
+  buildAssertion,
+  buildSamlResponse,
   createIdp,
   type Idp,
-  responseOf,
   signed,
 } from '../../test/support/saml/idp.ts'
 import type { Scenario } from '../core/scenario.ts'
@@ -63,6 +63,6 @@ function responseFor(idp: Idp, nameId: string, { entityId, acsUrl }: ServiceProv
     notBefore: new Date(),
     notOnOrAfter: new Date(Date.now() + 600_000),
   }
-  const assertion = signed(assertionOf(options), 'Assertion', idp)
-  return Buffer.from(responseOf(options, assertion)).toString('base64')
+  const assertion = signed(buildAssertion(options), 'Assertion', idp)
+  return Buffer.from(buildSamlResponse(options, assertion)).toString('base64')
 }

@@ -1,4 +1,4 @@
-import { ethereumWallet, messageOf, solanaWallet } from '../../test/support/web3/wallets.ts'
+import { buildMessage, ethereumWallet, solanaWallet } from '../../test/support/web3/wallets.ts'
 import type { Scenario } from '../core/scenario.ts'
 import { times } from '../core/users.ts'
 
@@ -14,7 +14,7 @@ const signIn = (chain: keyof typeof wallets): Scenario => ({
     const users = Array.from({ length: connections }, wallets[chain])
     const bodies = await times(stock, async (i) => {
       const wallet = users[i % connections] ?? wallets[chain]()
-      const message = messageOf(wallet, place)
+      const message = buildMessage(wallet, place)
       return { chain, message, signature: await wallet.sign(message) }
     })
     return {

@@ -53,7 +53,7 @@ export function findCycles(graph: Graph): string[][] {
 }
 
 /** The longest chain of imports below each node; the graph must have no cycle. */
-export function levelsOf(graph: Graph): Map<string, number> {
+export function computeLevels(graph: Graph): Map<string, number> {
   const levels = new Map<string, number>()
   const levelOf = (node: string): number => {
     const known = levels.get(node)

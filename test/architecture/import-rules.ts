@@ -203,7 +203,7 @@ export const exceptions: { from: RegExp; to: string; why: string }[] = [
 /** The reason why an import is forbidden; undefined when it is allowed. */
 export function objection(edge: ImportEdge): string | undefined {
   const { from, to, typeOnly } = edge
-  const [source, target] = [partOf(from), partOf(to)]
+  const [source, target] = [findPart(from), findPart(to)]
   if (!source || !target) return `${source ? to : from} is no part of the server`
   if (exceptions.some((exception) => exception.from.test(from) && exception.to === to)) return
   if (packages.some((folder) => to.startsWith(folder) && !from.startsWith(folder))) {
@@ -261,7 +261,7 @@ function orderObjection({ from, to, typeOnly }: ImportEdge, part: string): strin
   if (part === 'modules' && !typeOnly) return indexObjection(to)
 }
 
-export function partOf(path: string): string | undefined {
+export function findPart(path: string): string | undefined {
   const [first = ''] = path.split('/')
   return Object.hasOwn(rules, first) ? first : undefined
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { findCycles, folderGraph, importGraph } from './cycles.ts'
-import { exceptions, objection, partOf } from './import-rules.ts'
+import { exceptions, findPart, objection } from './import-rules.ts'
 import { type Source, sources } from './sources.ts'
 
 const product = sources([
@@ -27,7 +27,7 @@ suite('imports', () => {
   })
 
   test('assigns each file to a part with import rules', () => {
-    const unknown = product.filter(({ path }) => !partOf(path)).map(({ path }) => path)
+    const unknown = product.filter(({ path }) => !findPart(path)).map(({ path }) => path)
     assert.deepEqual(unknown, [])
   })
 
@@ -127,5 +127,5 @@ function packagesOf(parts: string[], pattern: RegExp): string[] {
     imports
       .filter(({ file, specifier }) => file === undefined && pattern.test(specifier))
       .map(({ specifier }) => `${path} imports ${specifier}`)
-  return product.filter(({ path }) => parts.includes(partOf(path) ?? '')).flatMap(found)
+  return product.filter(({ path }) => parts.includes(findPart(path) ?? '')).flatMap(found)
 }

@@ -11,7 +11,7 @@ import type { Page } from 'playwright-core'
 
 import { accountPage } from '../support/account-pages.ts'
 import { providerEnv } from '../support/external.ts'
-import { codeOf, everyFactor } from '../support/factors/factors.ts'
+import { everyFactor, totpCode } from '../support/factors/factors.ts'
 import { createClient, oauthServer, signInClient } from '../support/oauth-server.ts'
 import { changeUser } from '../support/requests.ts'
 import { newAddress, password, signedIn, signUpUser } from '../support/users.ts'
@@ -86,7 +86,7 @@ async function walkAllPages(
   await page.getByRole('img').waitFor()
   await look('totp')
   const secret = ((await page.locator('code').textContent()) ?? '').replaceAll(' ', '')
-  await page.getByLabel('Code', { exact: true }).fill(codeOf(secret))
+  await page.getByLabel('Code', { exact: true }).fill(totpCode(secret))
   await page.locator('button[value=verify]').click()
   await page.getByRole('status').waitFor()
   await look('factors')

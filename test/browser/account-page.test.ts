@@ -5,7 +5,7 @@ import { suite, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 
 import { accountPage } from '../support/account-pages.ts'
-import { codeOf, everyFactor } from '../support/factors/factors.ts'
+import { everyFactor, totpCode } from '../support/factors/factors.ts'
 import { nextEmail } from '../support/messages/mail-journeys.ts'
 import { codeIn } from '../support/messages/mail-links.ts'
 import { createClient, oauthServer, signInClient } from '../support/oauth-server.ts'
@@ -77,7 +77,7 @@ suite('account page in a browser', { skip }, () => {
     await press(page, 'Continue')
     await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor()
     const secret = ((await page.locator('code').textContent()) ?? '').replaceAll(' ', '')
-    await page.getByLabel('Code', { exact: true }).fill(codeOf(secret))
+    await page.getByLabel('Code', { exact: true }).fill(totpCode(secret))
     await press(page, 'Confirm')
     await saved(page)
     await press(page, 'Create recovery codes')

@@ -18,7 +18,7 @@ import type { Page } from 'playwright-core'
 
 import { startMcpServer } from '../support/mcp-server.ts'
 import { serveDocuments } from '../support/metadata-documents.ts'
-import { claimsOf } from '../support/oauth-server.ts'
+import { decodeClaims } from '../support/oauth-server.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { serve } from '../support/processes/listening.ts'
 import { signUpUser } from '../support/users.ts'
@@ -64,7 +64,7 @@ suite('MCP TypeScript SDK', { skip }, () => {
       return callback.next()
     })
     assert.equal(await agent.call('write'), 'write: done')
-    const { aud, sub } = claimsOf(agent.tokens()?.access_token ?? '')
+    const { aud, sub } = decodeClaims(agent.tokens()?.access_token ?? '')
     assert.deepEqual([aud, sub], [[resource.url, 'authenticated'], account.user.id])
   })
 
@@ -87,7 +87,7 @@ suite('MCP TypeScript SDK', { skip }, () => {
     agent.spoilAccessToken()
     assert.equal(await agent.call('read'), 'read: done')
     assert.notEqual(agent.tokens()?.refresh_token, before.refresh_token)
-    assert.equal(claimsOf(agent.tokens()?.access_token ?? '').sub, account.user.id)
+    assert.equal(decodeClaims(agent.tokens()?.access_token ?? '').sub, account.user.id)
   })
 })
 

@@ -6,7 +6,7 @@ import * as esbuild from 'esbuild'
 import { decodeJwt } from 'jose'
 import type { CDPSession, Page } from 'playwright-core'
 
-import { blocksOf, documentedUrl } from '../docs/javascript-blocks/blocks.ts'
+import { documentedUrl, readBlocks } from '../docs/javascript-blocks/blocks.ts'
 import { passkeysOn } from '../support/factors/passkeys.ts'
 import { patienceMs } from '../support/processes/until.ts'
 import { build } from '../support/server.ts'
@@ -108,7 +108,7 @@ suite('passkeys in a browser', { skip }, () => {
   test('the blocks of docs/passkeys.md work as they are written', async (t) => {
     const { page, device, url } = await open(t)
     await device()
-    const [create = '', add = '', signIn = '', ...others] = blocksOf('docs/passkeys.md')
+    const [create = '', add = '', signIn = '', ...others] = readBlocks('docs/passkeys.md')
     assert.deepEqual(others, [])
     const client = create.replace(documentedUrl, url)
     await page.addScriptTag({ content: await bundle(`${client}\nwindow.supabase = supabase`) })

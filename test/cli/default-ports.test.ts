@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { suite, type TestContext, test } from 'node:test'
 
-import { configOf, encryptionKey } from '../support/config.ts'
+import { encryptionKey, testConfig } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startCli } from '../support/processes/cli-process.ts'
 import { isReady } from '../support/processes/server-process.ts'
@@ -15,7 +15,7 @@ const ports = { api: 8081, metrics: 9100 }
 
 suite('default ports', () => {
   test('are 8081 and 9100', () => {
-    const config = configOf()
+    const config = testConfig()
     const { PORT, OTEL_EXPORTER_PROMETHEUS_PORT } = config
     assert.deepEqual({ api: PORT, metrics: OTEL_EXPORTER_PROMETHEUS_PORT }, ports)
   })

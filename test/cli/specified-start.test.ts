@@ -10,7 +10,7 @@ import { poolSizeFor } from '../../server/connections.ts'
 import { startServer } from '../../server.ts'
 import { minimalEnvironment, read } from '../config/environment.ts'
 import { query } from '../db/sql.ts'
-import { configOf, encryptionKey } from '../support/config.ts'
+import { encryptionKey, testConfig } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { functionEnv } from '../support/webhooks/hook-functions.ts'
 
@@ -130,10 +130,10 @@ suite('start as specified', () => {
 })
 
 suite('AUTH_DB_MAX_POOL_SIZE', () => {
-  const size = (env: Record<string, string>, room: number) => poolSizeFor(configOf(env), room)
+  const size = (env: Record<string, string>, room: number) => poolSizeFor(testConfig(env), room)
 
   test('defaults to the connection limit of Postgres, at most 100', () => {
-    assert.equal(configOf().AUTH_DB_MAX_POOL_SIZE, 0)
+    assert.equal(testConfig().AUTH_DB_MAX_POOL_SIZE, 0)
     assert.equal(size({}, 97), 94)
     assert.equal(size({}, 500), 100)
   })
@@ -152,5 +152,5 @@ suite('AUTH_DB_MAX_POOL_SIZE', () => {
 })
 
 function start(env: Record<string, string>) {
-  return startServer(configOf({ PORT: '0', ...env }, false), createPino('fatal', { write() {} }))
+  return startServer(testConfig({ PORT: '0', ...env }, false), createPino('fatal', { write() {} }))
 }

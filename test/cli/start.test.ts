@@ -11,7 +11,7 @@ import { warnOfClock } from '../../server/clock.ts'
 import { allowNoHome } from '../../server/home-folder.ts'
 import { startServer } from '../../server.ts'
 import { query } from '../db/sql.ts'
-import { configOf, encryptionKey } from '../support/config.ts'
+import { encryptionKey, testConfig } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { startCli } from '../support/processes/cli-process.ts'
 import { freePort } from '../support/processes/free-port.ts'
@@ -210,7 +210,7 @@ suite('server start', () => {
       const env = { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: size, PORT: '0', ...more }
       const write = (line: string) => void lines.push(line)
       const app = await startServer(
-        configOf({ ...right, ...env }, false),
+        testConfig({ ...right, ...env }, false),
         createPino('warn', { write }),
       )
       await app.close()
@@ -325,7 +325,7 @@ suite('server start', () => {
 
 /** Collects each warning. */
 function start(env: Record<string, string>, write: (line: string) => void = () => {}) {
-  return startServer(configOf({ ...right, ...env }, false), createPino('warn', { write }))
+  return startServer(testConfig({ ...right, ...env }, false), createPino('warn', { write }))
 }
 
 /** The variables named by lines of the form `  NAME is wrong; remedy.` */

@@ -9,10 +9,10 @@ import { signedResponse } from '../support/saml/idp.ts'
 import { addIdp, post, requestIn } from '../support/saml/server.ts'
 import { newAddress, newNumber, password } from '../support/users.ts'
 import { injected, phantom } from '../support/web3/browser-wallets.ts'
-import { ethereumWallet, messageOf, solanaWallet } from '../support/web3/wallets.ts'
+import { buildMessage, ethereumWallet, solanaWallet } from '../support/web3/wallets.ts'
 import { client } from './journeys.ts'
 import { memory } from './memory.ts'
-import { documentedMethods, methodsOf, needsBrowser, recording } from './sdk-methods.ts'
+import { documentedMethods, listMethods, needsBrowser, recording } from './sdk-methods.ts'
 import { site } from './world.ts'
 
 const experimental = { passkey: true, recoveryCodes: true }
@@ -259,7 +259,7 @@ client('auth-js', async (world, walk, t) => {
     ok(await customProviders.deleteProvider('custom:plain'))
     const gone = await customProviders.getProvider('custom:plain')
     assert.equal(gone.error?.code, 'custom_provider_not_found')
-    for (const [name, ask] of methodsOf(customProviders)) {
+    for (const [name, ask] of listMethods(customProviders)) {
       const { error } = await ask('unprefixed', { type: 'saml' })
       assert.ok(error || name === 'listProviders', name)
     }
@@ -268,7 +268,7 @@ client('auth-js', async (world, walk, t) => {
   await walk('wallets', async () => {
     const options = { url: 'https://app.example/sign-in' }
     const [ethereum, solana] = [ethereumWallet(), solanaWallet()]
-    const signed = { chain: 'ethereum' as const, message: messageOf(ethereum) }
+    const signed = { chain: 'ethereum' as const, message: buildMessage(ethereum) }
     const signature = (await ethereum.sign(signed.message)) as `0x${string}`
     const { data } = ok(await newClient().signInWithWeb3({ ...signed, signature }))
     assert.equal(data.user?.app_metadata.provider, 'web3')
@@ -299,7 +299,7 @@ client('auth-js', async (world, walk, t) => {
   await walk('what is not switched on', async () => {
     const { api } = await registeredUser()
     for (const part of [api.oauth, admin.oauth]) {
-      for (const [name, ask] of methodsOf(part)) {
+      for (const [name, ask] of listMethods(part)) {
         const response = await ask(crypto.randomUUID(), {})
         assert.ok(response.error, name)
       }

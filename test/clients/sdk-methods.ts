@@ -60,7 +60,7 @@ function within(api: object, name: string): string[] {
 type Send = (...given: unknown[]) => Promise<{ error?: unknown }>
 
 /** Each method of a part of the SDK, called with any arguments: the result has an `error`. */
-export function methodsOf(api: object): [string, Send][] {
+export function listMethods(api: object): [string, Send][] {
   return Object.keys(api).map((name) => {
     const method: unknown = Reflect.get(api, name)
     if (typeof method !== 'function') throw new Error(`${name} is no method`)

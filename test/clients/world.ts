@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 
 import { describe, externalServer, verifiedProfile } from '../support/external.ts'
-import { codeOf } from '../support/factors/factors.ts'
+import { totpCode } from '../support/factors/factors.ts'
 import { passkeysOn } from '../support/factors/passkeys.ts'
 import { codeIn, linkIn } from '../support/messages/mail-links.ts'
 import type { ReceivedMail } from '../support/messages/mail-server.ts'
@@ -105,7 +105,7 @@ export async function startWorld(t: TestContext, extraEnv: Record<string, string
     redirectOf,
     visit,
     idToken,
-    totp: codeOf,
+    totp: totpCode,
   }
 }
 

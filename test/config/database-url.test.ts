@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { addressForPrograms } from '../../cli/backup/programs.ts'
 import { databaseUrl } from '../../config/core/parse-database-url.ts'
 import { readConfig } from '../../config/read-config.ts'
-import { configOf } from '../support/config.ts'
+import { testConfig } from '../support/config.ts'
 import { wrongVariables } from './environment.ts'
 
 const read: [given: string, url: string][] = [
@@ -68,13 +68,13 @@ suite('DATABASE_URL', () => {
   test('AUTH_DB_READ_URL and AUTH_DB_READ_URLS accept several connection strings', () => {
     const urls = ['postgres://u:a,b@h1/db', 'postgresql://u@h2:6432/db']
     for (const name of ['AUTH_DB_READ_URL', 'AUTH_DB_READ_URLS']) {
-      const config = configOf({ [name]: urls.join(', ') })
+      const config = testConfig({ [name]: urls.join(', ') })
       assert.deepEqual(config.AUTH_DB_READ_URL, urls)
       assert.equal(config.AUTH_DB_READ_MAX_LAG, 10)
     }
-    const { AUTH_DB_READ_URL } = configOf({ AUTH_DB_READ_URL: 'host=h1 user=u dbname=db' })
+    const { AUTH_DB_READ_URL } = testConfig({ AUTH_DB_READ_URL: 'host=h1 user=u dbname=db' })
     assert.deepEqual(AUTH_DB_READ_URL, ['postgres://u:@h1/db'])
-    assert.deepEqual(configOf().AUTH_DB_READ_URL, [])
+    assert.deepEqual(testConfig().AUTH_DB_READ_URL, [])
   })
 
   for (const url of ['postgres://h1,h2/db', 'postgres://h/db?target_session_attrs=standby', 'h']) {
@@ -100,7 +100,7 @@ suite('DATABASE_URL', () => {
       const warnings: string[] = []
       const env = {
         ...{ AUTH_SITE_URL: 'http://app.example', AUTH_API_EXTERNAL_URL: 'http://auth.example' },
-        ...{ AUTH_DB_DRIVER: 'postgres', AUTH_JWT_SECRET: configOf().AUTH_JWT_SECRET },
+        ...{ AUTH_DB_DRIVER: 'postgres', AUTH_JWT_SECRET: testConfig().AUTH_JWT_SECRET },
         DATABASE_URL: `postgres://h/db?sslmode=${mode}`,
       }
       readConfig(env, { dev: true, warn: (warning) => warnings.push(warning) })

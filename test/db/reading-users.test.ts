@@ -8,7 +8,7 @@ import { asAdmin } from '../support/admin.ts'
 import { sharedServers } from '../support/processes/shared-servers.ts'
 import { changeUser, getUser, refresh, verify } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { statementsOf, unnamedStatements } from '../support/statements.ts'
+import { unnamedStatements, watchStatements } from '../support/statements.ts'
 import { autoconfirm, newAddress, password, signIn, signUp, signUpUser } from '../support/users.ts'
 
 const requests: Record<string, (app: App) => Promise<() => Promise<unknown>>> = {
@@ -87,7 +87,7 @@ suite('index use by user', () => {
     test(`${name} scans no table of users, identities or sessions`, async () => {
       const { app } = await serverFor({ ...autoconfirm, ...unnamedStatements })
       const request = await prepare(app)
-      const texts = await statementsOf(app, request)
+      const texts = await watchStatements(app, request)
       const requested = texts.filter((text) => tables.some((table) => text.includes(`"${table}"`)))
       assert.ok(requested.length > 0, texts.join('\n'))
       for (const text of requested) {

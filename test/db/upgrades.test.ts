@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
-import { codeOf, stepUp } from '../support/factors/factors.ts'
+import { stepUp, totpCode } from '../support/factors/factors.ts'
 import { getUser, refresh, verify } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { signedIn } from '../support/users.ts'
@@ -74,7 +74,7 @@ for (const file of files) {
         await signedIn(app, email)
       }
       const session = await signedIn(app, userWithTotp.email)
-      const code = (away = 0) => codeOf(userWithTotp.secret, away)
+      const code = (away = 0) => totpCode(userWithTotp.secret, away)
       await stepUp(app, session, { id: userWithTotp.factor, secret: userWithTotp.secret, code })
       const opened = await verify(app, { type: 'recovery', token_hash: plain.link })
       assert.equal(opened.statusCode, 200, opened.body)

@@ -49,7 +49,7 @@ function filled(source: string, env: NodeJS.Dict<string>): string {
 }
 
 /** The variables of a service’s container: those of .env, overridden by the file. */
-export function environmentOf(
+export function containerEnvironment(
   { environment = {}, env_file }: Service,
   env: NodeJS.Dict<string>,
 ): NodeJS.Dict<string> {

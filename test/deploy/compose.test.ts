@@ -11,7 +11,7 @@ import { parse } from 'yaml'
 import { knownNames } from '../../config/names.ts'
 import { readConfig } from '../../config/read-config.ts'
 import { parseDuration } from '../../schemas/values/duration.ts'
-import { composeWith, environmentOf } from './compose-file.ts'
+import { composeWith, containerEnvironment } from './compose-file.ts'
 import { makeSecrets, newFolder } from './env-file.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -209,7 +209,7 @@ suite('server containers', () => {
       for (const variable of Object.keys(environment)) {
         const env = { ...secrets, [variable]: 'changed' }
         const filled = composeWith(env).services[name] ?? {}
-        const isChanged = environmentOf(filled, env)[variable] === 'changed'
+        const isChanged = containerEnvironment(filled, env)[variable] === 'changed'
         assert.equal(isChanged, !(variable in fixed), variable)
       }
       const other = { ...secrets, AUTH_PASSWORD_MIN_LENGTH: '12', POSTERN_PORT: '9000' }
@@ -227,5 +227,5 @@ function configOf(
   warn: (notice: string) => void = () => {},
 ) {
   const service = composeWith(env).services[name] ?? {}
-  return readConfig(environmentOf(service, env), { dev: false, warn })
+  return readConfig(containerEnvironment(service, env), { dev: false, warn })
 }

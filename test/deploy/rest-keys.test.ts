@@ -11,7 +11,7 @@ import { suite, test } from 'node:test'
 import pg from 'pg'
 
 import { mintServiceRole } from '../../server/service-role.ts'
-import { configOf } from '../support/config.ts'
+import { testConfig } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { type Ending, lastFirst } from '../support/processes/ending.ts'
 import { startServerProcess } from '../support/processes/server-process.ts'
@@ -83,7 +83,7 @@ async function keysIn(file: string): Promise<unknown[]> {
 }
 
 async function rotate(url: string): Promise<void> {
-  const token = await mintServiceRole(configOf().AUTH_JWT_SECRET)
+  const token = await mintServiceRole(testConfig().AUTH_JWT_SECRET)
   const response = await fetch(`${url}/admin/keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

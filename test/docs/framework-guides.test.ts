@@ -7,7 +7,7 @@ import { test } from 'node:test'
 
 import { startWorld, type World } from '../clients/world.ts'
 import { newAddress } from '../support/users.ts'
-import { filesOf, importGuide } from './framework-guides/guide.ts'
+import { importGuide, readGuideFiles } from './framework-guides/guide.ts'
 import type * as Expo from './framework-guides/stubs/expo.ts'
 import type * as Next from './framework-guides/stubs/next.ts'
 import type * as Nuxt from './framework-guides/stubs/nuxt.ts'
@@ -90,7 +90,7 @@ test('framework guides', async (t) => {
 
   await t.test('every TypeScript block of a guide belongs to a file', () => {
     const counts = ['nextjs', 'sveltekit', 'nuxt', 'expo'].map(
-      (name) => Object.keys(filesOf(`guide-${name}.md`)).length,
+      (name) => Object.keys(readGuideFiles(`guide-${name}.md`)).length,
     )
     assert.deepEqual(counts, [6, 7, 9, 3])
   })
@@ -181,9 +181,9 @@ async function nextSite(t: Parameters<typeof importGuide>[0]): Promise<Site> {
     signUp: (email) => act(actions.signUp, { email, password }),
     signIn: (email, password) => act(actions.signIn, { email, password }),
     provider: (provider) => act(actions.signInWithProvider, { provider }),
-    callback: (url) => outcomeOf(() => callback.GET(stub.requestOf(url.href))),
+    callback: (url) => outcomeOf(() => callback.GET(stub.createNextRequest(url.href))),
     async home() {
-      await proxy.proxy(stub.requestOf('http://localhost:3000/'))
+      await proxy.proxy(stub.createNextRequest('http://localhost:3000/'))
       return outcomeOf(() => stub.render(home))
     },
     signOut: () => act(actions.signOut),
@@ -209,7 +209,7 @@ async function svelteKitSite(t: Parameters<typeof importGuide>[0]): Promise<Site
   })
   const origin = 'http://localhost:5173'
   const request = (handler: Handler, url = `${origin}/login`, form = {}) =>
-    outcomeOf(() => hooks.handle({ event: stub.eventOf(url, form), resolve: handler }))
+    outcomeOf(() => hooks.handle({ event: stub.createRequestEvent(url, form), resolve: handler }))
   const { actions } = login
   return {
     signUp: (email) => request(actions.signUp, undefined, { email, password }),

@@ -9,7 +9,7 @@ import { Webhook } from 'standardwebhooks'
 
 import { withPresets } from '../../cli/dev/presets.ts'
 import { readSigningKeys, signedHeaders } from '../../plugins/outgoing/hooks/signature.ts'
-import { codeOf } from '../support/factors/factors.ts'
+import { totpCode } from '../support/factors/factors.ts'
 import { endingOfSuite } from '../support/processes/ending.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { serviceRole } from '../support/processes/server-process.ts'
@@ -19,7 +19,7 @@ import { type App, build } from '../support/server.ts'
 import { newAddress } from '../support/users.ts'
 import { injected } from '../support/web3/browser-wallets.ts'
 import { ethereumWallet } from '../support/web3/wallets.ts'
-import { blocksOf, documentedUrl, pagesWithBlocks, run } from './javascript-blocks/blocks.ts'
+import { documentedUrl, pagesWithBlocks, readBlocks, run } from './javascript-blocks/blocks.ts'
 
 const password = 'correct horse'
 const site = 'https://app.example.com'
@@ -129,10 +129,10 @@ suite('JavaScript blocks', () => {
       const stepUp = next()
       const { supabase, email } = await signedIn()
       const typed = enrol.replace("code: '123456'", 'code: codeOf(factor.totp.secret)')
-      const { factor, error } = await run(typed, { supabase, codeOf })
+      const { factor, error } = await run(typed, { supabase, codeOf: totpCode })
       assert.equal(error, null)
       await supabase.auth.signInWithPassword({ email, password })
-      await run(stepUp, { supabase, code: codeOf(Object(factor).totp.secret, 1) })
+      await run(stepUp, { supabase, code: totpCode(Object(factor).totp.secret, 1) })
       const { data } = await supabase.auth.mfa.getAuthenticatorAssuranceLevel()
       assert.equal(data?.currentLevel, 'aal2')
     },
@@ -240,7 +240,7 @@ suite('JavaScript blocks', () => {
 
   for (const [page, journey] of Object.entries(journeys)) {
     test(`runs the JavaScript blocks of ${page} as described`, async (t) => {
-      const blocks = blocksOf(page).map((block) => block.replaceAll(documentedUrl, url))
+      const blocks = readBlocks(page).map((block) => block.replaceAll(documentedUrl, url))
       await journey(() => blocks.shift() ?? assert.fail('the page has no further block'), t)
       assert.deepEqual(blocks, [])
     })
@@ -277,7 +277,7 @@ suite('JavaScript blocks', () => {
     const { supabase } = await signedIn(options)
     const { data: factor } = await supabase.auth.mfa.enroll({ factorType: 'totp' })
     assert.ok(factor)
-    const code = codeOf(factor.totp.secret)
+    const code = totpCode(factor.totp.secret)
     const { error } = await supabase.auth.mfa.challengeAndVerify({ factorId: factor.id, code })
     assert.equal(error, null)
     return supabase

@@ -5,7 +5,13 @@ import { suite, type TestContext, test } from 'node:test'
 
 import pg from 'pg'
 
-import { addTotp, claimsOf, everyFactor, stepUp, userWithTotp } from '../support/factors/factors.ts'
+import {
+  addTotp,
+  everyFactor,
+  stepUp,
+  tokenClaims,
+  userWithTotp,
+} from '../support/factors/factors.ts'
 import { build } from '../support/server.ts'
 import { signedIn, signUpUser } from '../support/users.ts'
 
@@ -45,9 +51,12 @@ async function setUp(t: TestContext) {
   for (const [, sql = ''] of text.matchAll(/```sql\n([\s\S]*?)```/g)) await client.query(sql)
 
   /** Like a database REST layer: the role and the claims of the token for one transaction. */
-  async function rowsOf(table: string, session: Parameters<typeof claimsOf>[0]): Promise<number> {
+  async function rowsOf(
+    table: string,
+    session: Parameters<typeof tokenClaims>[0],
+  ): Promise<number> {
     await client.query('begin')
-    const claims = JSON.stringify(claimsOf(session))
+    const claims = JSON.stringify(tokenClaims(session))
     await client.query("select set_config('request.jwt.claims', $1, true)", [claims])
     await client.query('set local role authenticated')
     const { rows } = await client.query(`select amount from ${client.escapeIdentifier(table)}`)

@@ -7,7 +7,7 @@ import { AuthClient, type EmailOtpType } from '@supabase/auth-js'
 import { nextEmail } from '../support/messages/mail-journeys.ts'
 import { codeIn, linkIn } from '../support/messages/mail-links.ts'
 import type { ReceivedMail } from '../support/messages/mail-server.ts'
-import { portOf } from '../support/processes/listening.ts'
+import { listeningPort } from '../support/processes/listening.ts'
 import { sharedServers } from '../support/processes/shared-servers.ts'
 import { call } from '../support/requests.ts'
 import type { Built } from '../support/server.ts'
@@ -22,7 +22,7 @@ interface World extends Built {
 }
 
 function worldAt(server: Built): World {
-  const url = `http://127.0.0.1:${portOf(server.app.server)}`
+  const url = `http://127.0.0.1:${listeningPort(server.app.server)}`
   const client = (flowType: 'implicit' | 'pkce' = 'implicit') => {
     const items = new Map<string, string>()
     const storage = {

@@ -6,11 +6,11 @@ import * as custom from '../support/custom-providers/requests.ts'
 import { sharedServers } from '../support/processes/shared-servers.ts'
 import { call, outcomeOf } from '../support/requests.ts'
 import {
-  assertionOf,
+  buildAssertion,
+  buildIdpMetadata,
+  buildSamlResponse,
   createIdp,
-  metadataOf,
   type ResponseOptions,
-  responseOf,
   signedResponse,
 } from '../support/saml/idp.ts'
 import { addIdp, ask, begin, type Known, post, postForm, samlOn } from '../support/saml/server.ts'
@@ -122,7 +122,7 @@ const consumerService: Row[] = [
     [303, 'invalid_request', 'validation_failed'],
     async (app) => {
       const { idp } = await addIdp(app)
-      return landing(await post(app, responseOf({ idp }, assertionOf({ idp }))))
+      return landing(await post(app, buildSamlResponse({ idp }, buildAssertion({ idp }))))
     },
   ],
   [
@@ -281,7 +281,7 @@ const ssoProviders: Row[] = [
   [
     'metadata without certificate',
     [400, 'validation_failed'],
-    create(() => ({ metadata_xml: metadataOf('https://idp.example', []) })),
+    create(() => ({ metadata_xml: buildIdpMetadata('https://idp.example', []) })),
   ],
   [
     'an empty domain',
@@ -340,7 +340,7 @@ const signIn =
   (fields: web3.MessageFields = {}): Row[2] =>
   async (app) => {
     const own = wallet()
-    const response = await web3.signInWith(app, own, web3.messageOf(own, fields))
+    const response = await web3.signInWith(app, own, web3.buildMessage(own, fields))
     const { error } = Object(response.json())
     return [...outcomeOf(response), ...(error ? [error] : [])]
   }
@@ -374,7 +374,7 @@ const wallets: Row[] = [
   [
     'the signature of another key',
     [400, 'invalid_credentials'],
-    async (app) => outcomeOf(await web3.signInWith(app, wallet(), web3.messageOf(wallet()))),
+    async (app) => outcomeOf(await web3.signInWith(app, wallet(), web3.buildMessage(wallet()))),
   ],
   ['a valid message', [200, ''], signIn()],
   [

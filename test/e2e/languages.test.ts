@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 
 import { startTemplateServer } from '../mail/template-server.ts'
-import { emailAfter, pathOf } from '../support/messages/mail-journeys.ts'
+import { emailAfter, emailedPath } from '../support/messages/mail-journeys.ts'
 import { linkIn } from '../support/messages/mail-links.ts'
 import { endingOfSuite } from '../support/processes/ending.ts'
 import { call } from '../support/requests.ts'
@@ -93,7 +93,7 @@ suite('language of emails and pages', () => {
     const { email } = await signedUp(undefined, {})
     const link = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
     const page = (language: string) =>
-      call(server.app, pathOf(linkIn(link)), undefined, {
+      call(server.app, emailedPath(linkIn(link)), undefined, {
         headers: { 'accept-language': language },
       })
 

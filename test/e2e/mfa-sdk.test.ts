@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { AuthClient } from '@supabase/auth-js'
 
-import { codeOf, everyFactor, wrongCode } from '../support/factors/factors.ts'
+import { everyFactor, totpCode, wrongCode } from '../support/factors/factors.ts'
 import { buildWithSms } from '../support/messages/phone-journeys.ts'
 import { newNumber } from '../support/users.ts'
 
@@ -27,7 +27,7 @@ suite('MFA by SDK', () => {
     assert.equal(wrong.error?.code, 'mfa_verification_failed')
     const events: string[] = []
     client.onAuthStateChange((event) => void events.push(event))
-    const right = await client.mfa.verify({ factorId, challengeId, code: codeOf(totp.secret) })
+    const right = await client.mfa.verify({ factorId, challengeId, code: totpCode(totp.secret) })
     assert.equal(right.error, null)
     assert.ok(events.includes('MFA_CHALLENGE_VERIFIED'))
     assert.equal((await level(client)).join(), 'aal2,aal2')
@@ -43,7 +43,7 @@ suite('MFA by SDK', () => {
     )
     const early = await client.mfa.unenroll({ factorId })
     assert.equal(early.error?.code, 'insufficient_aal')
-    const code = codeOf(totp.secret, 1)
+    const code = totpCode(totp.secret, 1)
     assert.equal((await client.mfa.challengeAndVerify({ factorId, code })).error, null)
     const removed = await client.mfa.unenroll({ factorId })
     assert.equal(removed.data?.id, factorId)

@@ -14,15 +14,15 @@ import { startDnsServer } from '../support/organizations/dns-server.ts'
 import {
   adminOk,
   as,
+  createOwner,
   ok,
   organizationsOn,
-  ownerOf,
   refreshedClaims,
 } from '../support/organizations/organizations.ts'
 import { refresh } from '../support/requests.ts'
 import { signedResponse } from '../support/saml/idp.ts'
 import { addIdp, begin, type Known, post, samlOn } from '../support/saml/server.ts'
-import { accountOf, newClient, roleOf, scimOn } from '../support/scim/clients.ts'
+import { findMemberRole, findScimAccount, newClient, scimOn } from '../support/scim/clients.ts'
 import { type App, build } from '../support/server.ts'
 import { signedInAdminCreatedUser } from '../support/users.ts'
 
@@ -33,7 +33,7 @@ interface Domain {
 
 test('a B2B product: create, verify a domain, invite, sign in by SSO, provision by SCIM, see one’s own rows', async (t) => {
   const { app, mail, dns, as: sql } = await product(t)
-  const { owner, organization } = await ownerOf(app, 'Acme')
+  const { owner, organization } = await createOwner(app, 'Acme')
   const path = `/organizations/${organization.id}`
 
   // The domain lets colleagues join by themselves.
@@ -74,12 +74,12 @@ test('a B2B product: create, verify a domain, invite, sign in by SSO, provision 
     emails: [{ value: 'heidi@acme.example', primary: true }],
   })
   const heidi = await ssoSignIn(app, idp, 'heidi', ['staff'])
-  assert.equal(heidi.user.id, (await accountOf(app, provisioned.id)).user_id)
+  assert.equal(heidi.user.id, (await findScimAccount(app, provisioned.id)).user_id)
   assert.deepEqual(await organizationsOf(app, heidi), [[organization.id, 'member']])
   const claimsOfHeidi = await claimsAt(app, heidi, organization.id)
 
   // Each tenant sees its rows only.
-  const { owner: rival, organization: other } = await ownerOf(app, 'Globex')
+  const { owner: rival, organization: other } = await createOwner(app, 'Globex')
   const atAcme = await claimsAt(app, freelancer, organization.id)
   const atGlobex = await claimsAt(app, rival, other.id)
   await sql(atAcme, "insert into example_todos (title) values ('buy anvils')")
@@ -99,7 +99,7 @@ test('a B2B product: create, verify a domain, invite, sign in by SSO, provision 
   assert.deepEqual(await ssoRejection(app, idp, 'heidi'), 'user_deactivated')
   assert.deepEqual(await isMember(sql, claimsOfHeidi, organization.id), false)
   assert.equal((await scim.send('DELETE', `/Users/${provisioned.id}`)).statusCode, 204)
-  assert.equal(await roleOf(app, organization.id, heidi.user.id), undefined)
+  assert.equal(await findMemberRole(app, organization.id, heidi.user.id), undefined)
   assert.deepEqual(await organizationsOf(app, employee), [[organization.id, 'admin']])
 })
 
@@ -175,7 +175,7 @@ suite('policies of examples/organizations/todos.sql', () => {
 
   /** An organization with a user for each role and their tokens. */
   async function tenant(app: App, name: string) {
-    const { owner, organization } = await ownerOf(app, name)
+    const { owner, organization } = await createOwner(app, name)
     const { id } = organization
     const claims: Record<string, AccessToken> = { owner: await claimsAt(app, owner, id) }
     for (const [role, granted] of Object.entries(permissions)) {

@@ -6,7 +6,7 @@ import { asAdmin } from '../support/admin.ts'
 import { sharedServers } from '../support/processes/shared-servers.ts'
 import { call, changeUser, getUser, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { statementsOf, tripsOf } from '../support/statements.ts'
+import { recordTrips, watchStatements } from '../support/statements.ts'
 import {
   adminCreatedUser,
   autoconfirm,
@@ -27,7 +27,7 @@ suite('round trips', () => {
   test('a refresh takes one statement', async () => {
     const { app } = await serverFor(autoconfirm)
     const { refresh_token } = await signUpUser(app)
-    const statements = await statementsOf(app, async () => {
+    const statements = await watchStatements(app, async () => {
       assert.equal((await refresh(app, refresh_token)).statusCode, 200)
     })
     assert.equal(statements.length, 1, statements.join('\n'))
@@ -42,21 +42,21 @@ suite('round trips', () => {
       AUTH_SESSIONS_TAGS: 'web,phone',
     })
     const { refresh_token } = await signUpUser(app)
-    const statements = await statementsOf(app, () => refresh(app, refresh_token))
+    const statements = await watchStatements(app, () => refresh(app, refresh_token))
     assert.equal(statements.length, 1, statements.join('\n'))
   })
 
   test('a forged refresh token takes no statement', async () => {
     const { app } = await serverFor(autoconfirm)
     const { refresh_token } = await signUpUser(app)
-    const statements = await statementsOf(app, () => refresh(app, refresh_token.slice(0, -1)))
+    const statements = await watchStatements(app, () => refresh(app, refresh_token.slice(0, -1)))
     assert.deepEqual(statements, [])
   })
 
   test('GET /user takes one statement', async () => {
     const { app } = await serverFor(autoconfirm)
     const session = await signUpUser(app)
-    const statements = await statementsOf(app, async () => {
+    const statements = await watchStatements(app, async () => {
       assert.equal((await getUser(app, session)).statusCode, 200)
     })
     assert.equal(statements.length, 1, statements.join('\n'))
@@ -65,14 +65,14 @@ suite('round trips', () => {
   test('a sign-in takes three statements: counted attempt, reset counter, new session', async () => {
     const { app } = await serverFor(autoconfirm)
     const { email } = await signUpUser(app)
-    const statements = await statementsOf(app, () => signedIn(app, email))
+    const statements = await watchStatements(app, () => signedIn(app, email))
     assert.equal(statements.length, 3, statements.join('\n'))
   })
 
   test('PUT /user with metadata takes two statements: authentication, and the change', async () => {
     const { app } = await serverFor(autoconfirm)
     const { access_token } = await signUpUser(app)
-    const statements = await statementsOf(app, async () => {
+    const statements = await watchStatements(app, async () => {
       const change = { data: { theme: 'dark' } }
       assert.equal((await changeUser(app, access_token, change)).statusCode, 200)
     })
@@ -81,7 +81,7 @@ suite('round trips', () => {
 
   test('an anonymous sign-up takes one statement', async () => {
     const { app } = await serverFor({ AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
-    const statements = await statementsOf(app, async () => {
+    const statements = await watchStatements(app, async () => {
       assert.equal((await call(app, '/signup', {})).statusCode, 200)
     })
     assert.equal(statements.length, 1, statements.join('\n'))
@@ -93,7 +93,7 @@ suite('round trips', () => {
     const taken = await takenAddress(app)
     for (const email of [repeated, repeated, taken]) await signedUp(app, email)
     for (const email of [newAddress(), repeated, taken]) {
-      const trips = await tripsOf(app, () => signedUp(app, email))
+      const trips = await recordTrips(app, () => signedUp(app, email))
       assert.equal(trips.length, 4, trips.join('\n'))
     }
   })
@@ -101,7 +101,7 @@ suite('round trips', () => {
   test('an autoconfirmed sign-up takes six round trips', async () => {
     const { app } = await serverFor({ ...autoconfirm, ...oneConnection })
     await signedUp(app, newAddress())
-    const trips = await tripsOf(app, () => signedUp(app, newAddress()))
+    const trips = await recordTrips(app, () => signedUp(app, newAddress()))
     assert.equal(trips.length, 6, trips.join('\n'))
   })
 
@@ -113,7 +113,7 @@ suite('round trips', () => {
       '/admin/users?per_page=1',
       '/admin/users?limit=1',
     ]) {
-      const statements = await statementsOf(app, async () => {
+      const statements = await watchStatements(app, async () => {
         assert.equal((await asAdmin(app, 'GET', url)).statusCode, 200)
       })
       assert.equal(statements.length, 1, statements.join('\n'))
@@ -125,7 +125,7 @@ suite('round trips', () => {
     const { email } = await signUpUser(app)
     for (const address of [email, 'nobody@example.com']) {
       const wrong = { email: address, password: `not ${password}` }
-      const statements = await statementsOf(app, () => signIn(app, wrong))
+      const statements = await watchStatements(app, () => signIn(app, wrong))
       assert.equal(statements.length, 1, statements.join('\n'))
     }
   })

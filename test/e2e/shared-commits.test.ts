@@ -8,7 +8,7 @@ import { sharedServers } from '../support/processes/shared-servers.ts'
 import { until } from '../support/processes/until.ts'
 import { call, changeUser, getUser, outcomeOf, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { tripsOf } from '../support/statements.ts'
+import { recordTrips } from '../support/statements.ts'
 import { autoconfirm, bodyOf200, signUpUser } from '../support/users.ts'
 
 /** Statements prepared on the single connection are sent in one message. */
@@ -125,7 +125,7 @@ const idsOf = (sessions: Pick<Session, 'user'>[]) => sessions.map(({ user }) => 
 /** Sends them until they were committed together: where the machine was slow, they are not for a moment. */
 async function together(app: App, send: () => Promise<unknown>): Promise<void> {
   const isShared = (texts: string[]) => texts[0] === 'begin' && texts.length > 4
-  await until(async () => (await tripsOf(app, send)).some(isShared), {
+  await until(async () => (await recordTrips(app, send)).some(isShared), {
     everyMs: 300,
     missing: 'they were never committed together',
   })

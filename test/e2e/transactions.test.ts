@@ -10,7 +10,7 @@ import { startMailServer } from '../support/messages/mail-server.ts'
 import { endingOfSuite } from '../support/processes/ending.ts'
 import { serviceRole, startServerProcess } from '../support/processes/server-process.ts'
 import { until } from '../support/processes/until.ts'
-import { paramsOf, type Span, startCollector } from '../support/runner/collector.ts'
+import { parseAttributes, type Span, startCollector } from '../support/runner/collector.ts'
 import { newAddress, newNumber, password } from '../support/users.ts'
 import { vendorServer } from '../support/vendor-server.ts'
 import { startHookReceiver } from '../support/webhooks/hook-receiver.ts'
@@ -197,7 +197,7 @@ suite('work between begin and commit', () => {
   }
 })
 
-const textOf = ({ attributes }: Span) => String(paramsOf(attributes)['db.query.text'] ?? '')
+const textOf = ({ attributes }: Span) => String(parseAttributes(attributes)['db.query.text'] ?? '')
 const isStatement = (span: Span) => textOf(span) !== ''
 
 /** Spans of Fastify's hooks and handlers, and of connections to Postgres. */

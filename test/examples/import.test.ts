@@ -12,7 +12,7 @@ import { hashRawSync } from '@node-rs/argon2'
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 
 import { run } from '../../cli/users/index.ts'
-import { configOf } from '../support/config.ts'
+import { testConfig } from '../support/config.ts'
 import { callCommand } from '../support/processes/command-call.ts'
 import { call } from '../support/requests.ts'
 import { build } from '../support/server.ts'
@@ -122,7 +122,7 @@ async function imported(t: TestContext, program: string, exported: object, more:
   const args = [join(folder, program), from, ...more]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   await writeFile(to, stdout)
-  const { AUTH_JWT_SECRET } = configOf()
+  const { AUTH_JWT_SECRET } = testConfig()
   const env = {
     AUTH_SITE_URL: 'http://app.example',
     AUTH_API_EXTERNAL_URL: 'http://auth.example',

@@ -6,7 +6,7 @@ import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 import { defaultMailTimeouts, type MailTransportOptions } from '../../mail/smtp-options.ts'
-import { portOf } from '../support/processes/listening.ts'
+import { listeningPort } from '../support/processes/listening.ts'
 
 export interface Received {
   raw: string
@@ -47,7 +47,7 @@ export async function startSmtp(t: TestContext, options: SMTPServerOptions = {})
     socket.on('close', () => sockets.delete(socket))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const port = portOf(server.server)
+  const port = listeningPort(server.server)
   t.after(() => {
     for (const socket of sockets) socket.destroy()
     return new Promise<void>((resolve) => server.close(() => resolve()))

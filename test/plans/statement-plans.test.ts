@@ -5,7 +5,7 @@ import { before, suite, type TestContext, test } from 'node:test'
 import type pg from 'pg'
 
 import { withClient } from '../../server/with-client.ts'
-import { growthOf, plansOf } from '../support/plans/explain.ts'
+import { explainPlans, findGrowth } from '../support/plans/explain.ts'
 import {
   canExtendFiles,
   createLargeDatabase,
@@ -39,7 +39,9 @@ suite('plans with ten million users', () => {
       await client.query('set search_path to auth')
       const found: string[] = []
       for (const statement of statements) {
-        const growth = new Set((await plans(client, statement)).flatMap((p) => growthOf(p, tables)))
+        const growth = new Set(
+          (await plans(client, statement)).flatMap((p) => findGrowth(p, tables)),
+        )
         if (growth.size > 0) found.push(`${[...growth].join(', ')}: ${statement.text}`)
       }
       return found
@@ -80,7 +82,7 @@ suite('plans with ten million users', () => {
 /** With the statement in the error. */
 async function plans(client: pg.ClientBase, statement: RecordedStatement) {
   try {
-    return await plansOf(client, statement)
+    return await explainPlans(client, statement)
   } catch (cause) {
     throw new Error(`not explained: ${statement.text}`, { cause })
   }

@@ -7,7 +7,7 @@ import { visit } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { startFakeProvider } from '../support/providers/fake-provider.ts'
 import { startFakeTwitter } from '../support/providers/fake-twitter.ts'
-import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
+import { createUpstream, fakeProviderSettings } from '../support/providers/settings.ts'
 
 suite('AUTH_EXTERNAL_<P>_API_URL', () => {
   for (const [title, { documented }] of Object.entries(cases)) {
@@ -22,8 +22,8 @@ suite('AUTH_EXTERNAL_<P>_API_URL', () => {
       const urls = { url: web.origin, apiUrl: `${api.origin}/` }
       const provider = createOauthProvider(
         title.split(' ')[0] ?? '',
-        settingsOf(urls),
-        upstreamOf(),
+        fakeProviderSettings(urls),
+        createUpstream(),
       )
       assert.ok(provider)
 
@@ -41,7 +41,7 @@ suite('AUTH_EXTERNAL_<P>_API_URL', () => {
     const api = await startFakeTwitter(t)
     web.user.screen_name = 'of the other address'
     const urls = { url: web.origin, apiUrl: `${api.origin}/` }
-    const provider = createOauthProvider('twitter', settingsOf(urls), upstreamOf())
+    const provider = createOauthProvider('twitter', fakeProviderSettings(urls), createUpstream())
     assert.ok(provider)
 
     const { claims } = await provider.identity(await visit(provider))

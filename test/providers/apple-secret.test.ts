@@ -9,7 +9,7 @@ import { createAppleSecret } from '../../providers/vendors/apple-secret.ts'
 import { visit } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { client, startFakeProvider } from '../support/providers/fake-provider.ts'
-import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
+import { createUpstream, fakeProviderSettings } from '../support/providers/settings.ts'
 
 const now = new Date('2026-02-03T04:05:06Z')
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -22,7 +22,9 @@ suite('Apple client secret', () => {
     ['with escaped line breaks', pem.replaceAll('\n', '\\n')],
   ] as const) {
     test(`is signed by a key ${title}`, async () => {
-      const secret = await createAppleSecret(settingsOf({ ...made, privateKey: key }))(now)
+      const secret = await createAppleSecret(fakeProviderSettings({ ...made, privateKey: key }))(
+        now,
+      )
 
       const { payload, protectedHeader } = await jwtVerify(secret, publicKey, { currentDate: now })
       assert.deepEqual(protectedHeader, { alg: 'ES256', kid: 'KEY' })
@@ -35,12 +37,15 @@ suite('Apple client secret', () => {
   }
 
   test('is used as configured', async () => {
-    assert.equal(await createAppleSecret(settingsOf({ ...made, secret: 'ready' }))(now), 'ready')
+    assert.equal(
+      await createAppleSecret(fakeProviderSettings({ ...made, secret: 'ready' }))(now),
+      'ready',
+    )
   })
 
   test('fails for an incomplete or invalid key', async () => {
     for (const changes of [{ keyId: undefined }, { privateKey: 'nonsense' }]) {
-      const secret = createAppleSecret(settingsOf({ ...made, ...changes }))(now)
+      const secret = createAppleSecret(fakeProviderSettings({ ...made, ...changes }))(now)
       await assert.rejects(secret, { kind: 'configuration' })
     }
   })
@@ -71,7 +76,11 @@ async function start(t: Parameters<typeof startFakeProvider>[0], posted: string)
   const documented = cases.apple?.documented
   assert.ok(documented)
   const fake = await startFakeProvider(t, { ...documented, posted })
-  const provider = createOauthProvider('apple', settingsOf({ url: fake.origin }), upstreamOf())
+  const provider = createOauthProvider(
+    'apple',
+    fakeProviderSettings({ url: fake.origin }),
+    createUpstream(),
+  )
   assert.ok(provider)
   return { provider }
 }

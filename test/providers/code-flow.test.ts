@@ -3,8 +3,8 @@ import { suite, test } from 'node:test'
 
 import { createOauthProvider } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
-import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
-import { errorOf, json, start } from '../support/providers/sign-in.ts'
+import { createUpstream, fakeProviderSettings } from '../support/providers/settings.ts'
+import { json, providerError, start } from '../support/providers/sign-in.ts'
 
 suite('authorization code flow', () => {
   test('remembers the client authentication method that worked', async (t) => {
@@ -18,7 +18,7 @@ suite('authorization code flow', () => {
   })
 
   test('passes scopes and extra parameters on, and no protocol parameters', async () => {
-    const provider = createOauthProvider('discord', settingsOf({}), upstreamOf())
+    const provider = createOauthProvider('discord', fakeProviderSettings({}), createUpstream())
     const params = {
       ...{ prompt: 'none', workos_provider: 'authkit', provider: 'discord', scopes: 'guilds' },
       ...{ redirect_uri: 'https://evil.test', Client_ID: 'evil', state: 'evil', request_uri: 'x' },
@@ -40,7 +40,7 @@ suite('authorization code flow', () => {
 
   test('replaces scopes by a scope parameter, and adds none for Notion', async () => {
     const scopeOf = async (name: string, params: Record<string, string>) => {
-      const provider = createOauthProvider(name, settingsOf({}), upstreamOf())
+      const provider = createOauthProvider(name, fakeProviderSettings({}), createUpstream())
       const request = { state: 's', scopes: ['more'], params, now: new Date() }
       return (await provider?.authorizationUrl(request))?.url.searchParams.get('scope')
     }
@@ -58,11 +58,11 @@ suite('authorization code flow', () => {
       const ids = clientIds === '' ? { clientIds: [] } : {}
       const provider = createOauthProvider(
         'github',
-        settingsOf({ ...changes, ...ids }),
-        upstreamOf(),
+        fakeProviderSettings({ ...changes, ...ids }),
+        createUpstream(),
       )
       assert.ok(provider)
-      assert.equal((await errorOf(visit(provider))).kind, 'configuration')
+      assert.equal((await providerError(visit(provider))).kind, 'configuration')
     })
   }
 
@@ -71,7 +71,7 @@ suite('authorization code flow', () => {
     const callback = await visit(provider)
     const stripped = [{}, { nonce: callback.secrets.nonce ?? '' }, { codeVerifier: 'x' }]
     for (const secrets of stripped) {
-      const error = await errorOf(provider.identity({ ...callback, secrets }))
+      const error = await providerError(provider.identity({ ...callback, secrets }))
       assert.equal(error.kind, 'callback')
     }
     assert.ok(!fake.requests.includes('POST /token'))
@@ -81,19 +81,19 @@ suite('authorization code flow', () => {
     const { provider } = await start(t, 'google')
     const [mine, theirs] = [await visit(provider), await visit(provider)]
     const injected = { ...mine, params: theirs.params }
-    assert.equal((await errorOf(provider.identity(injected))).kind, 'code_exchange')
+    assert.equal((await providerError(provider.identity(injected))).kind, 'code_exchange')
 
     const { nonce = '' } = mine.secrets
     const again = await visit(provider)
     const swapped = { ...again, secrets: { ...again.secrets, nonce } }
-    assert.equal((await errorOf(provider.identity(swapped))).kind, 'id_token')
+    assert.equal((await providerError(provider.identity(swapped))).kind, 'id_token')
   })
 
   test('rejects a callback of another issuer without using its code (RFC 9207)', async (t) => {
     const { provider, fake } = await start(t, 'google')
     const callback = await visit(provider)
     const params = { ...callback.params, iss: 'https://evil.test' }
-    assert.equal((await errorOf(provider.identity({ ...callback, params }))).kind, 'callback')
+    assert.equal((await providerError(provider.identity({ ...callback, params }))).kind, 'callback')
     assert.ok(!fake.requests.includes('POST /token'))
   })
 
@@ -109,7 +109,7 @@ suite('authorization code flow', () => {
     }
     fake.instead.set('/.well-known/openid-configuration', json(metadata))
     const callback = await visit(provider)
-    assert.equal((await errorOf(provider.identity(callback))).kind, 'callback')
+    assert.equal((await providerError(provider.identity(callback))).kind, 'callback')
     assert.ok(!fake.requests.includes('POST /token'))
     const params = { ...callback.params, iss: fake.origin }
     assert.equal((await provider.identity({ ...callback, params })).providerId, '11')
@@ -118,6 +118,9 @@ suite('authorization code flow', () => {
   test('rejects a callback without a code', async (t) => {
     const { provider } = await start(t, 'discord')
     const callback = await visit(provider)
-    assert.equal((await errorOf(provider.identity({ ...callback, params: {} }))).kind, 'callback')
+    assert.equal(
+      (await providerError(provider.identity({ ...callback, params: {} }))).kind,
+      'callback',
+    )
   })
 })

@@ -6,7 +6,14 @@ import { suite, test } from 'node:test'
 import { exportSPKI } from 'jose'
 
 import { fakeIssuer } from '../support/providers/fake-issuer.ts'
-import { attempt, base, encode, errorOf, token, unsigned } from '../support/providers/id-tokens.ts'
+import {
+  attempt,
+  base,
+  encode,
+  idTokenError,
+  token,
+  unsigned,
+} from '../support/providers/id-tokens.ts'
 import { foreign, signing } from '../support/providers/keys.ts'
 
 suite('forged id_tokens', () => {
@@ -34,7 +41,7 @@ suite('forged id_tokens', () => {
     test(title, async () => {
       const idToken = await forge()
       const rejected = attempt({ provider: 'google', idToken })
-      assert.equal(await errorOf(rejected), 'invalid_request')
+      assert.equal(await idTokenError(rejected), 'invalid_request')
       await assert.rejects(rejected, { message: /^Bad ID token/ })
     })
   }
@@ -45,7 +52,7 @@ suite('forged id_tokens', () => {
     issuer.state.keys = [signing.jwk, { kty: 'oct', kid: 'oct-1', k: secret.toString('base64url') }]
     const head = unsigned({ alg: 'HS256', kid: 'oct-1' }, '').slice(0, -1)
     const idToken = `${head}.${createHmac('sha256', secret).update(head).digest('base64url')}`
-    const error = await errorOf(attempt({ provider: 'google', idToken }, { issuer }))
+    const error = await idTokenError(attempt({ provider: 'google', idToken }, { issuer }))
     assert.equal(error, 'invalid_request')
   })
 })

@@ -12,7 +12,7 @@ import {
   atHash,
   attempt,
   enabled,
-  errorOf,
+  idTokenError,
   microsoft,
   personal,
   seconds,
@@ -20,7 +20,7 @@ import {
   tenant,
   token,
 } from '../support/providers/id-tokens.ts'
-import { settingsOf } from '../support/providers/settings.ts'
+import { fakeProviderSettings } from '../support/providers/settings.ts'
 
 suite('rejected id_tokens', () => {
   const bad: IdTokenErrorKind = 'invalid_request'
@@ -63,7 +63,7 @@ suite('rejected id_tokens', () => {
       const idToken = await token(claims)
       const target = request.issuer && request.clientId ? {} : { provider: 'google' }
       const named = title === 'no provider' || title.startsWith('issuer without') ? {} : target
-      assert.equal(await errorOf(attempt({ idToken, ...named, ...request })), kind)
+      assert.equal(await idTokenError(attempt({ idToken, ...named, ...request })), kind)
     })
   }
 
@@ -84,10 +84,10 @@ suite('rejected id_tokens', () => {
   for (const [provider, iss, changes] of issuers) {
     test(`${provider}: requests nothing for a token of ${iss || 'no issuer'}`, async () => {
       const issuer = fakeIssuer()
-      const settings = enabled.get(provider) ?? settingsOf({})
+      const settings = enabled.get(provider) ?? fakeProviderSettings({})
       const providers = new Map([[provider, { ...settings, ...changes }]])
       const idToken = await token({ iss })
-      const error = await errorOf(attempt({ provider, idToken }, { providers, issuer }))
+      const error = await idTokenError(attempt({ provider, idToken }, { providers, issuer }))
       assert.equal(error, 'invalid_request')
       assert.deepEqual(issuer.state.asked, [])
     })
@@ -98,16 +98,19 @@ suite('rejected id_tokens', () => {
     const iss = `${microsoft}/${tenant}/v2.0`
     issuer.state.renamed.set(iss, `${microsoft}/${personal}/v2.0`)
     const idToken = await token({ iss })
-    assert.equal(await errorOf(attempt({ provider: 'azure', idToken }, { issuer })), 'unreachable')
+    assert.equal(
+      await idTokenError(attempt({ provider: 'azure', idToken }, { issuer })),
+      'unreachable',
+    )
   })
 
   test('rejects an issuer with symmetric algorithms only, and an unreachable one', async () => {
     const issuer = fakeIssuer()
     issuer.state.algorithms = ['HS256', 'none']
     const request = { provider: 'google', idToken: await token({}) }
-    assert.equal(await errorOf(attempt(request, { issuer })), 'invalid_request')
+    assert.equal(await idTokenError(attempt(request, { issuer })), 'invalid_request')
     const other = fakeIssuer()
     other.state.down = true
-    assert.equal(await errorOf(attempt(request, { issuer: other })), 'unreachable')
+    assert.equal(await idTokenError(attempt(request, { issuer: other })), 'unreachable')
   })
 })

@@ -18,7 +18,7 @@ import {
   tenant,
   token,
 } from '../support/providers/id-tokens.ts'
-import { settingsOf } from '../support/providers/settings.ts'
+import { fakeProviderSettings } from '../support/providers/settings.ts'
 
 type Accepted = [string, IdTokenRequest, JWTPayload, object, Partial<ProviderSettings>?]
 
@@ -148,7 +148,7 @@ suite('id_tokens by provider', () => {
     test(title, async () => {
       const name = request.provider?.toLowerCase() ?? ''
       const providers = new Map(enabled)
-      if (changes) providers.set(name, { ...settingsOf({}), ...changes })
+      if (changes) providers.set(name, { ...fakeProviderSettings({}), ...changes })
 
       const { identity } = await attempt(
         { idToken: await token(claims), ...request },

@@ -9,8 +9,12 @@ import { visit } from '../support/providers/browser.ts'
 import type { Case } from '../support/providers/documented/ann.ts'
 import { cases } from '../support/providers/documented.ts'
 import { startFakeProvider } from '../support/providers/fake-provider.ts'
-import { publicAddressOf } from '../support/providers/public-addresses.ts'
-import { publicAddresses, settingsOf, upstreamOf } from '../support/providers/settings.ts'
+import { publicAddressByProvider } from '../support/providers/public-addresses.ts'
+import {
+  createUpstream,
+  fakeProviderSettings,
+  publicAddresses,
+} from '../support/providers/settings.ts'
 
 suite('sign-in by provider', () => {
   for (const [title, provided] of Object.entries(cases)) {
@@ -18,8 +22,8 @@ suite('sign-in by provider', () => {
 
     test(`${title}: works with a configured URL`, async (t) => {
       const fake = await startFakeProvider(t, provided.documented)
-      const settings = settingsOf({ url: `${fake.origin}/` })
-      const provider = createOauthProvider(name, settings, upstreamOf())
+      const settings = fakeProviderSettings({ url: `${fake.origin}/` })
+      const provider = createOauthProvider(name, settings, createUpstream())
 
       const identity = await signIn(provider, provided)
 
@@ -27,12 +31,12 @@ suite('sign-in by provider', () => {
       assert.deepEqual(fake.complaints, [])
     })
 
-    const address = publicAddressOf[title]
+    const address = publicAddressByProvider[title]
     if (!address) continue
     test(`${title}: works with its public URLs`, async (t) => {
       const fake = await startFakeProvider(t, provided.documented, address.issuer)
       const { fetch, localOf } = publicAddresses(fake.origin, address.bases)
-      const provider = createOauthProvider(name, settingsOf({}), upstreamOf(fetch))
+      const provider = createOauthProvider(name, fakeProviderSettings({}), createUpstream(fetch))
 
       const identity = await signIn(provider, provided, localOf)
 
@@ -47,7 +51,7 @@ suite('sign-in by provider', () => {
     // Twitter uses OAuth 1.0a and has its own test file.
     const missing = providerNames.filter((name) => !walked.has(name) && name !== 'twitter')
     assert.deepEqual(missing, [])
-    const atHome = Object.keys(cases).filter((title) => !publicAddressOf[title])
+    const atHome = Object.keys(cases).filter((title) => !publicAddressByProvider[title])
     assert.deepEqual(atHome, ['keycloak'])
   })
 })

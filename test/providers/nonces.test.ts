@@ -8,8 +8,8 @@ import { visit } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { client, startFakeProvider } from '../support/providers/fake-provider.ts'
 import { attempt, sha256, token } from '../support/providers/id-tokens.ts'
-import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
-import { errorOf } from '../support/providers/sign-in.ts'
+import { createUpstream, fakeProviderSettings } from '../support/providers/settings.ts'
+import { providerError } from '../support/providers/sign-in.ts'
 
 const own = 'n-of-the-app'
 
@@ -29,7 +29,7 @@ suite('callback nonce', () => {
       assert.ok((await signedIn).providerId)
       for (const nonce of ['another', '', undefined]) {
         const wrong = await runJourney(t, name, { nonce: own, claims: { nonce } })
-        assert.equal((await errorOf(wrong.signedIn)).kind, 'id_token')
+        assert.equal((await providerError(wrong.signedIn)).kind, 'id_token')
       }
     })
   }
@@ -46,7 +46,7 @@ suite('callback nonce', () => {
           ...(nonce && { nonce }),
           claims: { nonce: 'another' },
         })
-        assert.equal((await errorOf(wrong.signedIn)).kind, 'id_token')
+        assert.equal((await providerError(wrong.signedIn)).kind, 'id_token')
       }
     })
   }
@@ -59,7 +59,7 @@ suite('callback nonce', () => {
       nonce: own,
       claims: { ...claims, nonce: 'another' },
     })
-    assert.equal((await errorOf(wrong.signedIn)).kind, 'id_token')
+    assert.equal((await providerError(wrong.signedIn)).kind, 'id_token')
   })
 
   test('apple: may be missing when nonce_supported is false', async (t) => {
@@ -67,13 +67,13 @@ suite('callback nonce', () => {
       const claims = { nonce: undefined, nonce_supported }
       assert.ok((await (await runJourney(t, 'apple', { claims })).signedIn).providerId)
       const wrong = await runJourney(t, 'apple', { claims: { ...claims, nonce: 'another' } })
-      assert.equal((await errorOf(wrong.signedIn)).kind, 'id_token')
+      assert.equal((await providerError(wrong.signedIn)).kind, 'id_token')
     }
     for (const nonce_supported of [true, 'true', undefined]) {
       const { signedIn } = await runJourney(t, 'apple', {
         claims: { nonce: undefined, nonce_supported },
       })
-      assert.equal((await errorOf(signedIn)).kind, 'id_token')
+      assert.equal((await providerError(signedIn)).kind, 'id_token')
     }
   })
 
@@ -81,7 +81,7 @@ suite('callback nonce', () => {
     for (const name of ['acme', 'google']) {
       const claims = { nonce: undefined, nonce_supported: false }
       const { signedIn } = await runJourney(t, name, { claims })
-      assert.equal((await errorOf(signedIn)).kind, 'id_token')
+      assert.equal((await providerError(signedIn)).kind, 'id_token')
     }
   })
 
@@ -90,7 +90,7 @@ suite('callback nonce', () => {
     const silent = await runJourney(t, 'acme', { settings, claims: { nonce: undefined } })
     assert.ok((await silent.signedIn).providerId)
     const wrong = await runJourney(t, 'acme', { settings, claims: { nonce: 'another' } })
-    assert.equal((await errorOf(wrong.signedIn)).kind, 'id_token')
+    assert.equal((await providerError(wrong.signedIn)).kind, 'id_token')
   })
 })
 
@@ -107,7 +107,7 @@ suite('authorized party', () => {
     test(`authorized party of a callback ${title}`, async (t) => {
       const { signedIn } = await runJourney(t, 'google', { claims })
       if (isAccepted) assert.equal((await signedIn).providerId, '11')
-      else assert.equal((await errorOf(signedIn)).kind, 'id_token')
+      else assert.equal((await providerError(signedIn)).kind, 'id_token')
     })
   }
 
@@ -115,7 +115,7 @@ suite('authorized party', () => {
     const settings = { clientIds: [client.id, 'second client'] }
     const claims = { aud: 'second client' }
     const { signedIn } = await runJourney(t, 'google', { settings, claims })
-    assert.equal((await errorOf(signedIn)).kind, 'id_token')
+    assert.equal((await providerError(signedIn)).kind, 'id_token')
   })
 
   const brought: [string, Record<string, unknown>, boolean][] = [
@@ -135,7 +135,7 @@ suite('authorized party', () => {
 
 test('verifies at_hash with the access token of the callback', async (t) => {
   const { signedIn } = await runJourney(t, 'google', { claims: { at_hash: 'of-another-token' } })
-  const { kind, message } = await errorOf(signedIn)
+  const { kind, message } = await providerError(signedIn)
   assert.equal(kind, 'id_token')
   assert.match(message, /at_hash/)
 })
@@ -163,7 +163,11 @@ async function runJourney(t: TestContext, name: string, { nonce, claims, setting
     idToken: { ...idToken, claims: { ...idToken.claims, ...claims } },
   })
   const address = name === 'acme' ? { issuer: fake.issuer } : { url: fake.origin }
-  const provider = createOauthProvider(name, settingsOf({ ...address, ...settings }), upstreamOf())
+  const provider = createOauthProvider(
+    name,
+    fakeProviderSettings({ ...address, ...settings }),
+    createUpstream(),
+  )
   assert.ok(provider)
   let sentOn: string | null = null
   const addressOf = (url: string) => {

@@ -12,7 +12,7 @@ import {
   signInAs,
   startOpenidProvider,
 } from '../support/providers/openid-provider.ts'
-import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
+import { createUpstream, fakeProviderSettings } from '../support/providers/settings.ts'
 
 suite('OpenID provider', () => {
   for (const claimsInIdToken of [true, false]) {
@@ -61,7 +61,11 @@ suite('OpenID provider', () => {
     assert.ok(documented)
     const claims = { sub: 'eve', name: 'Eve' }
     const fake = await startFakeProvider(t, { ...documented, idToken: { issuer: '', claims } })
-    const provider = createOauthProvider('acme', settingsOf({ issuer: fake.origin }), upstreamOf())
+    const provider = createOauthProvider(
+      'acme',
+      fakeProviderSettings({ issuer: fake.origin }),
+      createUpstream(),
+    )
     assert.ok(provider)
     for (const sub of ['eve', 'ann']) {
       const profile = { sub, name: 'Ann', email: 'ann@ex.test', email_verified: true }
@@ -79,14 +83,14 @@ suite('OpenID provider', () => {
   })
 
   test('does not create a provider without an issuer', async () => {
-    assert.equal(createOauthProvider('acme', settingsOf({}), upstreamOf()), undefined)
+    assert.equal(createOauthProvider('acme', fakeProviderSettings({}), createUpstream()), undefined)
   })
 })
 
 async function start(t: TestContext, name: string, options: OpenidProviderOptions) {
   const { issuer } = await startOpenidProvider(t, options)
-  const settings = settingsOf({ issuer, url: issuer })
-  const found = createOauthProvider(name, settings, upstreamOf())
+  const settings = fakeProviderSettings({ issuer, url: issuer })
+  const found = createOauthProvider(name, settings, createUpstream())
   assert.ok(found)
   const provider = found
 

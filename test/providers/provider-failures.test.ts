@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import type { ProviderErrorKind } from '../../providers/core/provider-error.ts'
 import { client, type Response } from '../support/providers/fake-provider.ts'
-import { errorOf, json, start } from '../support/providers/sign-in.ts'
+import { json, providerError, start } from '../support/providers/sign-in.ts'
 
 const html: Response = { type: 'text/html', status: 200, body: '<h1>Maintenance</h1>' }
 
@@ -47,7 +47,7 @@ suite('provider failures', () => {
       fake.instead.set(path, response)
       fake.instead.set('/elsewhere', json({ access_token: 'at1', id: 4 }))
 
-      const error = await errorOf(signIn())
+      const error = await providerError(signIn())
 
       assert.equal(error.kind, kind)
       assert.ok(!fake.requests.some((request) => request.endsWith('/elsewhere')))
@@ -67,7 +67,7 @@ suite('provider failures', () => {
     for (const response of responses) {
       const { fake, signIn } = await start(t, 'google', response === 'silence' ? 300 : undefined)
       fake.instead.set('/.well-known/openid-configuration', response)
-      assert.equal((await errorOf(signIn())).kind, 'discovery')
+      assert.equal((await providerError(signIn())).kind, 'discovery')
     }
   })
 })

@@ -4,8 +4,8 @@ import { suite, test } from 'node:test'
 
 import { createOauthProvider, providerNames } from '../../providers/registry.ts'
 import { fakeIssuer } from '../support/providers/fake-issuer.ts'
-import { publicAddressOf } from '../support/providers/public-addresses.ts'
-import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
+import { publicAddressByProvider } from '../support/providers/public-addresses.ts'
+import { createUpstream, fakeProviderSettings } from '../support/providers/settings.ts'
 
 const request = { state: 's', scopes: [], params: {}, now: new Date() }
 
@@ -15,11 +15,15 @@ suite('redirect to a provider', () => {
     if (name === 'twitter' || name === 'keycloak') continue
     test(`${name}: needs no network`, async () => {
       const silent: typeof globalThis.fetch = () => new Promise(() => {})
-      const provider = createOauthProvider(name, settingsOf({ privateKey: '' }), upstreamOf(silent))
+      const provider = createOauthProvider(
+        name,
+        fakeProviderSettings({ privateKey: '' }),
+        createUpstream(silent),
+      )
       assert.ok(provider)
       // A request would never complete.
       const { url } = await provider.authorizationUrl(request)
-      const bases = Object.keys(publicAddressOf[name]?.bases ?? {})
+      const bases = Object.keys(publicAddressByProvider[name]?.bases ?? {})
       assert.ok(
         bases.some((base) => url.href.startsWith(base)),
         url.href,
@@ -34,8 +38,8 @@ suite('redirect to a provider', () => {
     test(`${name}: uses the discovery document once fetched`, async () => {
       const issuer = fakeIssuer()
       issuer.state.down = true
-      const upstream = upstreamOf(issuer.fetch)
-      const provider = createOauthProvider(name, settingsOf({}), upstream)
+      const upstream = createUpstream(issuer.fetch)
+      const provider = createOauthProvider(name, fakeProviderSettings({}), upstream)
       assert.ok(provider)
       const published = (await provider.authorizationUrl(request)).url
       assert.equal(published.origin, iss)
@@ -56,7 +60,11 @@ suite('redirect to a provider', () => {
       requested.push(input instanceof Request ? input.url : input.toString())
       throw new TypeError('fetch failed')
     }
-    const provider = createOauthProvider('google', settingsOf({}), upstreamOf(noDiscovery))
+    const provider = createOauthProvider(
+      'google',
+      fakeProviderSettings({}),
+      createUpstream(noDiscovery),
+    )
     const { secrets } = (await provider?.authorizationUrl(request)) ?? assert.fail()
     const callback = { params: { code: 'c' }, secrets, now: new Date() }
     await assert.rejects(provider?.identity(callback) ?? assert.fail(), { isDown: true })

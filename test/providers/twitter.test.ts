@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { createOauthProvider } from '../../providers/registry.ts'
 import { visit } from '../support/providers/browser.ts'
 import { startFakeTwitter } from '../support/providers/fake-twitter.ts'
-import { settingsOf, upstreamOf } from '../support/providers/settings.ts'
+import { createUpstream, fakeProviderSettings } from '../support/providers/settings.ts'
 
 suite('twitter', () => {
   test('signs in', async (t) => {
@@ -52,8 +52,8 @@ suite('twitter', () => {
     await provider.identity(callback)
     await assert.rejects(provider.identity(callback), { kind: 'code_exchange' })
 
-    const wrong = settingsOf({ url: fake.origin, secret: 'wrong' })
-    const rejected = createOauthProvider('twitter', wrong, upstreamOf())
+    const wrong = fakeProviderSettings({ url: fake.origin, secret: 'wrong' })
+    const rejected = createOauthProvider('twitter', wrong, createUpstream())
     assert.ok(rejected)
     await assert.rejects(visit(rejected), { kind: 'request_token' })
   })
@@ -61,7 +61,11 @@ suite('twitter', () => {
 
 async function start(t: TestContext) {
   const fake = await startFakeTwitter(t)
-  const provider = createOauthProvider('twitter', settingsOf({ url: fake.origin }), upstreamOf())
+  const provider = createOauthProvider(
+    'twitter',
+    fakeProviderSettings({ url: fake.origin }),
+    createUpstream(),
+  )
   assert.ok(provider)
   return { fake, provider }
 }

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Session } from '../../schemas/session.ts'
 import type { User } from '../../schemas/user.ts'
 import { adminCall } from '../support/admin.ts'
-import { randomOf } from '../support/races/schedule.ts'
+import { seededRandom } from '../support/races/schedule.ts'
 import { call, changeUser, getUser, outcomeOf, refresh } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 import { watchPool } from '../support/statements.ts'
@@ -53,7 +53,7 @@ suite('concurrent users', () => {
 })
 
 async function live(app: App, user: TestUser, seed: number): Promise<void> {
-  const random = randomOf(seed)
+  const random = seededRandom(seed)
   for (let step = 0; step < steps; step++) {
     const deed = deeds[Math.floor(random() * deeds.length)] ?? look
     try {

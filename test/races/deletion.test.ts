@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Session } from '../../schemas/session.ts'
-import { type Pair, racesOf, trueFacts } from '../support/races/pairs.ts'
+import { type Pair, runRaces, trueFacts } from '../support/races/pairs.ts'
 import { type Pairs, suiteOfRaces } from '../support/races/suite.ts'
 import { newPassword, type Users } from '../support/races/users.ts'
 import { call, changeUser, refresh, verify } from '../support/requests.ts'
@@ -142,7 +142,7 @@ function selfDeletion({ app, createSignedIn, opens }: Users, second: Pair<Stage>
       })
     },
   }
-  return racesOf(pair, 6)
+  return runRaces(pair, 6)
 }
 
 /** Credentials of the user. A soft-deleted row stays without password and email. */
@@ -171,7 +171,7 @@ const pairs: Pairs = {
   ...Object.fromEntries(
     Object.entries(acts).map(([name, act]) => [
       `a deletion and ${name}`,
-      (users: Users) => racesOf(deletion(users, name, act), 6),
+      (users: Users) => runRaces(deletion(users, name, act), 6),
     ]),
   ),
   ...Object.fromEntries(

@@ -4,7 +4,7 @@ import { before, suite, test } from 'node:test'
 
 import { endingOfSuite } from '../support/processes/ending.ts'
 import { openRacetrack, type Racetrack } from '../support/races/race.ts'
-import { newPassword, type Users, usersOf } from '../support/races/users.ts'
+import { createRaceUsers, newPassword, type Users } from '../support/races/users.ts'
 import { build } from '../support/server.ts'
 import { unnamedStatements } from '../support/statements.ts'
 import { signIn } from '../support/users.ts'
@@ -17,7 +17,7 @@ suite('race harness', () => {
     const server = await build(ending, { env: unnamedStatements })
     track = await openRacetrack(server.app.pool, server.database.url)
     ending.after(track.close)
-    users = await usersOf(server)
+    users = await createRaceUsers(server)
   })
 
   test('a seed reproduces its interleaving', async () => {

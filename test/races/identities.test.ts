@@ -8,10 +8,10 @@ import {
   describe as tell,
   verifiedProfile,
 } from '../support/external.ts'
-import { identityId, link, nextId, unlink, userOf } from '../support/linking.ts'
-import { cameAfter, type Pair, type Response, racesOf, trueFacts } from '../support/races/pairs.ts'
+import { fetchUser, identityId, link, nextId, unlink } from '../support/linking.ts'
+import { cameAfter, type Pair, type Response, runRaces, trueFacts } from '../support/races/pairs.ts'
 import { openRacetrack } from '../support/races/race.ts'
-import { type Users, usersOf } from '../support/races/users.ts'
+import { createRaceUsers, type Users } from '../support/races/users.ts'
 import { bearer, call } from '../support/requests.ts'
 import { unnamedStatements } from '../support/statements.ts'
 import { newAddress, password } from '../support/users.ts'
@@ -37,7 +37,7 @@ const invariant =
 async function prepare({ server, users }: Table): Promise<Stage> {
   const { email: address, ...session } = await users.createSignedIn()
   await link(server, session, 'github', verifiedProfile(newAddress(), nextId()))
-  const user = await userOf(server, session)
+  const user = await fetchUser(server, session)
   tell(server.fakes, 'gitlab', verifiedProfile(newAddress(), nextId()))
   const start = { path: '/user/identities/authorize', headers: bearer(session) }
   const callback = await server.startSignIn('gitlab', start)
@@ -54,7 +54,7 @@ const isLinked = ({ headers }: Response) => String(headers.location).includes('a
 async function wrongWith({ server }: Table, { session }: Stage, expected: string[]) {
   const { rows } = await storedOf(server, session.user.id)
   const providers = rows.map(({ provider }) => provider).sort()
-  const { app_metadata } = await userOf(server, session)
+  const { app_metadata } = await fetchUser(server, session)
   const named = Array.isArray(app_metadata?.providers) ? app_metadata.providers.toSorted() : []
   return trueFacts({
     'no identity is left': providers.length === 0,
@@ -141,12 +141,12 @@ suite('identity races', () => {
       const { app, database } = table.server
       const track = await openRacetrack(app.pool, database.url)
       t.after(track.close)
-      await racesOf(pair(table), 10)(track)
+      await runRaces(pair(table), 10)(track)
     })
   }
 })
 
 async function tableOf(t: TestContext): Promise<Table> {
   const server = await externalServer(t, { env: unnamedStatements })
-  return { server, users: await usersOf(server) }
+  return { server, users: await createRaceUsers(server) }
 }

@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose'
 
 import type { Session } from '../../schemas/session.ts'
 import { organizationsOn } from '../support/organizations/organizations.ts'
-import { type Pair, racesOf, trueFacts } from '../support/races/pairs.ts'
+import { type Pair, runRaces, trueFacts } from '../support/races/pairs.ts'
 import { suiteOfRaces } from '../support/races/suite.ts'
 import type { Users } from '../support/races/users.ts'
 import { call, refresh } from '../support/requests.ts'
@@ -84,7 +84,7 @@ function twoOwners(
       })
     },
   }
-  return racesOf(pair, rounds)
+  return runRaces(pair, rounds)
 }
 
 const member = (id: string, userId: string) => `/organizations/${id}/members/${userId}`
@@ -156,7 +156,7 @@ function acceptAndRevoke(users: Users) {
       })
     },
   }
-  return racesOf(pair, rounds)
+  return runRaces(pair, rounds)
 }
 
 interface Switching {
@@ -200,7 +200,7 @@ function switchAndRemoval(users: Users) {
       })
     },
   }
-  return racesOf(pair, rounds)
+  return runRaces(pair, rounds)
 }
 
 suiteOfRaces('races of members', organizationsOn, {

@@ -1,7 +1,7 @@
 /** (sign-in, password change): what the old password opens does not outlive it. */
 import { hash as bcrypt } from '@node-rs/bcrypt'
 
-import { type Pair, racesOf, trueFacts } from '../support/races/pairs.ts'
+import { type Pair, runRaces, trueFacts } from '../support/races/pairs.ts'
 import { suiteOfRaces } from '../support/races/suite.ts'
 import { newPassword, type Users } from '../support/races/users.ts'
 import { changeUser } from '../support/requests.ts'
@@ -56,9 +56,9 @@ suiteOfRaces(
   'races for a password',
   {},
   {
-    'a sign-in and a password change': (users) => racesOf(pair(users), 12),
-    'a sign-in and a password change by an admin': (users) => racesOf(byAdmin(users), 12),
+    'a sign-in and a password change': (users) => runRaces(pair(users), 12),
+    'a sign-in and a password change by an admin': (users) => runRaces(byAdmin(users), 12),
     'a sign-in that rehashes an imported hash, and a password change': (users) =>
-      racesOf(imported(users), 12),
+      runRaces(imported(users), 12),
   },
 )

@@ -1,15 +1,15 @@
 /** (SAML logout, code exchange): a logout at the identity provider leaves no session behind. */
 import { createHash } from 'node:crypto'
 
-import { type Pair, racesOf, trueFacts } from '../support/races/pairs.ts'
+import { type Pair, runRaces, trueFacts } from '../support/races/pairs.ts'
 import { suiteOfRaces } from '../support/races/suite.ts'
 import type { Users } from '../support/races/users.ts'
 import { call } from '../support/requests.ts'
 import { type Idp, signedResponse } from '../support/saml/idp.ts'
 import {
   base64,
+  buildLogoutRequest,
   idpWithLogout,
-  logoutRequestOf,
   postMessage,
   signedMessage,
 } from '../support/saml/logout.ts'
@@ -38,7 +38,7 @@ function logoutAndExchange({ app }: Users): Pair<Login> {
       return { idp, providerId: id, code }
     },
     first: ({ idp, providerId }) => {
-      const request = logoutRequestOf(idp, { id: `_${providerId}` })
+      const request = buildLogoutRequest(idp, { id: `_${providerId}` })
       const xml = signedMessage(request, idp, 'LogoutRequest')
       return postMessage(app, { SAMLRequest: base64(xml) })
     },
@@ -59,5 +59,5 @@ function logoutAndExchange({ app }: Users): Pair<Login> {
 }
 
 suiteOfRaces('races of a SAML logout', samlOn, {
-  'a logout and the exchange of a code': (users) => racesOf(logoutAndExchange(users), 12),
+  'a logout and the exchange of a code': (users) => runRaces(logoutAndExchange(users), 12),
 })

@@ -1,5 +1,5 @@
 /** (sign-in, deactivation by SCIM): no session of a deactivated user survives. */
-import { type Pair, racesOf, trueFacts } from '../support/races/pairs.ts'
+import { type Pair, runRaces, trueFacts } from '../support/races/pairs.ts'
 import { suiteOfRaces } from '../support/races/suite.ts'
 import type { Users } from '../support/races/users.ts'
 import { refresh } from '../support/requests.ts'
@@ -49,12 +49,12 @@ function pair(users: Users, first: Pair<Stage>['first']): Pair<Stage> {
 
 suiteOfRaces('races with a deactivation by SCIM', scimOn, {
   'a sign-in and a deactivation': (users) =>
-    racesOf(
+    runRaces(
       pair(users, ({ email }) => signIn(users.app, { email })),
       20,
     ),
   'a refresh and a deactivation': (users) =>
-    racesOf(
+    runRaces(
       pair(users, ({ refresh_token }) => refresh(users.app, refresh_token)),
       20,
     ),

@@ -3,9 +3,9 @@ import type { Session } from '../../schemas/session.ts'
 import {
   type Course,
   cameAfter,
+  findStatement,
   type Pair,
-  racesOf,
-  statementOf,
+  runRaces,
   trueFacts,
 } from '../support/races/pairs.ts'
 import { suiteOfRaces } from '../support/races/suite.ts'
@@ -78,8 +78,8 @@ function banned(users: Users, first: Pair<User>['first']): Pair<User> {
 }
 
 function beganAfter(course: Course): boolean {
-  const insert = statementOf(course, 'first', /insert into "auth"."sessions"/)
-  const commit = statementOf(course, 'second', /^commit/)
+  const insert = findStatement(course, 'first', /insert into "auth"."sessions"/)
+  const commit = findStatement(course, 'second', /^commit/)
   return insert !== undefined && commit !== undefined && insert.returned > commit.returned
 }
 
@@ -113,24 +113,24 @@ suiteOfRaces(
   'races for a session',
   {},
   {
-    'a refresh and a global logout': (users) => racesOf(logout(users, 'global'), 12),
-    'a refresh and a logout of its session': (users) => racesOf(logout(users, 'local'), 12),
-    'a refresh and a logout of other sessions': (users) => racesOf(others(users), 12),
+    'a refresh and a global logout': (users) => runRaces(logout(users, 'global'), 12),
+    'a refresh and a logout of its session': (users) => runRaces(logout(users, 'local'), 12),
+    'a refresh and a logout of other sessions': (users) => runRaces(others(users), 12),
     'a refresh and a logout by an admin': (users) =>
-      racesOf(
+      runRaces(
         ending(users, ({ id }) => users.asAdmin('DELETE', `/admin/users/${id}/sessions`)),
         12,
       ),
     'a ban and a sign-in': (users) =>
-      racesOf(
+      runRaces(
         banned(users, ({ email }) => signIn(users.app, { email })),
         12,
       ),
     'a ban and a refresh': (users) =>
-      racesOf(
+      runRaces(
         banned(users, ({ refresh_token }) => refresh(users.app, refresh_token)),
         12,
       ),
-    'a demotion and a write of the demoted admin': (users) => racesOf(roleChange(users), 12),
+    'a demotion and a write of the demoted admin': (users) => runRaces(roleChange(users), 12),
   },
 )

@@ -1,6 +1,6 @@
 /** (verify, verify) and (invite, sign-up): a code is consumed once, and an invitation belongs to its recipient. */
 import { linkIn } from '../support/messages/mail-links.ts'
-import { type Pair, racesOf, trueFacts } from '../support/races/pairs.ts'
+import { type Pair, runRaces, trueFacts } from '../support/races/pairs.ts'
 import { suiteOfRaces } from '../support/races/suite.ts'
 import { newPassword, type Users } from '../support/races/users.ts'
 import { verify } from '../support/requests.ts'
@@ -90,10 +90,10 @@ suiteOfRaces(
   'races for a proof',
   {},
   {
-    'a code and the same code': (users) => racesOf(twice(users, 'signup', byCode, byCode), 12),
-    'a code and its link': (users) => racesOf(twice(users, 'signup', byCode, byLink), 12),
+    'a code and the same code': (users) => runRaces(twice(users, 'signup', byCode, byCode), 12),
+    'a code and its link': (users) => runRaces(twice(users, 'signup', byCode, byLink), 12),
     'a recovery link and the same link': (users) =>
-      racesOf(twice(users, 'recovery', byLink, byLink), 12),
-    'an invitation and a sign-up with its email': (users) => racesOf(invitation(users), 12),
+      runRaces(twice(users, 'recovery', byLink, byLink), 12),
+    'an invitation and a sign-up with its email': (users) => runRaces(invitation(users), 12),
   },
 )

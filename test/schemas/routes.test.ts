@@ -10,7 +10,7 @@ import { Session } from '../../schemas/session.ts'
 import { User } from '../../schemas/user.ts'
 import { PartialVerification } from '../../schemas/verify.ts'
 import { buildApp } from '../../server/app.ts'
-import { configOf } from '../support/config.ts'
+import { testConfig } from '../support/config.ts'
 
 /** Responses with one of two bodies that `type` cannot distinguish. */
 const wholeResponses: Record<string, unknown[]> = {
@@ -64,7 +64,7 @@ suite('route schemas', () => {
 
 /** Of a server that is built and not started, without a database. */
 async function registeredRoutes(): Promise<RouteOptions[]> {
-  const app = await buildApp({ config: configOf({}, false), log: pino({ level: 'silent' }) })
+  const app = await buildApp({ config: testConfig({}, false), log: pino({ level: 'silent' }) })
   await app.close()
   return app.openapi.routes
 }

@@ -11,7 +11,7 @@ import db from '../../plugins/database/db.ts'
 import pool from '../../plugins/database/pool/index.ts'
 import context from '../../plugins/observability/request-context/index.ts'
 import telemetry from '../../plugins/observability/telemetry/index.ts'
-import { configOf } from '../support/config.ts'
+import { testConfig } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { linkIn } from '../support/messages/mail-links.ts'
 import { startMailServer } from '../support/messages/mail-server.ts'
@@ -96,7 +96,7 @@ suite('PgBouncer in transaction mode', { skip }, () => {
     const pooler = await startPgbouncer(ending, database.url)
     const app = Fastify()
     ending.after(() => app.close())
-    await app.register(config, { config: configOf({ DATABASE_URL: pooler.url }) })
+    await app.register(config, { config: testConfig({ DATABASE_URL: pooler.url }) })
     for (const plugin of [context, telemetry, pool, db, jobQueue]) await app.register(plugin)
     await app.ready()
     await until(() => app.jobQueue.downMs() === 0)

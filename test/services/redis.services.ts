@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { redis } from '../../cli/doctor/redis.ts'
-import { contextOf, linesOf } from '../cli/doctor/doctor-context.ts'
+import { createDoctorContext, runCheck } from '../cli/doctor/doctor-context.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { startServerProcess } from '../support/processes/server-process.ts'
@@ -167,10 +167,10 @@ suite('Redis metrics', { skip }, () => {
 suite('doctor: Redis', { skip }, () => {
   test('reports a reachable and a hanging server', async (t) => {
     const server = await startRedis(t)
-    const context = contextOf(t, { AUTH_REDIS_URL: server.url })
-    assert.deepEqual(await linesOf(redis, context), ['pass Redis answers.'])
+    const context = createDoctorContext(t, { AUTH_REDIS_URL: server.url })
+    assert.deepEqual(await runCheck(redis, context), ['pass Redis answers.'])
     server.signal('SIGSTOP')
-    assert.match((await linesOf(redis, context)).join(), /^fail Redis at .* does not respond/)
+    assert.match((await runCheck(redis, context)).join(), /^fail Redis at .* does not respond/)
     server.signal('SIGCONT')
   })
 })

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { createFormClient } from '../../sms/form-client.ts'
 import { SmsError } from '../../sms/provider.ts'
 import { deadUrl, type VendorResponse, vendorServer } from '../support/vendor-server.ts'
-import { accepted, build, fetch, message, names, poster, provider, rejectionOf } from './vendors.ts'
+import { accepted, build, fetch, message, names, poster, provider, rejectsFor } from './vendors.ts'
 
 suite('rejections', () => {
   const error = { code: 21211, message: 'Invalid number', more_info: 'https://t.example/21211' }
@@ -43,7 +43,7 @@ suite('rejections', () => {
   for (const [name, response, detail] of cases) {
     test(`${name}: ${detail.source}`, async (t) => {
       const { provider: sms } = await provider(t, build[name], response)
-      await assert.rejects(sms.send(message), rejectionOf(name, detail))
+      await assert.rejects(sms.send(message), rejectsFor(name, detail))
     })
   }
 })
@@ -62,17 +62,14 @@ for (const name of names) {
     for (const [what, response, detail] of responses) {
       test(`${what} is a failure without a retry`, async (t) => {
         const { vendor, provider: sms } = await provider(t, build[name], response)
-        await assert.rejects(sms.send(message), rejectionOf(name, detail, true))
+        await assert.rejects(sms.send(message), rejectsFor(name, detail, true))
         assert.equal(vendor.seen.length, 1)
       })
     }
 
     test('retries an unreachable server and then fails', async () => {
       const sms = build[name](await deadUrl(), poster(30_000))
-      await assert.rejects(
-        sms.send(message),
-        rejectionOf(name, /no answer \(ECONNREFUSED\)/, false),
-      )
+      await assert.rejects(sms.send(message), rejectsFor(name, /no answer \(ECONNREFUSED\)/, false))
     })
   })
 }
@@ -124,7 +121,7 @@ suite('retries', () => {
     const post = createFormClient({ fetch: watched, timeoutMs: 1000, retryDelayMs: 5 })
     await assert.rejects(
       build.twilio(vendor.url, post).send(message),
-      rejectionOf('twilio', /TimeoutError/),
+      rejectsFor('twilio', /TimeoutError/),
     )
     assert.equal(limits.length, 2)
     assert.ok(limits[0] instanceof AbortSignal)

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { SmsError } from '../../sms/provider.ts'
 import { redacting } from '../../sms/redacting.ts'
 import type { VendorResponse } from '../support/vendor-server.ts'
-import { build, message, provider, rejectionOf } from './vendors.ts'
+import { build, message, provider, rejectsFor } from './vendors.ts'
 
 suite('error redaction', () => {
   const quotes = [
@@ -39,7 +39,7 @@ suite('error redaction', () => {
     assert.equal(await safe.verify?.('15550100200', '482910'), true)
     await assert.rejects(
       async () => safe.verify?.('15550100200', '482910'),
-      rejectionOf('twilio_verify', /Code: \[…\]/),
+      rejectsFor('twilio_verify', /Code: \[…\]/),
     )
   })
 })

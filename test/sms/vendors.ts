@@ -70,7 +70,7 @@ export function poster(timeoutMs: number): PostForm {
 export const basic = `Basic ${Buffer.from('AC 1/2:tok:en').toString('base64')}`
 
 /** For assert.rejects: the provider failed, with this reason. */
-export function rejectionOf(name: string, detail: RegExp, mayBeSent?: boolean) {
+export function rejectsFor(name: string, detail: RegExp, mayBeSent?: boolean) {
   return (error: unknown) => {
     assert.ok(error instanceof SmsError)
     assert.equal(error.provider, name)

@@ -1,7 +1,7 @@
 /** The account page in a browser without scripts. */
 import assert from 'node:assert/strict'
 
-import { codeOf } from './factors/factors.ts'
+import { totpCode } from './factors/factors.ts'
 import { openBrowser, type PageResponse, titleIn } from './page-browser.ts'
 import type { App } from './server.ts'
 import { autoconfirm, password, signUpUser } from './users.ts'
@@ -38,7 +38,7 @@ export async function addApp(browser: Browser, name = 'My app'): Promise<string>
   const list = await browser.open('/account/factors')
   const scan = await browser.submit(list, { name, action: 'add_totp' })
   const secret = /<code>([A-Z2-7 ]+)<\/code>/.exec(scan.html)?.[1]?.replaceAll(' ', '') ?? ''
-  const added = await browser.submit(scan, { code: codeOf(secret), action: 'verify' })
+  const added = await browser.submit(scan, { code: totpCode(secret), action: 'verify' })
   assert.equal(doneIn(added), 'Your change is saved.', added.html)
   return secret
 }

@@ -12,6 +12,6 @@ const needed = {
   AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',
 }
 
-export function configOf(variables: Record<string, string> = {}, dev = true) {
+export function testConfig(variables: Record<string, string> = {}, dev = true) {
   return readConfig({ ...needed, ...variables }, { dev, warn: () => {} })
 }

@@ -22,7 +22,10 @@ export function unlink({ app }: ExternalServer, session: Session, identityId: st
   return app.inject({ method: 'DELETE', url, headers: bearer(session) })
 }
 
-export async function userOf({ app }: ExternalServer, session: Session): Promise<Session['user']> {
+export async function fetchUser(
+  { app }: ExternalServer,
+  session: Session,
+): Promise<Session['user']> {
   return (await getUser(app, session)).json()
 }
 

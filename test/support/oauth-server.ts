@@ -180,7 +180,7 @@ export function refreshTokens(
 }
 
 /** The claims of a token, not verified. */
-export function claimsOf(token: string): Record<string, unknown> {
+export function decodeClaims(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 }
 

@@ -6,7 +6,7 @@ import type { Config } from '../../config/groups/index.ts'
 import { emailKindDefinitions } from '../../mail/kinds/index.ts'
 import { createPino } from '../../plugins/observability/logger/index.ts'
 import { buildApp } from '../../server/app.ts'
-import { configOf, encryptionKey } from './config.ts'
+import { encryptionKey, testConfig } from './config.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import { startMailServer } from './messages/mail-server.ts'
 import { recordStatements } from './plans/recorder.ts'
@@ -54,7 +54,7 @@ export async function build(t: Ending, options: BuildOptions = {}) {
   const database = options.database ?? (await cloneDatabase())
   opened.push(database.drop)
   const settings = { ...quick, ...mail.env, DATABASE_URL: database.url, ...options.env }
-  const config = configOf(settings, options.dev ?? false)
+  const config = testConfig(settings, options.dev ?? false)
   const app = await buildApp({ config, log: logTo(options.lines), examine })
   opened.push(() => app.close())
   if (config.AUTH_DB_NAMESPACE === 'auth') recordStatements(app.pool)

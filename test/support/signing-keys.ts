@@ -12,7 +12,7 @@ import {
   createSigningKeys,
   type SigningKeys,
 } from '../../plugins/security/jwt/signing-keys/index.ts'
-import { configOf } from './config.ts'
+import { testConfig } from './config.ts'
 import type { Ending } from './processes/ending.ts'
 
 export interface KeyServer {
@@ -28,7 +28,7 @@ const silentLog: Pick<FastifyBaseLogger, 'info' | 'warn'> = { info() {}, warn() 
 
 /** Has the database and has not read it yet. */
 export function keyServer(t: Ending, databaseUrl: string, env: Environment = {}): KeyServer {
-  const config = configOf({ DATABASE_URL: databaseUrl, ...env }, false)
+  const config = testConfig({ DATABASE_URL: databaseUrl, ...env }, false)
   const pool = createPool({ connectionString: databaseUrl, max: 3, log: silentLog })
   const db = createDb(pool, config.AUTH_DB_NAMESPACE)
   const encryption = createEncryption(encryptionKeys(config))

@@ -16,17 +16,17 @@ export const unnamedStatements = { AUTH_DB_PREPARED_STATEMENTS: 'false' }
 
 /** The text of a statement that can be paused; throws for a pipelined one. */
 export function bufferedText(query: unknown): string {
-  if (!isObject(query) || !('submit' in query)) return textOf(query)
+  if (!isObject(query) || !('submit' in query)) return statementText(query)
   throw new Error('the server of this test must have unnamedStatements')
 }
 
 /** Runs `act` and returns the statements sent on the request pool meanwhile. */
-export async function statementsOf(app: App, act: () => Promise<unknown>): Promise<string[]> {
-  return (await tripsOf(app, act)).flat()
+export async function watchStatements(app: App, act: () => Promise<unknown>): Promise<string[]> {
+  return (await recordTrips(app, act)).flat()
 }
 
 /** The same by round trips: statements that a connection has run before may go out together. */
-export async function tripsOf(app: App, act: () => Promise<unknown>): Promise<string[][]> {
+export async function recordTrips(app: App, act: () => Promise<unknown>): Promise<string[][]> {
   return (await watchTrips(app, act)).trips
 }
 
@@ -75,10 +75,10 @@ async function watched<T>(
 
 function textsOf(query: unknown): string[] {
   const texts = isObject(query) && 'texts' in query ? query.texts : undefined
-  return Array.isArray(texts) ? texts.map(String) : [textOf(query)]
+  return Array.isArray(texts) ? texts.map(String) : [statementText(query)]
 }
 
-export const textOf = (query: unknown): string =>
+export const statementText = (query: unknown): string =>
   isObject(query) && 'text' in query ? String(query.text) : String(query)
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null

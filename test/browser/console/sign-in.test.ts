@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { firstAdminLink } from '../../../server/first-admin-link.ts'
 import { asAdmin } from '../../support/admin.ts'
-import { codeOf } from '../../support/factors/factors.ts'
+import { totpCode } from '../../support/factors/factors.ts'
 import { newAddress, password } from '../../support/users.ts'
 import { executablePath } from '../chromium.ts'
 import {
@@ -69,7 +69,7 @@ suite('sign-in to the console', { skip }, () => {
     await page.getByText('Add an authenticator app').click()
     await page.getByRole('button', { name: 'Continue' }).click()
     const secret = ((await page.locator('code').textContent()) ?? '').replaceAll(' ', '')
-    await page.getByLabel('Code', { exact: true }).fill(codeOf(secret))
+    await page.getByLabel('Code', { exact: true }).fill(totpCode(secret))
     await page.getByRole('button', { name: 'Confirm' }).click()
     await page.getByRole('status').waitFor()
     await page.goto(`${url}/console`)
@@ -79,7 +79,7 @@ suite('sign-in to the console', { skip }, () => {
     await signInPages(next, `${url}/console`, owner)
     await next.getByRole('link', { name: 'Verify your second factor' }).click()
     const form = next.getByLabel('Code', { exact: true })
-    await form.fill(codeOf(secret, 1))
+    await form.fill(totpCode(secret, 1))
     await next.getByRole('button', { name: 'Continue' }).click()
     await next.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   })

@@ -9,12 +9,12 @@ import { findRoom, warnOfConnections } from '../../../server/connections.ts'
 import { query } from '../../db/sql.ts'
 import { cloneDatabase, emptyDatabase } from '../../support/database.ts'
 import { build } from '../../support/server.ts'
-import { contextOf, linesOf } from './doctor-context.ts'
+import { createDoctorContext, runCheck } from './doctor-context.ts'
 
 suite('doctor: database', () => {
   test('checks a migrated database as a superuser', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
-    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL }))
+    const lines = await runCheck(checkDatabase, createDoctorContext(t, { DATABASE_URL }))
     const levels = lines.map((line) => line.split(' ')[0])
     assert.deepEqual(levels, ['pass', 'pass', 'warn', 'pass', 'pass', 'pass'], lines.join('\n'))
     assert.match(lines[0] ?? '', /It is Postgres 1\d\./)
@@ -25,7 +25,7 @@ suite('doctor: database', () => {
 
   test('warns about pending migrations of an empty database', async (t) => {
     const { url: DATABASE_URL } = await emptyDatabase(t)
-    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL }))
+    const lines = await runCheck(checkDatabase, createDoctorContext(t, { DATABASE_URL }))
     assert.ok(
       lines.some((line) => /^warn \d+ migrations are pending/.test(line)),
       lines.join('\n'),
@@ -40,7 +40,7 @@ suite('doctor: database', () => {
       `insert into auth.postern_later_migrations values ('9999-later', '')`,
       `update auth.postern_schema_floor set migration = '9999-later'`,
     )
-    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL }))
+    const lines = await runCheck(checkDatabase, createDoctorContext(t, { DATABASE_URL }))
     assert.ok(lines.some((line) => /^fail .*newer version.*9999-later/.test(line)))
   })
 
@@ -57,7 +57,7 @@ suite('doctor: database', () => {
         auth.postern_encryption_probe to ${name}`,
     )
     const DATABASE_URL = Object.assign(new URL(url), { username: name, password }).href
-    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL }))
+    const lines = await runCheck(checkDatabase, createDoctorContext(t, { DATABASE_URL }))
     assert.deepEqual(lines, [
       `fail The login ${name} does not own the tables of the schema "auth", and row-level security hides their rows from it: connect as their owner.`,
     ])
@@ -65,8 +65,8 @@ suite('doctor: database', () => {
 
   test('fails for a pool above the connection limit of the database', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
-    const context = contextOf(t, { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: '9000' })
-    const lines = await linesOf(checkDatabase, context)
+    const context = createDoctorContext(t, { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: '9000' })
+    const lines = await runCheck(checkDatabase, context)
     assert.ok(lines.some((line) => /^fail It allows \d+ connections, .* 9003/.test(line)))
   })
 
@@ -80,9 +80,9 @@ suite('doctor: database', () => {
     )
     t.after(() => query(process.env.TEST_ADMIN_URL ?? '', `drop role ${name}`))
     const DATABASE_URL = Object.assign(new URL(url), { username: name, password }).href
-    const context = contextOf(t, { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: '20' })
+    const context = createDoctorContext(t, { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: '20' })
 
-    const lines = await linesOf(checkDatabase, context)
+    const lines = await runCheck(checkDatabase, context)
     const warnings: string[] = []
     const warn = (message: unknown) => void warnings.push(String(message))
     warnOfConnections(context.config, await findRoom(DATABASE_URL), { warn })
@@ -96,9 +96,9 @@ suite('doctor: database', () => {
 
   test('fails for a clock skew of minutes', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
-    const context = contextOf(t, { DATABASE_URL })
+    const context = createDoctorContext(t, { DATABASE_URL })
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 300_000 })
-    const lines = await linesOf(checkDatabase, context)
+    const lines = await runCheck(checkDatabase, context)
     assert.match(
       lines.at(-1) ?? '',
       /^fail The clock of the database is (299|300) s behind this server: run NTP/,
@@ -108,14 +108,14 @@ suite('doctor: database', () => {
   test('reports an unknown database with the Postgres error', async (t) => {
     const url = new URL(process.env.TEST_ADMIN_URL ?? '')
     url.pathname = '/postern_missing'
-    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL: url.href }))
+    const lines = await runCheck(checkDatabase, createDoctorContext(t, { DATABASE_URL: url.href }))
     assert.match(lines.join(), /^fail The database .*postern_missing" does not exist\)/)
     assert.ok(!lines.join().includes(url.password || 'no password'))
   })
 
   test('reports an unreachable database without the password', async (t) => {
     const DATABASE_URL = 'postgres://ann:secret-word@127.0.0.1:9/auth'
-    const lines = await linesOf(checkDatabase, contextOf(t, { DATABASE_URL }))
+    const lines = await runCheck(checkDatabase, createDoctorContext(t, { DATABASE_URL }))
     assert.match(lines.join('\n'), /^fail The database of DATABASE_URL cannot .*\(ECONNREFUSED\)/)
     assert.doesNotMatch(lines.join(), /secret-word/)
   })
@@ -127,24 +127,24 @@ suite('doctor: keys', () => {
 
   test('passes for the keys of a server that has run', async (t) => {
     const { database: made } = await build(t, { env: own })
-    const context = contextOf(t, { ...own, DATABASE_URL: made.url })
-    assert.deepEqual(await linesOf(keys, context), [
+    const context = createDoctorContext(t, { ...own, DATABASE_URL: made.url })
+    assert.deepEqual(await runCheck(keys, context), [
       'pass The signing key (ES256) is 0 days old.',
       'pass Stored data has its own encryption key.',
     ])
-    const lines = await linesOf(checkDatabase, context)
+    const lines = await runCheck(checkDatabase, context)
     assert.ok(lines.includes('pass The encryption key decrypts the stored data.'), lines.join('\n'))
 
     const later = { ...context, now: new Date(Date.now() + 200 * 86_400_000) }
-    assert.match((await linesOf(keys, later))[0] ?? '', /^warn .* 200 days old: run npm run keys/)
+    assert.match((await runCheck(keys, later))[0] ?? '', /^warn .* 200 days old: run npm run keys/)
 
     const other = { ...own, AUTH_ENCRYPTION_KEY: key(), DATABASE_URL: made.url }
-    const wrong = await linesOf(checkDatabase, contextOf(t, other))
+    const wrong = await runCheck(checkDatabase, createDoctorContext(t, other))
     assert.ok(wrong.some((line) => /^fail The stored data cannot be decrypted/.test(line)))
   })
 
   test('warns about a shared secret without an encryption key', async (t) => {
-    const lines = await linesOf(keys, contextOf(t, { AUTH_JWT_ALGORITHM: 'HS256' }))
+    const lines = await runCheck(keys, createDoctorContext(t, { AUTH_JWT_ALGORITHM: 'HS256' }))
     assert.match(lines[0] ?? '', /^warn Tokens are signed with AUTH_JWT_SECRET/)
     assert.match(lines[1] ?? '', /^warn AUTH_ENCRYPTION_KEY is not set/)
   })

@@ -5,16 +5,16 @@ import type { Check, DoctorContext } from '../../../cli/doctor/finding.ts'
 import { createDb } from '../../../db/core/database.ts'
 import { createPool } from '../../../plugins/database/pool/index.ts'
 import { configuredEncryption } from '../../../plugins/security/encryption/index.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { fetch } from '../../support/providers/settings.ts'
 
 /** With an unreachable database unless the variables name one. */
-export function contextOf(
+export function createDoctorContext(
   t: TestContext,
   variables: Record<string, string> = {},
   more: Partial<DoctorContext> = {},
 ): DoctorContext {
-  const config = configOf(variables)
+  const config = testConfig(variables)
   const pool = createPool({ connectionString: config.DATABASE_URL, max: 1, log: { warn() {} } })
   t.after(() => pool.end())
   return {
@@ -29,7 +29,7 @@ export function contextOf(
 }
 
 /** A line for each finding: its level and its sentence. */
-export async function linesOf(check: Check, context: DoctorContext): Promise<string[]> {
+export async function runCheck(check: Check, context: DoctorContext): Promise<string[]> {
   const findings = await check(context)
   return findings.map(({ level, sentence }) => `${level} ${sentence}`)
 }

@@ -15,7 +15,7 @@ import { freePort } from '../../support/processes/free-port.ts'
 import { serve } from '../../support/processes/listening.ts'
 import { client } from '../../support/providers/fake-provider.ts'
 import { startOpenidProvider } from '../../support/providers/openid-provider.ts'
-import { contextOf, linesOf } from './doctor-context.ts'
+import { createDoctorContext, runCheck } from './doctor-context.ts'
 
 const sender = 'auth@app.example'
 
@@ -27,19 +27,19 @@ function smtp(port: number, more: Record<string, string> = {}) {
 suite('doctor: mail server', () => {
   test('checks the sender or the given recipient without sending an email', async (t) => {
     const server = await startMailServer(t)
-    const requested = contextOf(t, smtp(server.port))
-    assert.deepEqual(await linesOf(mail, requested), [
+    const requested = createDoctorContext(t, smtp(server.port))
+    assert.deepEqual(await runCheck(mail, requested), [
       `pass 127.0.0.1:${server.port} accepts email from ${sender} to ${sender}.`,
     ])
-    const named = contextOf(t, smtp(server.port), { recipient: 'ann@ex.test' })
-    assert.match((await linesOf(mail, named)).join(), /^pass .* to ann@ex\.test\.$/)
+    const named = createDoctorContext(t, smtp(server.port), { recipient: 'ann@ex.test' })
+    assert.match((await runCheck(mail, named)).join(), /^pass .* to ann@ex\.test\.$/)
     assert.deepEqual(server.messages, [])
   })
 
   test('reports a rejected recipient with the server’s response', async (t) => {
     const server = await startMailServer(t)
     server.behave('permanent')
-    const [line = ''] = await linesOf(mail, contextOf(t, smtp(server.port)))
+    const [line = ''] = await runCheck(mail, createDoctorContext(t, smtp(server.port)))
     assert.match(
       line,
       /^fail .*does not accept email: 550.*; check whether you may send from AUTH_SMTP_ADMIN_EMAIL/,
@@ -52,7 +52,7 @@ suite('doctor: mail server', () => {
       onAuth: (_auth, _session, done) => done(new Error('no')),
     })
     const variables = smtp(port, { AUTH_SMTP_USER: 'ann', AUTH_SMTP_PASS: 'secret-word' })
-    const [line = ''] = await linesOf(mail, contextOf(t, variables))
+    const [line = ''] = await runCheck(mail, createDoctorContext(t, variables))
     assert.match(line, /^fail .*535.*; check AUTH_SMTP_USER and AUTH_SMTP_PASS/)
     assert.doesNotMatch(line, /secret-word/)
   })
@@ -64,17 +64,20 @@ suite('doctor: mail server', () => {
         username === 'ann' && password === 'right' ? done(null, { user: 'ann' }) : done(null, {}),
     })
     const variables = smtp(port, { AUTH_SMTP_USER: 'ann', AUTH_SMTP_PASS: 'right' })
-    assert.match((await linesOf(mail, contextOf(t, variables))).join(), /^pass/)
+    assert.match((await runCheck(mail, createDoctorContext(t, variables))).join(), /^pass/)
     assert.deepEqual(emails, [])
   })
 
   test('reports an unreachable and a missing mail server', async (t) => {
     const port = await freePort()
-    const [line = ''] = await linesOf(mail, contextOf(t, smtp(port)))
+    const [line = ''] = await runCheck(mail, createDoctorContext(t, smtp(port)))
     assert.match(line, /^fail .*ECONNREFUSED.*; check AUTH_SMTP_HOST, AUTH_SMTP_PORT/)
-    assert.match((await linesOf(mail, contextOf(t))).join(), /^fail No mail server is configured/)
-    const auto = contextOf(t, { AUTH_MAILER_AUTOCONFIRM: 'true' })
-    assert.match((await linesOf(mail, auto)).join(), /^warn No mail server is configured/)
+    assert.match(
+      (await runCheck(mail, createDoctorContext(t))).join(),
+      /^fail No mail server is configured/,
+    )
+    const auto = createDoctorContext(t, { AUTH_MAILER_AUTOCONFIRM: 'true' })
+    assert.match((await runCheck(mail, auto)).join(), /^warn No mail server is configured/)
   })
 })
 
@@ -99,7 +102,7 @@ suite('doctor: sender domain', () => {
   ]
   for (const [domain, levels, output] of cases) {
     test(domain, async (t) => {
-      const { config } = contextOf(t, smtp(25))
+      const { config } = createDoctorContext(t, smtp(25))
       const ours = { ...config, AUTH_SMTP_ADMIN_EMAIL: `auth@${domain}` }
       const findings = await mailDomain({ config: ours }, lookUp)
       assert.deepEqual(
@@ -123,35 +126,41 @@ suite('doctor: providers', () => {
 
   test('reports a provider that accepts the client, one that does not, and an unreachable one', async (t) => {
     const { issuer } = await startOpenidProvider(t, { claimsInIdToken: true })
-    const known = await linesOf(providers, contextOf(t, acme(issuer)))
+    const known = await runCheck(providers, createDoctorContext(t, acme(issuer)))
     assert.deepEqual(known, ['pass acme is available and shows a sign-in page.'])
-    const attacker = await linesOf(providers, contextOf(t, acme(issuer, 'another')))
+    const attacker = await runCheck(providers, createDoctorContext(t, acme(issuer, 'another')))
     assert.match(attacker.join(), /^warn .* acme returns status 400: .*client id and redirect URI/)
     const gone = acme(`http://127.0.0.1:${await freePort()}`)
-    assert.match((await linesOf(providers, contextOf(t, gone))).join(), /^fail acme cannot be used/)
-    assert.deepEqual(await linesOf(providers, contextOf(t)), [])
+    assert.match(
+      (await runCheck(providers, createDoctorContext(t, gone))).join(),
+      /^fail acme cannot be used/,
+    )
+    assert.deepEqual(await runCheck(providers, createDoctorContext(t)), [])
   })
 })
 
 suite('doctor: external URL', () => {
   test('reports an unreachable external URL', async (t) => {
     const AUTH_API_EXTERNAL_URL = `http://127.0.0.1:${await freePort()}`
-    const [line = ''] = await linesOf(externalChecks, contextOf(t, { AUTH_API_EXTERNAL_URL }))
+    const [line = ''] = await runCheck(
+      externalChecks,
+      createDoctorContext(t, { AUTH_API_EXTERNAL_URL }),
+    )
     assert.match(line, /^fail http:.*jwks\.json cannot be reached from here \(ECONNREFUSED\)/)
   })
 
   test('reports an untrusted certificate that expires soon', async (t) => {
     const server = createServer(certificate(t), (_request, response) => void response.end('{}'))
     const AUTH_API_EXTERNAL_URL = `https://127.0.0.1:${await serve(t, server)}`
-    const lines = await linesOf(externalChecks, contextOf(t, { AUTH_API_EXTERNAL_URL }))
+    const lines = await runCheck(externalChecks, createDoctorContext(t, { AUTH_API_EXTERNAL_URL }))
     assert.match(lines[0] ?? '', /^fail .*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/)
     assert.match(lines[1] ?? '', /^warn The certificate of 127\.0\.0\.1 is valid for [12] days/)
   })
 
   test('reports another server at the external URL', async (t) => {
     const { issuer } = await startOpenidProvider(t, { claimsInIdToken: true })
-    const context = contextOf(t, { AUTH_API_EXTERNAL_URL: issuer })
-    const [line = ''] = await linesOf(externalChecks, context)
+    const context = createDoctorContext(t, { AUTH_API_EXTERNAL_URL: issuer })
+    const [line = ''] = await runCheck(externalChecks, context)
     assert.match(line, /^fail .* returns status 404 and no key set/)
   })
 })
@@ -159,11 +168,11 @@ suite('doctor: external URL', () => {
 suite('doctor: Redis', () => {
   test('reports an unreachable server without the password', async (t) => {
     const url = `redis://:secret-word@127.0.0.1:${await freePort()}`
-    const [line = ''] = await linesOf(redis, contextOf(t, { AUTH_REDIS_URL: url }))
+    const [line = ''] = await runCheck(redis, createDoctorContext(t, { AUTH_REDIS_URL: url }))
     assert.match(line, /^fail Redis at 127\.0\.0\.1:\d+ does not respond \(ECONNREFUSED\)/)
     assert.doesNotMatch(line, /secret-word/)
-    assert.deepEqual(await linesOf(redis, contextOf(t)), [])
-    const workers = await linesOf(redis, contextOf(t, { AUTH_WORKERS: '4' }))
+    assert.deepEqual(await runCheck(redis, createDoctorContext(t)), [])
+    const workers = await runCheck(redis, createDoctorContext(t, { AUTH_WORKERS: '4' }))
     assert.match(workers.join(), /^warn Each of the 4 workers/)
   })
 })

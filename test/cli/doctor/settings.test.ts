@@ -8,7 +8,7 @@ import { disk } from '../../../cli/doctor/disk.ts'
 import type { Check } from '../../../cli/doctor/finding.ts'
 import { proxies } from '../../../cli/doctor/proxies.ts'
 import { checkSms } from '../../../cli/doctor/sms.ts'
-import { contextOf, linesOf } from './doctor-context.ts'
+import { createDoctorContext, runCheck } from './doctor-context.ts'
 
 const https = {
   AUTH_SITE_URL: 'https://app.example',
@@ -144,7 +144,7 @@ const cases: [Check, title: string, variables: Record<string, string>, said: Reg
 suite('doctor: settings', () => {
   for (const [check, title, variables, output] of cases) {
     test(`${check.name}: ${title}`, async (t) => {
-      const lines = await linesOf(check, contextOf(t, variables))
+      const lines = await runCheck(check, createDoctorContext(t, variables))
       assert.equal(lines.length, output.length, lines.join('\n'))
       for (const [index, line] of lines.entries()) assert.match(line, output[index] ?? /^$/)
       const secrets = Object.entries(variables).filter(([name]) => /SECRET|TOKEN/.test(name))

@@ -8,7 +8,7 @@ import type { DoctorContext } from '../../../cli/doctor/finding.ts'
 import { upgradeChecks } from '../../../cli/doctor/upgrade.ts'
 import { query } from '../../db/sql.ts'
 import { cloneDatabase, emptyDatabase } from '../../support/database.ts'
-import { contextOf, linesOf } from './doctor-context.ts'
+import { createDoctorContext, runCheck } from './doctor-context.ts'
 
 const kept = join(import.meta.dirname, '../../db/fixtures/schemas/2026-11-22.sql')
 
@@ -16,7 +16,7 @@ suite('doctor --upgrade', () => {
   test('lists pending migrations of an earlier release, and a way back by rolling upgrade', async (t) => {
     const { url: DATABASE_URL } = await emptyDatabase(t)
     await query(DATABASE_URL, readFileSync(kept, 'utf8'))
-    const context = contextOf(t, { DATABASE_URL })
+    const context = createDoctorContext(t, { DATABASE_URL })
     const migrations = await lines('migrations', context)
     assert.ok(migrations.includes('warn The first start applies the migration 0080-admins.'))
     assert.ok(!migrations.some((line) => line.includes('0001-users')))
@@ -26,7 +26,7 @@ suite('doctor --upgrade', () => {
 
   test('reports no change for a database of this version', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
-    const context = contextOf(t, { DATABASE_URL })
+    const context = createDoctorContext(t, { DATABASE_URL })
     assert.deepEqual(await lines('migrations', context), [
       'pass This version changes nothing in the database.',
     ])
@@ -36,7 +36,7 @@ suite('doctor --upgrade', () => {
   test('lists an index that the first start builds', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
     await query(DATABASE_URL, 'drop index auth.postern_users_email_idx')
-    assert.deepEqual(await lines('migrations', contextOf(t, { DATABASE_URL })), [
+    assert.deepEqual(await lines('migrations', createDoctorContext(t, { DATABASE_URL })), [
       'warn The first start builds the index postern_users_email_idx on users, while requests are served.',
     ])
   })
@@ -48,7 +48,7 @@ suite('doctor --upgrade', () => {
       `insert into auth.postern_later_migrations values ('9999-later', '')`,
       `update auth.postern_schema_floor set migration = '9999-later'`,
     )
-    const [line] = await lines('migrations', contextOf(t, { DATABASE_URL }))
+    const [line] = await lines('migrations', createDoctorContext(t, { DATABASE_URL }))
     assert.match(line ?? '', /^fail .*9999-later.*cannot serve it/)
   })
 
@@ -59,7 +59,7 @@ suite('doctor --upgrade', () => {
       DATABASE_URL,
       `delete from auth.postern_migrations where name >= '0026-gotrue-level'`,
     )
-    const [line] = await lines('way back', contextOf(t, { DATABASE_URL }))
+    const [line] = await lines('way back', createDoctorContext(t, { DATABASE_URL }))
     assert.match(line ?? '', /^warn .*stop all of its replicas/)
   })
 
@@ -77,7 +77,11 @@ suite('doctor --upgrade', () => {
   test('names both versions, and lists every change when the running one is unknown', async (t) => {
     const [known] = await lines('versions', versionOf(t, '0.0.9'))
     assert.match(known ?? '', /^pass This is \d+\.\d+\.\d+, and 0\.0\.9 is running\.$/)
-    const unreachable = contextOf(t, {}, { fetch: () => Promise.reject(new Error('closed')) })
+    const unreachable = createDoctorContext(
+      t,
+      {},
+      { fetch: () => Promise.reject(new Error('closed')) },
+    )
     assert.match((await lines('versions', unreachable))[0] ?? '', /^warn .*unknown/)
     assert.ok((await lines('defaults', unreachable)).length > 5)
   })
@@ -85,11 +89,11 @@ suite('doctor --upgrade', () => {
 
 /** With a server that runs this version. */
 function versionOf(t: TestContext, version: string, env: Record<string, string> = {}) {
-  return contextOf(t, env, { fetch: async () => Response.json({ version }) })
+  return createDoctorContext(t, env, { fetch: async () => Response.json({ version }) })
 }
 
 function lines(name: string, context: DoctorContext): Promise<string[]> {
   const check = upgradeChecks[name]
   assert.ok(check, name)
-  return linesOf(check, context)
+  return runCheck(check, context)
 }

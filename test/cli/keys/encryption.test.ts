@@ -10,7 +10,7 @@ import { parseEnv } from 'node:util'
 import { run } from '../../../cli/keys/index.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { query } from '../../db/sql.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { lockSessionShared } from '../../support/locked-user.ts'
 import { callCommand } from '../../support/processes/command-call.ts'
@@ -19,7 +19,7 @@ import { build } from '../../support/server.ts'
 import { autoconfirm, signIn, signUpUser } from '../../support/users.ts'
 
 const [one, two] = [randomKey(), randomKey()]
-const shared = { ...autoconfirm, AUTH_JWT_SECRET: configOf().AUTH_JWT_SECRET }
+const shared = { ...autoconfirm, AUTH_JWT_SECRET: testConfig().AUTH_JWT_SECRET }
 
 suite('npm run keys -- encryption', () => {
   test('replaces the key without signing users out, and the old key can be removed', async (t) => {

@@ -9,7 +9,7 @@ import { createDb } from '../../../db/core/database.ts'
 import { createPool } from '../../../plugins/database/pool/index.ts'
 import { encryptionKeyId as idOfKey } from '../../../plugins/security/encryption/keys.ts'
 import { columns, query } from '../../db/sql.ts'
-import { configOf, encryptionKey } from '../../support/config.ts'
+import { encryptionKey, testConfig } from '../../support/config.ts'
 import { emptyDatabase } from '../../support/database.ts'
 import { gotrueDatabase } from '../../support/gotrue/database.ts'
 import { gotrueSealed } from '../../support/gotrue/encryption.ts'
@@ -27,7 +27,7 @@ const insertOther = insertUser.replace(user, crypto.randomUUID()).replace('ada@'
 async function findings(url: string, env: Record<string, string> = {}): Promise<TakeoverFinding[]> {
   const pool = createPool({ connectionString: url, max: 1, log: { warn() {} } })
   try {
-    const config = configOf({ DATABASE_URL: url, ...env }, false)
+    const config = testConfig({ DATABASE_URL: url, ...env }, false)
     return await checkTakeover({ config, pool, db: createDb(pool, 'auth') })
   } finally {
     await pool.end()

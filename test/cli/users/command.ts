@@ -55,7 +55,11 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
 }
 
 /** Texts stay as they are, everything else is written as JSON. */
-export async function fileOf(t: TestContext, name: string, rows: unknown[]): Promise<string> {
+export async function writeImportFile(
+  t: TestContext,
+  name: string,
+  rows: unknown[],
+): Promise<string> {
   const file = join(await temporaryFolder(t), name)
   const lines = rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row)))
   await writeFile(file, `${lines.join('\n')}\n`)

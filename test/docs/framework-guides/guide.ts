@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../../..')
 const stubs = join(import.meta.dirname, 'stubs')
 
 /** The code blocks of a page that begin below the path of their file. */
-export function filesOf(page: string): Record<string, string> {
+export function readGuideFiles(page: string): Record<string, string> {
   const text = readFileSync(join(root, 'docs', page), 'utf8')
   const blocks = text.matchAll(/^`([^`\n]+)`:\n\n```\w+\n([\s\S]*?)^```$/gm)
   return Object.fromEntries([...blocks].map(([, path = '', code = '']) => [path, code]))
@@ -29,7 +29,7 @@ export async function importGuide<Exports>(
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'guide-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  for (const [path, code] of Object.entries({ ...filesOf(page), 'entry.ts': entry })) {
+  for (const [path, code] of Object.entries({ ...readGuideFiles(page), 'entry.ts': entry })) {
     const file = join(folder, path)
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, code)

@@ -14,11 +14,11 @@ export type Names = Record<string, unknown>
 /** Pages that have such blocks. */
 export function pagesWithBlocks(): string[] {
   const found = globSync(pages, { cwd: root, exclude: ['**/node_modules/**'] })
-  return found.filter((page) => blocksOf(page).length > 0).toSorted()
+  return found.filter((page) => readBlocks(page).length > 0).toSorted()
 }
 
 /** In their order, without the indent of a list. */
-export function blocksOf(page: string): string[] {
+export function readBlocks(page: string): string[] {
   const text = readFileSync(join(root, page), 'utf8')
   const fenced = text.matchAll(/^( *)```(?:js|javascript|mjs|ts|typescript)\n([\s\S]*?)^\1```$/gm)
   return [...fenced].map(([, indent = '', block = '']) =>

@@ -6,10 +6,10 @@ import type { Session } from '../../../schemas/session.ts'
 import {
   type Authenticator,
   addTotp,
-  claimsOf,
   everyFactor,
   send,
   stepUp,
+  tokenClaims,
   userWithTotp,
 } from '../../support/factors/factors.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
@@ -165,7 +165,7 @@ suite('AUTH_SESSIONS_ALLOW_LOW_AAL', () => {
     const { app } = await serverFor(limited)
     const { email } = await userWithTotp(app)
     const opened = await signedIn(app, email)
-    const { iat, exp } = claimsOf(opened)
+    const { iat, exp } = tokenClaims(opened)
     assert.ok(Number(exp) - Number(iat) <= 600)
     assert.ok(opened.expires_in <= 600)
     assert.equal(opened.expires_at, exp)

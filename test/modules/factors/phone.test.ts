@@ -6,11 +6,11 @@ import type { Session } from '../../../schemas/session.ts'
 import { adminCall } from '../../support/admin.ts'
 import {
   challenge,
-  claimsOf,
   type Enrolled,
   everyFactor,
   request,
   send,
+  tokenClaims,
   verifyChallenge,
 } from '../../support/factors/factors.ts'
 import { type PhoneServer, sharedSmsServer } from '../../support/messages/phone-journeys.ts'
@@ -48,8 +48,8 @@ suite('phone factor', () => {
     assert.deepEqual(outcomeOf(wrong), [422, 'mfa_verification_failed'])
     assert.equal(wrong.json().msg, 'Invalid MFA Phone code entered')
     const session = await finish(await server(), user, factor.id, pending.id, code)
-    assert.equal(claimsOf(session).aal, 'aal2')
-    assert.equal(claimsOf(session).amr[0]?.method, 'mfa/phone')
+    assert.equal(tokenClaims(session).aal, 'aal2')
+    assert.equal(tokenClaims(session).amr[0]?.method, 'mfa/phone')
     assert.equal(session.user.factors?.[0]?.phone, number)
     const again = await verifyChallenge(app, session, factor.id, { challenge_id: pending.id, code })
     assert.deepEqual(outcomeOf(again), [422, 'mfa_ip_address_mismatch'])

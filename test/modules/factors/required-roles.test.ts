@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { nilUuid } from '../../../db/tables/users.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { adminCall } from '../../support/admin.ts'
-import { addTotp, claimsOf, everyFactor, send, stepUp } from '../../support/factors/factors.ts'
+import { addTotp, everyFactor, send, stepUp, tokenClaims } from '../../support/factors/factors.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { outcomeOf, refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
@@ -124,7 +124,7 @@ suite('AUTH_MFA_REQUIRED_ROLES', () => {
   })
 
   function rightsIn(session: Session) {
-    const { role, aud } = claimsOf(session)
+    const { role, aud } = tokenClaims(session)
     return { role, aud }
   }
 

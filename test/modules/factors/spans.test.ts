@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { codeOf } from '../../support/factors/factors.ts'
+import { totpCode } from '../../support/factors/factors.ts'
 import { startServerProcess } from '../../support/processes/server-process.ts'
 import { until } from '../../support/processes/until.ts'
 import { startCollector } from '../../support/runner/collector.ts'
@@ -31,7 +31,7 @@ suite('spans of factor requests', () => {
     const { access_token } = await post('/signup', { email: newAddress(), password })
     const { id, totp } = await post('/factors', { factor_type: 'totp' }, access_token)
     const challenge = await post(`/factors/${id}/challenge`, {}, access_token)
-    const code = codeOf(totp.secret)
+    const code = totpCode(totp.secret)
     await post(`/factors/${id}/verify`, { challenge_id: challenge.id, code }, access_token)
 
     await until(() => collector.spans().some(({ name }) => name.endsWith('/verify')))

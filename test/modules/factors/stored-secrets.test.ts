@@ -6,9 +6,9 @@ import { createEncryption } from '../../../plugins/security/encryption/index.ts'
 import { encryptionKeys } from '../../../plugins/security/encryption/keys.ts'
 import {
   challenge,
-  codeOf,
   everyFactor,
   stepUp,
+  totpCode,
   userWithTotp,
   verifyChallenge,
 } from '../../support/factors/factors.ts'
@@ -43,7 +43,7 @@ suite('TOTP secrets', () => {
       plain,
       factor.id,
     ])
-    await stepUp(app, session, { ...factor, code: (away = 0) => codeOf(plain, away) }, 1)
+    await stepUp(app, session, { ...factor, code: (away = 0) => totpCode(plain, away) }, 1)
     const { rows } = await app.pool.query('select secret from auth.mfa_factors where id = $1', [
       factor.id,
     ])

@@ -7,12 +7,12 @@ import { URI } from 'otpauth'
 import {
   addTotp,
   challenge,
-  claimsOf,
   type Enrolled,
   everyFactor,
   request,
   send,
   stepUp,
+  tokenClaims,
   userWithTotp,
   verifyChallenge,
   wrongCode,
@@ -78,7 +78,7 @@ suite('TOTP factor', () => {
     assert.equal(response.statusCode, 200, response.body)
     const session = response.json()
 
-    const [old, steppedUp] = [claimsOf(before), claimsOf(session)]
+    const [old, steppedUp] = [tokenClaims(before), tokenClaims(session)]
     assert.deepEqual([old.aal, steppedUp.aal], ['aal1', 'aal2'])
     assert.equal(steppedUp.session_id, old.session_id)
     assert.deepEqual(
@@ -95,7 +95,7 @@ suite('TOTP factor', () => {
     assert.deepEqual([rows[0].aal, rows[0].factor_id], ['aal2', factor.id])
     assert.equal(Number(rows[0].refresh_token_counter), 2)
     const next = await refresh(app, session.refresh_token)
-    assert.equal(claimsOf(next.json()).aal, 'aal2')
+    assert.equal(tokenClaims(next.json()).aal, 'aal2')
   })
 
   test('accepts the previous refresh token as parent within the reuse interval', async () => {
@@ -104,7 +104,7 @@ suite('TOTP factor', () => {
     const again = await refresh(app, before.refresh_token)
     assert.equal(again.statusCode, 200, again.body)
     assert.equal(again.json().refresh_token, session.refresh_token)
-    assert.equal(claimsOf(again.json()).aal, 'aal2')
+    assert.equal(tokenClaims(again.json()).aal, 'aal2')
     const { refresh_token } = (await refresh(app, session.refresh_token)).json()
     assert.deepEqual(outcomeOf(await refresh(app, before.refresh_token)), [
       400,
@@ -118,7 +118,7 @@ suite('TOTP factor', () => {
     const { before, session } = await userWithTotp(app)
     await app.pool.query(
       `update auth.sessions set refreshed_at = refreshed_at - interval '11 s' where id = $1`,
-      [claimsOf(session).session_id],
+      [tokenClaims(session).session_id],
     )
     assert.deepEqual(outcomeOf(await refresh(app, before.refresh_token)), [
       400,
@@ -162,7 +162,7 @@ suite('TOTP factor', () => {
     const wrong = await verifyChallenge(app, user, id, { challenge_id, code: wrongCode(secret) })
     assert.deepEqual(outcomeOf(wrong), [422, 'mfa_verification_failed'])
     assert.equal(wrong.json().msg, 'Invalid TOTP code entered')
-    assert.equal(claimsOf((await refresh(app, user.refresh_token)).json()).aal, 'aal1')
+    assert.equal(tokenClaims((await refresh(app, user.refresh_token)).json()).aal, 'aal1')
     const right = await verifyChallenge(app, user, id, { challenge_id, code: code() })
     assert.equal(right.statusCode, 200, right.body)
   })
@@ -195,9 +195,9 @@ suite('TOTP factor', () => {
     const { session } = await userWithTotp(app)
     await app.pool.query(
       `update auth.mfa_amr_claims set updated_at = '2026-01-01T00:00:00.9Z' where session_id = $1`,
-      [claimsOf(session).session_id],
+      [tokenClaims(session).session_id],
     )
-    const { amr } = claimsOf((await refresh(app, session.refresh_token)).json())
+    const { amr } = tokenClaims((await refresh(app, session.refresh_token)).json())
     const begun = Date.parse('2026-01-01T00:00:00Z') / 1000
     assert.deepEqual(
       amr.map(({ timestamp }) => timestamp),
@@ -212,7 +212,7 @@ suite('TOTP factor', () => {
     assert.deepEqual(removed, { id: factor.id })
     assert.equal((await getUser(app, session)).json().factors, undefined)
     const next = (await refresh(app, session.refresh_token)).json()
-    const { aal, amr } = claimsOf(next)
+    const { aal, amr } = tokenClaims(next)
     assert.deepEqual([aal, amr.map(({ method }) => method)], ['aal1', ['password']])
   })
 
@@ -224,7 +224,7 @@ suite('TOTP factor', () => {
     const other = await stepUp(app, await signedIn(app, email), factor, 1)
     await request(app, 'DELETE', `/factors/${second.id}`, other)
     const levels = [steppedDown, other].map(async ({ refresh_token }) => {
-      return claimsOf((await refresh(app, refresh_token)).json()).aal
+      return tokenClaims((await refresh(app, refresh_token)).json()).aal
     })
     assert.deepEqual(await Promise.all(levels), ['aal1', 'aal2'])
   })

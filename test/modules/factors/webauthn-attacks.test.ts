@@ -5,10 +5,10 @@ import { suite, test } from 'node:test'
 import type { Forgery } from '../../support/factors/authenticator.ts'
 import { challenge, everyFactor, verifyChallenge } from '../../support/factors/factors.ts'
 import {
+  browserOptions,
   enrolKey,
   finish,
   give,
-  optionsOf,
   userWithSecurityKey,
 } from '../../support/factors/key-journeys.ts'
 import { newSecurityKey } from '../../support/factors/security-key.ts'
@@ -39,14 +39,14 @@ suite('forged security key response', () => {
       const { id } = await enrolKey(app, user)
       const create = await challenge(app, user, id)
       const flags = forgery.flags === undefined ? {} : { flags: 0x40 }
-      const forged = newSecurityKey().create(optionsOf(create), { ...forgery, ...flags })
+      const forged = newSecurityKey().create(browserOptions(create), { ...forgery, ...flags })
       assert.deepEqual(outcomeOf(await give(app, user, id, create.id, forged)), expected)
 
       const { session, key, id: factorId } = await userWithSecurityKey(app)
       const request = await challenge(app, session, factorId)
-      const forged2 = key.get(optionsOf(request), forgery)
+      const forged2 = key.get(browserOptions(request), forgery)
       assert.deepEqual(outcomeOf(await give(app, session, factorId, request.id, forged2)), expected)
-      const honest = key.get(optionsOf(request))
+      const honest = key.get(browserOptions(request))
       await finish(app, session, factorId, request.id, honest)
     })
   }
@@ -65,7 +65,7 @@ suite('forged security key response', () => {
       const { app } = await serverFor(everyFactor)
       const { session, key, id } = await userWithSecurityKey(app)
       const pending = await challenge(app, session, id)
-      const forged = key.get(optionsOf(pending), forgery)
+      const forged = key.get(browserOptions(pending), forgery)
       assert.deepEqual(outcomeOf(await give(app, session, id, pending.id, forged)), failed)
     })
   }
@@ -74,7 +74,7 @@ suite('forged security key response', () => {
     const { app } = await serverFor(everyFactor)
     const { session, id } = await userWithSecurityKey(app)
     const pending = await challenge(app, session, id)
-    const attestation = newSecurityKey().create(optionsOf(pending))
+    const attestation = newSecurityKey().create(browserOptions(pending))
     for (const type of ['create', 'request']) {
       const webauthn = { type, credential_response: attestation }
       const response = await verifyChallenge(app, session, id, {
@@ -90,7 +90,7 @@ suite('forged security key response', () => {
     const { session, key } = await userWithSecurityKey(app)
     const { id } = await enrolKey(app, session, 'second')
     const pending = await challenge(app, session, id)
-    const response = await give(app, session, id, pending.id, key.get(optionsOf(pending)))
+    const response = await give(app, session, id, pending.id, key.get(browserOptions(pending)))
     assert.deepEqual(outcomeOf(response), malformed)
   })
 
@@ -98,7 +98,7 @@ suite('forged security key response', () => {
     const { app } = await serverFor(everyFactor)
     const [mine, theirs] = [await userWithSecurityKey(app), await userWithSecurityKey(app)]
     const pending = await challenge(app, mine.session, mine.id)
-    const given = theirs.key.get(optionsOf(pending))
+    const given = theirs.key.get(browserOptions(pending))
     assert.deepEqual(outcomeOf(await give(app, mine.session, mine.id, pending.id, given)), failed)
   })
 
@@ -110,12 +110,12 @@ suite('forged security key response', () => {
     const { app, mail } = await serverFor(env)
     const { session, key, id, email } = await userWithSecurityKey(app)
     const pending = await challenge(app, session, id)
-    const copied = key.get(optionsOf(pending), { counter: 1 })
+    const copied = key.get(browserOptions(pending), { counter: 1 })
     await finish(app, session, id, pending.id, copied)
     const next = await challenge(app, session, id)
-    const late = key.get(optionsOf(next), { counter: 1 })
+    const late = key.get(browserOptions(next), { counter: 1 })
     assert.deepEqual(outcomeOf(await give(app, session, id, next.id, late)), failed)
-    const none = key.get(optionsOf(next), { counter: 0 })
+    const none = key.get(browserOptions(next), { counter: 0 })
     assert.deepEqual(outcomeOf(await give(app, session, id, next.id, none)), failed)
 
     const reported = await mail.waitFor((message) => message.to === email)
@@ -124,7 +124,7 @@ suite('forged security key response', () => {
       `select payload from auth.audit_log_entries where payload->>'action' = 'factor_refused'`,
     )
     assert.equal(rows[0]?.payload.traits.factor_id, id)
-    const honest = key.get(optionsOf(next), { counter: 5 })
+    const honest = key.get(browserOptions(next), { counter: 5 })
     await finish(app, session, id, next.id, honest)
   })
 
@@ -135,7 +135,7 @@ suite('forged security key response', () => {
     const lock = await lockUserRow(app, session.user.id)
     const responses = requested.map((one, place) =>
       lock.queue(place + 1, () =>
-        give(app, session, id, one.id, key.get(optionsOf(one), { counter: 1 })),
+        give(app, session, id, one.id, key.get(browserOptions(one), { counter: 1 })),
       ),
     )
     const queued = await Promise.all(responses)
@@ -151,7 +151,7 @@ suite('forged security key response', () => {
     const { signCount, cloneWarning } = rows[0].web_authn_credential.authenticator
     assert.deepEqual([signCount, cloneWarning], [1, true])
     const next = await challenge(app, session, id)
-    await finish(app, session, id, next.id, key.get(optionsOf(next), { counter: 5 }))
+    await finish(app, session, id, next.id, key.get(browserOptions(next), { counter: 5 }))
   })
 
   const incomplete = {

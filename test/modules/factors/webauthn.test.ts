@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { challenge, claimsOf, everyFactor } from '../../support/factors/factors.ts'
+import { challenge, everyFactor, tokenClaims } from '../../support/factors/factors.ts'
 import {
+  browserOptions,
   enrolKey,
   finish,
-  optionsOf,
   userWithSecurityKey,
 } from '../../support/factors/key-journeys.ts'
 import { newSecurityKey } from '../../support/factors/security-key.ts'
@@ -22,7 +22,7 @@ suite('security key factor', () => {
     const { id } = await enrolKey(app, user)
     const create = await challenge(app, user, id)
     assert.equal(create.webauthn?.type, 'create')
-    const creation = optionsOf(create)
+    const creation = browserOptions(create)
     assert.deepEqual(creation.rp, { id: 'app.example', name: 'The app' })
     assert.equal(creation.user.name, user.email)
     assert.equal(Buffer.from(creation.user.id, 'base64url').toString(), user.user.id)
@@ -34,8 +34,8 @@ suite('security key factor', () => {
 
     const key = newSecurityKey()
     const session = await finish(app, user, id, create.id, key.create(creation))
-    assert.equal(claimsOf(session).aal, 'aal2')
-    assert.equal(claimsOf(session).amr[0]?.method, 'mfa/webauthn')
+    assert.equal(tokenClaims(session).aal, 'aal2')
+    assert.equal(tokenClaims(session).amr[0]?.method, 'mfa/webauthn')
     assert.equal(
       session.user.factors?.[0]?.web_authn_aaguid,
       '00000000-0000-0000-0000-000000000000',
@@ -43,7 +43,7 @@ suite('security key factor', () => {
 
     const request = await challenge(app, session, id)
     assert.equal(request.webauthn?.type, 'request')
-    const expected = optionsOf(request)
+    const expected = browserOptions(request)
     assert.deepEqual(expected.allowCredentials, [
       { id: key.id, type: 'public-key', transports: ['usb'] },
     ])
@@ -54,7 +54,7 @@ suite('security key factor', () => {
     const { app } = await serverFor(everyFactor)
     const { session, key } = await userWithSecurityKey(app)
     const { id } = await enrolKey(app, session, 'second')
-    const creation = optionsOf(await challenge(app, session, id))
+    const creation = browserOptions(await challenge(app, session, id))
     assert.deepEqual(creation.excludeCredentials, [
       { id: key.id, type: 'public-key', transports: ['usb', 'nfc'] },
     ])
@@ -65,9 +65,9 @@ suite('security key factor', () => {
     const first = await userWithSecurityKey(app)
     const second = await userWithSecurityKey(app, first.session, 'second')
     const pending = await challenge(app, second.session, first.id)
-    const given = second.key.get(optionsOf(pending))
+    const given = second.key.get(browserOptions(pending))
     const session = await finish(app, second.session, first.id, pending.id, given)
-    const { session_id } = claimsOf(session)
+    const { session_id } = tokenClaims(session)
     const { rows } = await app.pool.query('select factor_id from auth.sessions where id = $1', [
       session_id,
     ])
@@ -84,7 +84,7 @@ suite('security key factor', () => {
     )
     for (const _ of [1, 2]) {
       const pending = await challenge(app, session, id)
-      await finish(app, session, id, pending.id, key.get(optionsOf(pending)))
+      await finish(app, session, id, pending.id, key.get(browserOptions(pending)))
     }
   })
 
@@ -127,7 +127,7 @@ suite('security key factor', () => {
       [JSON.stringify(stored), id],
     )
     const pending = await challenge(app, user, id)
-    const session = await finish(app, user, id, pending.id, key.get(optionsOf(pending)))
-    assert.equal(claimsOf(session).aal, 'aal2')
+    const session = await finish(app, user, id, pending.id, key.get(browserOptions(pending)))
+    assert.equal(tokenClaims(session).aal, 'aal2')
   })
 })

@@ -5,8 +5,8 @@ import { suite, test } from 'node:test'
 import { type Document, serveDocuments } from '../../support/metadata-documents.ts'
 import {
   answerAuthorization,
-  claimsOf,
   createClient,
+  decodeClaims,
   makePkce,
   ownConsentPage,
   postForm,
@@ -51,11 +51,11 @@ suite('client ID metadata documents', () => {
     const form = { grant_type: 'authorization_code', code, code_verifier: verifier, client_id: url }
     const tokens = await postForm(app, '/oauth/token', { ...form, redirect_uri })
     assert.equal(tokens.statusCode, 200, tokens.body)
-    assert.equal(claimsOf(tokens.json().access_token).client_id, url)
-    assert.equal(claimsOf(tokens.json().id_token).aud, url)
+    assert.equal(decodeClaims(tokens.json().access_token).client_id, url)
+    assert.equal(decodeClaims(tokens.json().id_token).aud, url)
     const refresh = { grant_type: 'refresh_token', refresh_token: tokens.json().refresh_token }
     const refreshed = await postForm(app, '/oauth/token', { ...refresh, client_id: url })
-    assert.equal(claimsOf(refreshed.json().access_token).client_id, url)
+    assert.equal(decodeClaims(refreshed.json().access_token).client_id, url)
     assert.equal(state.requests, 1, 'the document is kept as long as its headers allow')
   })
 

@@ -8,10 +8,10 @@ import {
   addPasskey,
   bodyOf200,
   createRegistrationChallenge,
+  fetchPasskeys,
   finishRegistration,
   finishSignIn,
   newDevice,
-  passkeysOf,
   passkeysOn,
   tryPasskey,
   userWithPasskey,
@@ -48,7 +48,7 @@ suite('passkey registration attacks', () => {
       assert.deepEqual(outcomeOf(response), rejected)
       const honest = { challenge_id, credential: device.create(options) }
       assert.deepEqual(outcomeOf(await finishRegistration(app, user, honest)), notFound)
-      assert.deepEqual(await passkeysOf(app, user), [])
+      assert.deepEqual(await fetchPasskeys(app, user), [])
     })
   }
 

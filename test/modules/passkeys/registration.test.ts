@@ -7,9 +7,9 @@ import { addTotp, everyFactor, stepUp } from '../../support/factors/factors.ts'
 import {
   addPasskey,
   createRegistrationChallenge,
+  fetchPasskeys,
   finishRegistration,
   newDevice,
-  passkeysOf,
   passkeysOn,
   rpId,
   send,
@@ -70,7 +70,7 @@ suite('passkey registration', () => {
     assert.deepEqual(options.excludeCredentials, [{ id: device.id, type: 'public-key' }])
     const other = await addPasskey(app, user)
     assert.equal(other.passkey.friendly_name, 'Passkey')
-    assert.deepEqual(await passkeysOf(app, user), [passkey, other.passkey])
+    assert.deepEqual(await fetchPasskeys(app, user), [passkey, other.passkey])
   })
 
   test('stores the row as GoTrue does', async () => {
@@ -156,7 +156,7 @@ suite('passkey registration', () => {
       ),
     )
     assert.equal(responses.filter(({ statusCode }) => statusCode === 200).length, 2)
-    assert.equal((await passkeysOf(app, user)).length, 2)
+    assert.equal((await fetchPasskeys(app, user)).length, 2)
   })
 
   test('rejects a registered credential', async () => {
@@ -224,7 +224,7 @@ suite('passkeys of a user', () => {
       const response = await send(app, 'PATCH', url, user, body)
       assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
     }
-    assert.equal((await passkeysOf(app, user))[0]?.friendly_name, 'ü'.repeat(60))
+    assert.equal((await fetchPasskeys(app, user))[0]?.friendly_name, 'ü'.repeat(60))
   })
 
   test('cannot sign in after deletion', async () => {
@@ -232,7 +232,7 @@ suite('passkeys of a user', () => {
     const { user, device, passkey } = await userWithPasskey(app)
     const url = `/passkeys/${passkey.id}`
     assert.equal((await send(app, 'DELETE', url, user)).statusCode, 204)
-    assert.deepEqual(await passkeysOf(app, user), [])
+    assert.deepEqual(await fetchPasskeys(app, user), [])
     const gone = [400, 'webauthn_verification_failed']
     assert.deepEqual(outcomeOf(await tryPasskey(app, device)), gone)
     assert.deepEqual(outcomeOf(await send(app, 'DELETE', url, user)), [404, 'validation_failed'])
@@ -252,7 +252,7 @@ suite('passkeys of a user', () => {
       const body = { friendly_name: 'Mine' }
       assert.deepEqual(outcomeOf(await send(app, 'PATCH', url, user, body)), missing)
       assert.deepEqual(outcomeOf(await send(app, 'DELETE', url, user)), missing)
-      assert.equal((await passkeysOf(app, other.user)).length, 1)
+      assert.equal((await fetchPasskeys(app, other.user)).length, 1)
     })
   }
 

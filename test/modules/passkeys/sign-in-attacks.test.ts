@@ -6,11 +6,11 @@ import { suite, test } from 'node:test'
 import type { Authenticator, Forgery } from '../../support/factors/authenticator.ts'
 import {
   createAuthenticationChallenge,
+  fetchPasskeys,
   finishRegistration,
   finishSignIn,
   newDevice,
   origin,
-  passkeysOf,
   passkeysOn,
   signInBy,
   userWithPasskey,
@@ -58,7 +58,7 @@ suite('passkey authentication attacks', () => {
       assert.deepEqual(outcomeOf(await finishSignIn(app, { challenge_id, credential })), rejected)
       const honest = { challenge_id, credential: device.get(options) }
       assert.deepEqual(outcomeOf(await finishSignIn(app, honest)), notFound)
-      assert.equal((await passkeysOf(app, user))[0]?.last_used_at, undefined)
+      assert.equal((await fetchPasskeys(app, user))[0]?.last_used_at, undefined)
       assert.equal((await signInBy(app, device)).user.id, user.user.id)
     })
   }
@@ -141,7 +141,7 @@ suite('passkey authentication attacks', () => {
     const made = newDevice().create({ ...again.options, user })
     const body = { challenge_id: again.challenge_id, credential: made }
     assert.deepEqual(outcomeOf(await finishRegistration(app, account, body)), notFound)
-    assert.equal((await passkeysOf(app, account)).length, 1)
+    assert.equal((await fetchPasskeys(app, account)).length, 1)
   })
 
   const forms: [what: string, body: object, rejection: (string | number)[]][] = [

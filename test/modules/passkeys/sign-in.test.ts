@@ -5,14 +5,14 @@ import { suite, test } from 'node:test'
 import type { Session } from '../../../schemas/session.ts'
 import { asAdmin } from '../../support/admin.ts'
 import type { Traits } from '../../support/factors/authenticator.ts'
-import { addTotp, claimsOf, everyFactor, stepUp } from '../../support/factors/factors.ts'
+import { addTotp, everyFactor, stepUp, tokenClaims } from '../../support/factors/factors.ts'
 import {
   addPasskey,
   bodyOf200,
   createAuthenticationChallenge,
+  fetchPasskeys,
   finishSignIn,
   newDevice,
-  passkeysOf,
   passkeysOn,
   rpId,
   send,
@@ -46,11 +46,11 @@ suite('passkey authentication', () => {
     const { user, device } = await userWithPasskey(app)
     const session = await signInBy(app, device)
     assert.equal(session.user.id, user.user.id)
-    assert.equal(claimsOf(session).aal, 'aal1')
-    const methodsOf = (token: Session) => claimsOf(token).amr.map(({ method }) => method)
+    assert.equal(tokenClaims(session).aal, 'aal1')
+    const methodsOf = (token: Session) => tokenClaims(token).amr.map(({ method }) => method)
     assert.deepEqual(methodsOf(session), ['passkey'])
     assert.equal((await getUser(app, session)).statusCode, 200)
-    const [passkey] = await passkeysOf(app, session)
+    const [passkey] = await fetchPasskeys(app, session)
     assert.ok(Date.now() - Date.parse(passkey?.last_used_at ?? '') < 60_000)
     const next = bodyOf200<Session>(await refresh(app, session.refresh_token))
     assert.deepEqual(methodsOf(next), ['passkey'])
@@ -85,7 +85,7 @@ suite('passkey authentication', () => {
       const { app } = await serverFor({ ...passkeysOn, AUTH_PASSKEY_AAL2: String(on) })
       const { device } = await userWithPasskey(app, traits)
       const session = await signInBy(app, device)
-      const { aal: claimed, session_id } = claimsOf(session)
+      const { aal: claimed, session_id } = tokenClaims(session)
       assert.equal(claimed, aal)
       const row = await app.db
         .selectFrom('sessions')
@@ -124,7 +124,7 @@ suite('passkey authentication', () => {
     )
     const session = await signInBy(app, device)
     assert.equal(session.user.id, user.id)
-    const [passkey] = await passkeysOf(app, session)
+    const [passkey] = await fetchPasskeys(app, session)
     assert.equal(passkey?.friendly_name, undefined)
   })
 

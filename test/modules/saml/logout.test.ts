@@ -9,10 +9,10 @@ import { call, outcomeOf, refresh } from '../../support/requests.ts'
 import { type ResponseOptions, signedResponse } from '../../support/saml/idp.ts'
 import {
   base64,
+  buildLogoutRequest,
+  createSamlPeer,
   formIn,
   idpWithLogout,
-  logoutRequestOf,
-  peerOf,
   postMessage,
   signedMessage,
   visit,
@@ -47,7 +47,7 @@ suite('single logout started at the identity provider', () => {
     const { idp, id } = await addIdp(app, {}, idpWithLogout('HTTP-Redirect', 'HTTP-POST'))
     const ended = await signIn(app, { idp, sessionIndex: 'one' })
     const kept = await signIn(app, { idp, sessionIndex: 'two' })
-    const peer = await peerOf(app, idp)
+    const peer = await createSamlPeer(app, idp)
     const user = { nameID: 'ann', nameIDFormat: 'x', sessionIndex: 'one', ID: '', issuer: '' }
     const response = await visit(app, await peer.getLogoutUrlAsync(user, 'state-of-the-peer', {}))
     assert.equal(response.statusCode, 302)
@@ -86,7 +86,7 @@ suite('single logout started at the identity provider', () => {
       nameId: 'bob',
       attributes: { mail: ['bob@corp.example'] },
     })
-    const xml = signedMessage(logoutRequestOf(idp, { id: '_asked' }), idp, 'LogoutRequest')
+    const xml = signedMessage(buildLogoutRequest(idp, { id: '_asked' }), idp, 'LogoutRequest')
     const response = await postMessage(app, { SAMLRequest: base64(xml), RelayState: 'r"<' })
     assert.equal(response.statusCode, 200)
     const { action, fields } = formIn(response.body)
@@ -94,7 +94,7 @@ suite('single logout started at the identity provider', () => {
     assert.equal(fields.RelayState, 'r"<')
     const answer = Buffer.from(fields.SAMLResponse ?? '', 'base64').toString()
     assert.ok(answer.includes('InResponseTo="_asked"') && answer.includes('status:Success'))
-    const peer = await peerOf(app, idp)
+    const peer = await createSamlPeer(app, idp)
     const read = await peer.validatePostResponseAsync({ SAMLResponse: fields.SAMLResponse ?? '' })
     assert.equal(read.loggedOut, true)
     const states = await Promise.all([...sessions, other].map((each) => isSignedIn(app, each)))
@@ -117,7 +117,7 @@ suite('single logout started at the identity provider', () => {
     const exchange = async (code: object) => call(app, '/token?grant_type=pkce', code)
     const opened = bodyOf200<{ refresh_token: string }>(await exchange(await codeOf()))
     const late = await codeOf()
-    const peer = await peerOf(app, idp)
+    const peer = await createSamlPeer(app, idp)
     const user = { nameID: 'ann', nameIDFormat: 'x', sessionIndex: 's1', ID: '', issuer: '' }
     await visit(app, await peer.getLogoutUrlAsync(user, '', {}))
     assert.equal(await isSignedIn(app, opened), false)
@@ -131,7 +131,7 @@ suite('single logout started at the identity provider', () => {
       [idpWithLogout(), 'http://app.example'],
     ] as const) {
       await addIdp(app, {}, idp)
-      const xml = signedMessage(logoutRequestOf(idp), idp, 'LogoutRequest')
+      const xml = signedMessage(buildLogoutRequest(idp), idp, 'LogoutRequest')
       const response = await postMessage(app, { SAMLRequest: base64(xml) })
       assert.equal(response.headers.location, target)
       if (target) continue
@@ -158,7 +158,7 @@ suite('single logout started here', () => {
     const url = new URL(await logOut(app, ended.access_token, { redirect_to }))
     assert.deepEqual([await isSignedIn(app, ended), await isSignedIn(app, kept)], [false, true])
     assert.ok(url.href.startsWith(`${idp.entityId}/slo?by=HTTP-Redirect&`), url.href)
-    const peer = await peerOf(app, idp)
+    const peer = await createSamlPeer(app, idp)
     const query = Object.fromEntries(url.searchParams)
     const { profile } = await peer.validateRedirectAsync(query, url.search.slice(1))
     assert.deepEqual(
@@ -188,7 +188,7 @@ suite('single logout started here', () => {
     assert.equal(page.statusCode, 200)
     const { action, fields } = formIn(page.body)
     assert.equal(action, `${idp.entityId}/slo?by=HTTP-POST`)
-    const peer = await peerOf(app, idp)
+    const peer = await createSamlPeer(app, idp)
     const { SAMLRequest = '', RelayState = '' } = fields
     const { profile } = await peer.validatePostRequestAsync({ SAMLRequest })
     assert.deepEqual([profile?.nameID, profile?.sessionIndex], ['ann', 's1'])

@@ -14,12 +14,12 @@ import { toPem } from '../../../providers/saml/signature.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, outcomeOf } from '../../support/requests.ts'
 import {
-  assertionOf,
-  certificateOf,
+  buildAssertion,
+  buildIdpMetadata,
+  buildSamlResponse,
   createIdp,
+  createIdpCertificate,
   encrypted,
-  metadataOf,
-  responseOf,
   signed,
   signedResponse,
 } from '../../support/saml/idp.ts'
@@ -181,7 +181,7 @@ suite('POST /sso and /sso/saml/acs', () => {
     const { app } = await server(samlOn)
     const { idp } = await addIdp(app)
     const options = { idp }
-    const outer = signed(responseOf(options, assertionOf(options)), 'Response', idp)
+    const outer = signed(buildSamlResponse(options, buildAssertion(options)), 'Response', idp)
     const both = signed(signedResponse(options), 'Response', idp, 'sha512')
     for (const xml of [outer, both]) assert.equal((await post(app, xml)).status, 302)
   })
@@ -198,13 +198,13 @@ suite('POST /sso and /sso/saml/acs', () => {
     assert.equal(offered.length, 2)
     for (const [, certificate = ''] of offered) {
       for (const encryptionAlgorithm of algorithms) {
-        const assertion = signed(assertionOf({ idp }), 'Assertion', idp)
+        const assertion = signed(buildAssertion({ idp }), 'Assertion', idp)
         const more = { encryptionAlgorithm }
         const inner = await encrypted(assertion, { certificate, ...more })
-        const landed = await post(app, responseOf({ idp }, inner))
+        const landed = await post(app, buildSamlResponse({ idp }, inner))
         assert.equal(landed.status, 302, landed.location.href)
-        const unsigned = await encrypted(assertionOf({ idp }), { certificate, ...more })
-        const outer = signed(responseOf({ idp }, unsigned), 'Response', idp)
+        const unsigned = await encrypted(buildAssertion({ idp }), { certificate, ...more })
+        const outer = signed(buildSamlResponse({ idp }, unsigned), 'Response', idp)
         assert.equal((await post(app, outer)).status, 302)
       }
     }
@@ -213,12 +213,12 @@ suite('POST /sso and /sso/saml/acs', () => {
   test('verifies with every certificate of the metadata, and with new ones after a change', async () => {
     const { app } = await server(samlOn)
     const [idp, next] = [createIdp(), createIdp()]
-    const both = metadataOf(idp.entityId, [idp.certificate, next.certificate])
+    const both = buildIdpMetadata(idp.entityId, [idp.certificate, next.certificate])
     const { id } = await addIdp(app, {}, { ...idp, metadata: both })
     const later = { ...idp, privateKey: next.privateKey, certificate: next.certificate }
     assert.equal((await post(app, signedResponse({ idp }))).status, 302)
     assert.equal((await post(app, signedResponse({ idp: later }))).status, 302)
-    const metadata_xml = metadataOf(idp.entityId, [certificateOf(next.privateKey)])
+    const metadata_xml = buildIdpMetadata(idp.entityId, [createIdpCertificate(next.privateKey)])
     assert.equal((await ask(app, 'PUT', `/${id}`, { metadata_xml })).statusCode, 200)
     assert.equal((await post(app, signedResponse({ idp: later }))).status, 302)
     const old = await post(app, signedResponse({ idp }))

@@ -7,14 +7,14 @@ import { SignedXml } from 'xml-crypto'
 import { toPem } from '../../../providers/saml/signature.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, outcomeOf } from '../../support/requests.ts'
-import { createIdp, serviceOf, signedResponse } from '../../support/saml/idp.ts'
+import { createIdp, samlService, signedResponse } from '../../support/saml/idp.ts'
 import { formIn, visit } from '../../support/saml/logout.ts'
 import { addIdp, post, samlOn } from '../../support/saml/server.ts'
 import { bodyOf200 } from '../../support/users.ts'
 
 const postOnly = () =>
   createIdp(undefined, (entityId) =>
-    serviceOf('SingleSignOnService', 'HTTP-POST', `${entityId}/sso?a=1&amp;b=2`),
+    samlService('SingleSignOnService', 'HTTP-POST', `${entityId}/sso?a=1&amp;b=2`),
   )
 
 suite('POST /sso for a provider with HTTP-POST', () => {

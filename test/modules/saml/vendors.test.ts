@@ -7,7 +7,7 @@ import { decodeJwt } from 'jose'
 
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { addIdp, begin, post, samlOn } from '../../support/saml/server.ts'
-import { idpOf, vendors } from '../../support/saml/vendors.ts'
+import { createVendorIdp, vendors } from '../../support/saml/vendors.ts'
 
 const page = readFileSync(new URL('../../../docs/sso.md', import.meta.url), 'utf8')
 
@@ -36,7 +36,7 @@ suite('docs/sso.md', () => {
   for (const [name, vendor] of Object.entries(vendors)) {
     test(`metadata, response and mapping of ${name} sign a user in`, async () => {
       const { app } = await server(samlOn)
-      const idp = idpOf(vendor)
+      const idp = createVendorIdp(vendor)
       const { id } = await addIdp(app, { attribute_mapping: documentedMapping(name) }, idp)
       const subjects = []
       for (const _ of ['first', 'again']) {

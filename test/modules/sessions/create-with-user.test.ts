@@ -7,7 +7,7 @@ import { decodeJwt } from 'jose'
 import { call, getUser, outcomeOf } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import { anonymousUser } from '../../support/users.ts'
-import { allEvents, typesOf } from '../../support/webhooks/events.ts'
+import { allEvents, typesIn } from '../../support/webhooks/events.ts'
 
 const env = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true', AUTH_EVENTS_ENABLED: 'true' }
 
@@ -26,7 +26,7 @@ suite('user with first session', () => {
     const { app } = await build(t, { env })
     const { user } = await anonymousUser(app, { data: { theme: 'dark' } })
     const events = await allEvents(app, user.id, 2)
-    assert.deepEqual(typesOf(events), ['user.created', 'user.signed_in'])
+    assert.deepEqual(typesIn(events), ['user.created', 'user.signed_in'])
     for (const { data } of events.filter(({ data }) => data.user)) {
       assert.deepEqual([data.user?.id, data.user?.user_metadata], [user.id, { theme: 'dark' }])
     }

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { decodeBase58 } from '../../../modules/web3/base58.ts'
 import { parseMessage } from '../../../modules/web3/message.ts'
 import { ApiError } from '../../../schemas/errors.ts'
-import { ethereumWallet, messageOf, solanaWallet } from '../../support/web3/wallets.ts'
+import { buildMessage, ethereumWallet, solanaWallet } from '../../support/web3/wallets.ts'
 
 const inputs = 100_000
 
@@ -48,12 +48,12 @@ suite('parseMessage', () => {
   })
 
   test('accepts localhost with a port as domain', () => {
-    const message = messageOf(solanaWallet(), { domain: 'localhost:3000' })
+    const message = buildMessage(solanaWallet(), { domain: 'localhost:3000' })
     assert.equal(parseMessage('solana', message).domain, 'localhost:3000')
   })
 
   test(`throws only ApiErrors for ${inputs} mutated and random texts`, () => {
-    const templates = [ethereumWallet(), solanaWallet()].map((wallet) => messageOf(wallet))
+    const templates = [ethereumWallet(), solanaWallet()].map((wallet) => buildMessage(wallet))
     const line = fc.oneof(
       fc.constantFrom(...templates.flatMap((template) => template.split('\n'))),
       fc.constantFrom(

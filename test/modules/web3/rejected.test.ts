@@ -8,10 +8,10 @@ import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, outcomeOf } from '../../support/requests.ts'
 import { bodyOf200 } from '../../support/users.ts'
 import {
+  buildMessage,
   ethereumWallet,
   inSeconds,
   type MessageFields,
-  messageOf,
   post,
   signInWith,
   solanaWallet,
@@ -23,53 +23,55 @@ import {
 /** Rejected wallet messages, by reason. */
 const malformed: Record<string, (wallet: Wallet) => string> = {
   'shorter than 64 bytes': () => 'too short',
-  'longer than 20480 bytes': (wallet) => messageOf(wallet, { statement: 'x'.repeat(20_480) }),
-  'with carriage returns': (wallet) => messageOf(wallet).replaceAll('\n', '\r\n'),
-  'of five lines': (wallet) => messageOf(wallet).split('\n').slice(0, 5).join('\n'),
+  'longer than 20480 bytes': (wallet) => buildMessage(wallet, { statement: 'x'.repeat(20_480) }),
+  'with carriage returns': (wallet) => buildMessage(wallet).replaceAll('\n', '\r\n'),
+  'of five lines': (wallet) => buildMessage(wallet).split('\n').slice(0, 5).join('\n'),
   'of the other chain': (wallet) =>
-    messageOf(wallet).replace(/(Ethereum|Solana) account/, (found) =>
+    buildMessage(wallet).replace(/(Ethereum|Solana) account/, (found) =>
       found.startsWith('E') ? 'Solana account' : 'Ethereum account',
     ),
-  'with text after the header': (wallet) => messageOf(wallet).replace('account:', 'account: now'),
+  'with text after the header': (wallet) =>
+    buildMessage(wallet).replace('account:', 'account: now'),
   'with a scheme before the domain': (wallet) =>
-    messageOf(wallet, { domain: 'https://app.example' }),
-  'with an IP address as domain': (wallet) => messageOf(wallet, { domain: '127.0.0.1:3000' }),
-  'with userinfo in the domain': (wallet) => messageOf(wallet, { domain: 'me@app.example' }),
-  'with a single-label domain': (wallet) => messageOf(wallet, { domain: 'intranet' }),
-  'with digits as last label': (wallet) => messageOf(wallet, { domain: 'app.example2' }),
+    buildMessage(wallet, { domain: 'https://app.example' }),
+  'with an IP address as domain': (wallet) => buildMessage(wallet, { domain: '127.0.0.1:3000' }),
+  'with userinfo in the domain': (wallet) => buildMessage(wallet, { domain: 'me@app.example' }),
+  'with a single-label domain': (wallet) => buildMessage(wallet, { domain: 'intranet' }),
+  'with digits as last label': (wallet) => buildMessage(wallet, { domain: 'app.example2' }),
   'with an address that is too short': (wallet) =>
-    messageOf(wallet, { address: wallet.address.slice(0, 20) }),
-  'without an empty third line': (wallet) => messageOf(wallet).replace('\n\n', '\nx\n'),
-  'with a line without colon': (wallet) => messageOf(wallet, { more: ['no colon here'] }),
-  'of another version': (wallet) => messageOf(wallet, { version: '2' }),
-  'without version': (wallet) => messageOf(wallet).replace('Version: 1\n', ''),
-  'without URI': (wallet) => messageOf(wallet).replace(/URI: .*\n/, ''),
-  'with an invalid URI': (wallet) => messageOf(wallet, { uri: 'not a uri' }),
+    buildMessage(wallet, { address: wallet.address.slice(0, 20) }),
+  'without an empty third line': (wallet) => buildMessage(wallet).replace('\n\n', '\nx\n'),
+  'with a line without colon': (wallet) => buildMessage(wallet, { more: ['no colon here'] }),
+  'of another version': (wallet) => buildMessage(wallet, { version: '2' }),
+  'without version': (wallet) => buildMessage(wallet).replace('Version: 1\n', ''),
+  'without URI': (wallet) => buildMessage(wallet).replace(/URI: .*\n/, ''),
+  'with an invalid URI': (wallet) => buildMessage(wallet, { uri: 'not a uri' }),
   'with an invalid resource URI': (wallet) =>
-    messageOf(wallet, { more: ['Resources:', '- not a uri'] }),
-  'without Issued At': (wallet) => messageOf(wallet, { issuedAt: undefined }),
+    buildMessage(wallet, { more: ['Resources:', '- not a uri'] }),
+  'without Issued At': (wallet) => buildMessage(wallet, { issuedAt: undefined }),
   'with a date that does not exist': (wallet) =>
-    messageOf(wallet, { issuedAt: '2026-02-30T00:00:00Z' }),
-  'with a time without zone': (wallet) => messageOf(wallet, { issuedAt: '2026-02-03T00:00:00' }),
-  'issued after it expires': (wallet) => messageOf(wallet, { expirationTime: inSeconds(-60) }),
+    buildMessage(wallet, { issuedAt: '2026-02-30T00:00:00Z' }),
+  'with a time without zone': (wallet) => buildMessage(wallet, { issuedAt: '2026-02-03T00:00:00' }),
+  'issued after it expires': (wallet) => buildMessage(wallet, { expirationTime: inSeconds(-60) }),
   'that expires before it becomes valid': (wallet) =>
-    messageOf(wallet, { notBefore: inSeconds(120), expirationTime: inSeconds(60) }),
+    buildMessage(wallet, { notBefore: inSeconds(120), expirationTime: inSeconds(60) }),
 }
 
 const malformedOf: Record<Wallet['chain'], Record<string, (wallet: Wallet) => string>> = {
   ethereum: {
     ...malformed,
-    'with an empty Chain ID': (wallet) => messageOf(wallet, { chainId: '' }),
-    'with a Chain ID of 0': (wallet) => messageOf(wallet, { chainId: '0' }),
-    'with a Chain ID that is not a number': (wallet) => messageOf(wallet, { chainId: 'mainnet' }),
+    'with an empty Chain ID': (wallet) => buildMessage(wallet, { chainId: '' }),
+    'with a Chain ID of 0': (wallet) => buildMessage(wallet, { chainId: '0' }),
+    'with a Chain ID that is not a number': (wallet) =>
+      buildMessage(wallet, { chainId: 'mainnet' }),
   },
   solana: {
     ...malformed,
-    'with a Chain ID of another network': (wallet) => messageOf(wallet, { chainId: 'mainnet' }),
+    'with a Chain ID of another network': (wallet) => buildMessage(wallet, { chainId: 'mainnet' }),
     'with an address that is not 32 bytes': (wallet) =>
-      messageOf(wallet, { address: '1'.repeat(44) }),
+      buildMessage(wallet, { address: '1'.repeat(44) }),
     'with an address outside of base58': (wallet) =>
-      messageOf(wallet, { address: `0${wallet.address.slice(1)}` }),
+      buildMessage(wallet, { address: `0${wallet.address.slice(1)}` }),
   },
 }
 
@@ -110,20 +112,20 @@ suite('POST /token?grant_type=web3 rejects', () => {
       test(`a ${chain} message ${title} with invalid_grant`, async () => {
         const { app } = await server(walletsOn)
         const wallet = newWallet()
-        assertInvalidGrant(await signInWith(app, wallet, messageOf(wallet, fields)))
+        assertInvalidGrant(await signInWith(app, wallet, buildMessage(wallet, fields)))
       })
     }
 
     test(`a ${chain} message signed by another key`, async () => {
       const { app } = await server(walletsOn)
-      const message = messageOf(newWallet())
+      const message = buildMessage(newWallet())
       assertInvalidGrant(await signInWith(app, newWallet(), message))
     })
 
     test(`a ${chain} message with one changed letter`, async () => {
       const { app } = await server(walletsOn)
       const wallet = newWallet()
-      const message = messageOf(wallet)
+      const message = buildMessage(wallet)
       const signature = await wallet.sign(message)
       const changed = message.replace('Sign in.', 'Sign in!')
       assertInvalidGrant(await post(app, { chain, message: changed, signature }))
@@ -132,7 +134,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
     test(`a ${chain} message the second time`, async () => {
       const { app } = await server(walletsOn)
       const wallet = newWallet()
-      const message = messageOf(wallet)
+      const message = buildMessage(wallet)
       bodyOf200(await signInWith(app, wallet, message))
       assertInvalidGrant(await signInWith(app, wallet, message))
     })
@@ -140,7 +142,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
     test(`a ${chain} message in all but one of several racing requests`, async () => {
       const { app } = await server(walletsOn)
       const wallet = newWallet()
-      const message = messageOf(wallet)
+      const message = buildMessage(wallet)
       const requests = Array.from({ length: 6 }, () => signInWith(app, wallet, message))
       const statuses = (await Promise.all(requests)).map(({ statusCode }) => statusCode)
       assert.deepEqual(statuses.toSorted(), [200, 400, 400, 400, 400, 400])
@@ -149,7 +151,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
     test(`a new ${chain} address while sign-ups are disabled, without consuming the message`, async () => {
       const { app } = await server({ ...walletsOn, AUTH_DISABLE_SIGNUP: 'true' })
       const wallet = newWallet()
-      const response = await signInWith(app, wallet, messageOf(wallet))
+      const response = await signInWith(app, wallet, buildMessage(wallet))
       assert.deepEqual(outcomeOf(response), [422, 'signup_disabled'])
     })
 
@@ -157,11 +159,11 @@ suite('POST /token?grant_type=web3 rejects', () => {
       const { app } = await server(walletsOn)
       const wallet = newWallet()
       const { user } = bodyOf200<{ user: { id: string } }>(
-        await signInWith(app, wallet, messageOf(wallet)),
+        await signInWith(app, wallet, buildMessage(wallet)),
       )
       const banned_until = new Date(Date.now() + 3_600_000)
       await app.db.updateTable('users').set({ banned_until }).where('id', '=', user.id).execute()
-      const response = await signInWith(app, wallet, messageOf(wallet))
+      const response = await signInWith(app, wallet, buildMessage(wallet))
       assert.deepEqual(outcomeOf(response), [403, 'user_banned'])
     })
   }
@@ -169,7 +171,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
   test('an Ethereum signature without 0x with invalid_grant', async () => {
     const { app } = await server(walletsOn)
     const wallet = ethereumWallet()
-    const message = messageOf(wallet)
+    const message = buildMessage(wallet)
     const signature = (await wallet.sign(message)).slice(2)
     assertInvalidGrant(await post(app, { chain: 'ethereum', message, signature }))
   })
@@ -177,7 +179,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
   test('an Ethereum signature with a recovery id of 29 with invalid_grant', async () => {
     const { app } = await server(walletsOn)
     const wallet = ethereumWallet()
-    const message = messageOf(wallet)
+    const message = buildMessage(wallet)
     const signature = `${(await wallet.sign(message)).slice(0, -2)}1d`
     assertInvalidGrant(await post(app, { chain: 'ethereum', message, signature }))
   })
@@ -185,7 +187,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
   test('the high-s form of an Ethereum signature with invalid_grant', async () => {
     const { app } = await server(walletsOn)
     const wallet = ethereumWallet()
-    const message = messageOf(wallet)
+    const message = buildMessage(wallet)
     const bytes = Buffer.from((await wallet.sign(message)).slice(2), 'hex')
     const s = secp256k1.Point.Fn.ORDER - BigInt(`0x${bytes.subarray(32, 64).toString('hex')}`)
     const twin = `0x${bytes.subarray(0, 32).toString('hex')}${s.toString(16).padStart(64, '0')}${
@@ -197,7 +199,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
   test('a Solana signature with s + L with invalid_grant', async () => {
     const { app } = await server(walletsOn)
     const wallet = solanaWallet()
-    const message = messageOf(wallet)
+    const message = buildMessage(wallet)
     const bytes = Buffer.from(await wallet.sign(message), 'base64url')
     const order = 2n ** 252n + 27742317777372353535851937790883648493n
     const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order
@@ -208,7 +210,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
 
   test('the signature of a smart contract wallet with an explanation', async () => {
     const { app } = await server(walletsOn)
-    const message = messageOf(ethereumWallet())
+    const message = buildMessage(ethereumWallet())
     const signature = `0x${'ab'.repeat(200)}${'6492'.repeat(16)}`
     const response = await post(app, { chain: 'ethereum', message, signature })
     assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
@@ -217,7 +219,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
 
   test('a Solana signature of another length with validation_failed', async () => {
     const { app } = await server(walletsOn)
-    const message = messageOf(solanaWallet())
+    const message = buildMessage(solanaWallet())
     for (const signature of ['', 'AAAA', 'A'.repeat(87), '*'.repeat(86)]) {
       const response = await post(app, { chain: 'solana', message, signature })
       assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], signature)

@@ -9,8 +9,8 @@ import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, outcomeOf, refresh } from '../../support/requests.ts'
 import { bodyOf200 } from '../../support/users.ts'
 import {
+  buildMessage,
   ethereumWallet,
-  messageOf,
   post,
   signInWith,
   site,
@@ -21,7 +21,7 @@ import {
   walletsOn,
 } from '../../support/web3/wallets.ts'
 
-const newSignIn = (wallet: Wallet): [Wallet, string] => [wallet, messageOf(wallet)]
+const newSignIn = (wallet: Wallet): [Wallet, string] => [wallet, buildMessage(wallet)]
 
 /** Each means the same 65 bytes. */
 const spellings: Record<string, (signature: string) => string> = {
@@ -64,8 +64,8 @@ suite('POST /token?grant_type=web3', () => {
     test(`signs a known ${chain} wallet in again as the same user`, async () => {
       const { app } = await server(walletsOn)
       const wallet = newWallet()
-      const first: Session = bodyOf200(await signInWith(app, wallet, messageOf(wallet)))
-      const second: Session = bodyOf200(await signInWith(app, wallet, messageOf(wallet)))
+      const first: Session = bodyOf200(await signInWith(app, wallet, buildMessage(wallet)))
+      const second: Session = bodyOf200(await signInWith(app, wallet, buildMessage(wallet)))
       assert.equal(second.user.id, first.user.id)
       bodyOf200(await refresh(app, second.refresh_token))
     })
@@ -73,7 +73,7 @@ suite('POST /token?grant_type=web3', () => {
     test(`accepts a ${chain} message without statement and Chain ID`, async () => {
       const { app } = await server(walletsOn)
       const wallet = newWallet()
-      const message = messageOf(wallet, { statement: undefined, chainId: undefined })
+      const message = buildMessage(wallet, { statement: undefined, chainId: undefined })
       const { user }: Session = bodyOf200(await signInWith(app, wallet, message))
       const { network, statement } = Object(user.user_metadata.custom_claims)
       assert.deepEqual([network, statement], ['', chain === 'ethereum' ? null : ''])
@@ -84,8 +84,8 @@ suite('POST /token?grant_type=web3', () => {
     const { app } = await server(walletsOn)
     const wallet = ethereumWallet()
     const lower = { ...wallet, address: wallet.address.toLowerCase() }
-    const first: Session = bodyOf200(await signInWith(app, lower, messageOf(lower)))
-    const second: Session = bodyOf200(await signInWith(app, wallet, messageOf(wallet)))
+    const first: Session = bodyOf200(await signInWith(app, lower, buildMessage(lower)))
+    const second: Session = bodyOf200(await signInWith(app, wallet, buildMessage(wallet)))
     assert.equal(second.user.id, first.user.id)
     assert.deepEqual(
       second.user.identities?.map(({ id }) => id),
@@ -97,36 +97,36 @@ suite('POST /token?grant_type=web3', () => {
     const { app } = await server(walletsOn)
     const wallet = ethereumWallet()
     const lower = { ...wallet, address: wallet.address.toLowerCase() }
-    const first: Session = bodyOf200(await signInWith(app, wallet, messageOf(wallet)))
+    const first: Session = bodyOf200(await signInWith(app, wallet, buildMessage(wallet)))
     const another: Session = bodyOf200(await signInWith(app, ...newSignIn(ethereumWallet())))
     await app.db
       .updateTable('identities')
       .set({ provider_id: `web3:ethereum:${lower.address}` })
       .where('user_id', '=', another.user.id)
       .execute()
-    const ofWallet: Session = bodyOf200(await signInWith(app, wallet, messageOf(wallet)))
-    const ofLower: Session = bodyOf200(await signInWith(app, lower, messageOf(lower)))
+    const ofWallet: Session = bodyOf200(await signInWith(app, wallet, buildMessage(wallet)))
+    const ofLower: Session = bodyOf200(await signInWith(app, lower, buildMessage(lower)))
     assert.deepEqual([ofWallet.user.id, ofLower.user.id], [first.user.id, another.user.id])
   })
 
   test('distinguishes Solana addresses by case', async () => {
     const { app } = await server(walletsOn)
     const [wallet, other] = [solanaWallet(), solanaWallet()]
-    const first: Session = bodyOf200(await signInWith(app, wallet, messageOf(wallet)))
+    const first: Session = bodyOf200(await signInWith(app, wallet, buildMessage(wallet)))
     const swapped = other.address.replace(/[a-z]/g, (letter) => letter.toUpperCase())
     await app.db
       .updateTable('identities')
       .set({ provider_id: `web3:solana:${swapped}` })
       .where('user_id', '=', first.user.id)
       .execute()
-    const second: Session = bodyOf200(await signInWith(app, other, messageOf(other)))
+    const second: Session = bodyOf200(await signInWith(app, other, buildMessage(other)))
     assert.notEqual(second.user.id, first.user.id)
   })
 
   test('verifies the off-chain envelope of a hardware wallet', async () => {
     const { app } = await server(walletsOn)
     const wallet = solanaWallet()
-    const message = messageOf(wallet)
+    const message = buildMessage(wallet)
     const signature = await wallet.signOffChain(message)
     bodyOf200(await post(app, { chain: 'solana', message, signature }))
   })
@@ -134,7 +134,7 @@ suite('POST /token?grant_type=web3', () => {
   test('accepts a Solana signature in padded base64', async () => {
     const { app } = await server(walletsOn)
     const wallet = solanaWallet()
-    const message = messageOf(wallet)
+    const message = buildMessage(wallet)
     const signature = Buffer.from(await wallet.sign(message), 'base64url').toString('base64')
     assert.equal(signature.length, 88)
     bodyOf200(await post(app, { chain: 'solana', message, signature }))
@@ -144,7 +144,7 @@ suite('POST /token?grant_type=web3', () => {
     test(`accepts an Ethereum signature with ${title}`, async () => {
       const { app } = await server(walletsOn)
       const wallet = ethereumWallet()
-      const message = messageOf(wallet)
+      const message = buildMessage(wallet)
       const signature = respell(await wallet.sign(message))
       bodyOf200(await post(app, { chain: 'ethereum', message, signature }))
     })
@@ -154,7 +154,7 @@ suite('POST /token?grant_type=web3', () => {
     const { app } = await server(walletsOn)
     const wallet = solanaWallet()
     const more = ['Nonce: 1', 'Resources', '- https://app.example/terms']
-    bodyOf200(await signInWith(app, wallet, messageOf(wallet, { more })))
+    bodyOf200(await signInWith(app, wallet, buildMessage(wallet, { more })))
   })
 
   test('has a rate limit separate from refresh tokens', async () => {
@@ -172,8 +172,8 @@ suite('POST /token?grant_type=web3', () => {
   test('records the sign-up, the sign-in and the chain in the audit log', async () => {
     const { app } = await server(walletsOn)
     const wallet = ethereumWallet()
-    const { user }: Session = bodyOf200(await signInWith(app, wallet, messageOf(wallet)))
-    bodyOf200(await signInWith(app, wallet, messageOf(wallet)))
+    const { user }: Session = bodyOf200(await signInWith(app, wallet, buildMessage(wallet)))
+    bodyOf200(await signInWith(app, wallet, buildMessage(wallet)))
     const rows = await app.db.selectFrom('audit_log_entries').select('payload').execute()
     const ours = rows
       .map(({ payload }) => Object(payload))

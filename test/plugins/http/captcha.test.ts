@@ -7,7 +7,7 @@ import configPlugin from '../../../plugins/config.ts'
 import { type CaptchaDeps, createCaptcha } from '../../../plugins/http/captcha.ts'
 import clientIp from '../../../plugins/http/client-info/index.ts'
 import { ApiError } from '../../../schemas/errors.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { deadUrl, type VendorResponse, vendorServer } from '../../support/vendor-server.ts'
 
 type CaptchaConfig = CaptchaDeps['config']
@@ -45,7 +45,7 @@ async function provider(
 async function server(t: TestContext) {
   const app = Fastify()
   t.after(() => app.close())
-  await app.register(configPlugin, { config: configOf() })
+  await app.register(configPlugin, { config: testConfig() })
   await app.register(clientIp)
   return app
 }

@@ -7,7 +7,7 @@ import pino from 'pino'
 
 import { openapiText } from '../../../cli/openapi.ts'
 import { buildApp } from '../../../server/app.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import type { Ending } from '../../support/processes/ending.ts'
 
 interface Operation {
@@ -90,7 +90,7 @@ suite('OpenAPI document', () => {
 /** From a server that is built and not started, without a database. */
 async function registeredRoutes(t: Ending): Promise<string[]> {
   const app = await buildApp({
-    config: configOf({ AUTH_CONSOLE_ENABLED: 'true', AUTH_ORGANIZATIONS_ENABLED: 'true' }, false),
+    config: testConfig({ AUTH_CONSOLE_ENABLED: 'true', AUTH_ORGANIZATIONS_ENABLED: 'true' }, false),
     log: pino({ level: 'silent' }),
   })
   t.after(() => app.close())

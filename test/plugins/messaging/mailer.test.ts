@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 
 import { getEmailRetryDelay } from '../../../plugins/messaging/mailer/outbox/retry-delay.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { buildMailApp, sampleMail } from '../../support/messages/mail-app.ts'
 import { startMailServer } from '../../support/messages/mail-server.ts'
@@ -293,14 +293,14 @@ async function start(t: TestContext, env: Record<string, string> = {}, dev = fal
   const database = await cloneDatabase()
   const mail = await startMailServer(t)
   const settings = { ...mail.env, DATABASE_URL: database.url, ...env }
-  let app = await buildMailApp(configOf(settings, dev))
+  let app = await buildMailApp(testConfig(settings, dev))
   t.after(async () => {
     await app.close()
     await database.drop()
   })
   const restart = async () => {
     await app.close()
-    app = await buildMailApp(configOf(settings, dev))
+    app = await buildMailApp(testConfig(settings, dev))
     return app
   }
   return { app, mail, restart, settings }

@@ -17,10 +17,10 @@ import hooks from '../../../plugins/outgoing/hooks/index.ts'
 import httpClient from '../../../plugins/outgoing/http-client/index.ts'
 import { ApiError } from '../../../schemas/errors.ts'
 import type { SmsMessage } from '../../../sms/provider.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { type VendorResponse, vendorServer } from '../../support/vendor-server.ts'
 
-const unset: SmsConfig = configOf({ AUTH_SMS_TEST_OTP: '+1 555 010 0299:123456' })
+const unset: SmsConfig = testConfig({ AUTH_SMS_TEST_OTP: '+1 555 010 0299:123456' })
 const credentials: Partial<SmsConfig> = {
   AUTH_SMS_TWILIO_ACCOUNT_SID: 'AC1',
   AUTH_SMS_TWILIO_AUTH_TOKEN: 't',
@@ -36,7 +36,7 @@ const credentials: Partial<SmsConfig> = {
   AUTH_SMS_VONAGE_API_SECRET: 's',
   AUTH_SMS_VONAGE_FROM: 'f',
 }
-const languages = createLanguages(configOf({}), {
+const languages = createLanguages(testConfig({}), {
   tags: [],
   texts: () => undefined,
   renew: async () => {},
@@ -79,7 +79,7 @@ function responses(errorCode: string, status: number) {
 suite('sms.send', () => {
   for (const variable of ['AUTH_SMS_TEMPLATE', 'AUTH_MFA_PHONE_TEMPLATE']) {
     test(`warns at startup when ${variable} has no placeholder for the code`, () => {
-      const notices = (template: string) => smsNotices(configOf({ [variable]: template }), true)
+      const notices = (template: string) => smsNotices(testConfig({ [variable]: template }), true)
       assert.deepEqual(notices('Hello {{ .Token }}'), [
         `${variable} has no {{ .Code }}: messages will not contain the code`,
       ])
@@ -197,7 +197,7 @@ suite('SMS in a server', () => {
     const stream = { write: (line: string) => void lines.push(line) }
     const app = Fastify({ logger: { level: 'info', stream } })
     t.after(() => app.close())
-    await app.register(configPlugin, { config: configOf(variables, dev) })
+    await app.register(configPlugin, { config: testConfig(variables, dev) })
     for (const plugin of [
       telemetry,
       pool,

@@ -7,7 +7,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { startServerProcess } from '../../support/processes/server-process.ts'
 import { until } from '../../support/processes/until.ts'
-import { paramsOf, startCollector } from '../../support/runner/collector.ts'
+import { parseAttributes, startCollector } from '../../support/runner/collector.ts'
 
 const recorder = new URL('../../support/processes/module-recorder.mjs', import.meta.url).href
 
@@ -68,7 +68,7 @@ suite('instrumentation', { concurrency: 2 }, () => {
     await until(() => collector.spans().some(({ name }) => name === 'GET /ready'))
     const spans = collector.spans()
     const request = spans.find(({ name }) => name === 'GET /ready')
-    const attributes = paramsOf(request?.attributes)
+    const attributes = parseAttributes(request?.attributes)
     assert.equal(attributes['http.request.method'], 'GET')
     assert.equal(attributes['url.path'], undefined)
     assert.equal(attributes['url.query'], undefined)

@@ -8,7 +8,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { listen } from '../../support/processes/listening.ts'
 import { httpGet, startServerProcess } from '../../support/processes/server-process.ts'
-import { paramsOf, readTraces } from '../../support/runner/collector.ts'
+import { parseAttributes, readTraces } from '../../support/runner/collector.ts'
 
 /** A gRPC collector: messages have a prefix of five bytes, the status is in trailers. */
 async function grpcCollector(t: TestContext) {
@@ -50,7 +50,7 @@ suite('telemetry settings', () => {
     assert.ok(spans.some(({ name }) => name === 'GET /health'))
     const [path] = collector.paths
     assert.equal(path, '/opentelemetry.proto.collector.trace.v1.TraceService/Export')
-    const attributes = paramsOf(resources[0]?.resource.attributes ?? [])
+    const attributes = parseAttributes(resources[0]?.resource.attributes ?? [])
     assert.equal(attributes['service.name'], 'members')
 
     const lines = (await readFile(AUTH_LOG_FILE, 'utf8')).trim().split('\n')

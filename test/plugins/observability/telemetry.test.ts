@@ -15,7 +15,7 @@ import { type Ending, endingOfSuite } from '../../support/processes/ending.ts'
 import { listen } from '../../support/processes/listening.ts'
 import { httpGet, serviceRole, startServerProcess } from '../../support/processes/server-process.ts'
 import { until } from '../../support/processes/until.ts'
-import { paramsOf, type Span, startCollector } from '../../support/runner/collector.ts'
+import { parseAttributes, type Span, startCollector } from '../../support/runner/collector.ts'
 import { startHookReceiver } from '../../support/webhooks/hook-receiver.ts'
 
 const tracing = {
@@ -49,10 +49,10 @@ suite('traces', { concurrency: 2 }, () => {
     await fetch(`${server.url}/auth/v1/admin/users/${id}?token=query-secret`, { headers })
     const span = await found(
       collector.spans,
-      (one) => paramsOf(one.attributes)['http.route.params.user_id'] === id,
+      (one) => parseAttributes(one.attributes)['http.route.params.user_id'] === id,
     )
     assert.equal(span.name, 'GET /admin/users/{user_id}')
-    const attributes = paramsOf(span.attributes)
+    const attributes = parseAttributes(span.attributes)
     assert.equal(attributes['http.route'], '/admin/users/{user_id}')
     assert.equal(attributes['http.method'], 'GET')
     assert.equal(attributes['http.response.status_code'], 404)
@@ -69,7 +69,7 @@ suite('traces', { concurrency: 2 }, () => {
     const fingerprint = createHash('sha256').update(token).digest('hex').slice(0, 16)
     await found(
       collector.spans,
-      (one) => paramsOf(one.attributes)['http.route.params.user_id'] === fingerprint,
+      (one) => parseAttributes(one.attributes)['http.route.params.user_id'] === fingerprint,
     )
     assert.doesNotMatch(JSON.stringify(collector.spans()), /eyJhbGciOiJFUzI1NiJ9/)
   })
@@ -100,7 +100,7 @@ suite('traces', { concurrency: 2 }, () => {
     await fetch(`${server.url}/verify?type=signup&token=query-secret`, { redirect: 'manual' })
     await fetch(`${server.url}/no/such/path-secret`)
     const sent = await found(collector.spans, ({ name }) => name === 'send mail')
-    assert.equal(paramsOf(sent.attributes)['mail.kind'], 'confirmation')
+    assert.equal(parseAttributes(sent.attributes)['mail.kind'], 'confirmation')
     await found(collector.spans, ({ name }) => name === 'GET /verify')
     const everything = collector.received.map((one) => one.body.toString()).join('\n')
     for (const stored of [password, 'user@example.com', 'query-secret', 'path-secret', 'abc.def']) {
@@ -171,12 +171,12 @@ suite('traces', { concurrency: 2 }, () => {
     for (const response of await Promise.all(signIns)) assert.equal(response.status, 200)
 
     const hook = await found(collector.spans, ({ name }) => name === 'hook')
-    assert.equal(paramsOf(hook.attributes)['hook.name'], 'password-verification')
+    assert.equal(parseAttributes(hook.attributes)['hook.name'], 'password-verification')
     const call = await found(
       collector.spans,
       (span) => span.name === 'POST' && isWithin(span, hook, collector.spans()),
     )
-    const called = paramsOf(call.attributes)
+    const called = parseAttributes(call.attributes)
     assert.match(String(called['url.full']), /^https?:\/\/[^/]+$/)
     assert.equal(called['url.path'], undefined)
     await found(collector.spans, ({ name }) => name === 'pg-pool.connect')
@@ -265,7 +265,7 @@ function isWithin(span: Span, outer: Span, spans: Span[]): boolean {
 }
 
 function textOf({ attributes }: Span): string {
-  return String(paramsOf(attributes)['db.query.text'])
+  return String(parseAttributes(attributes)['db.query.text'])
 }
 
 async function found(spans: () => Span[], isIt: (span: Span) => boolean): Promise<Span> {

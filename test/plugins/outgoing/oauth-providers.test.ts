@@ -6,14 +6,14 @@ import { createOauthProviders } from '../../../plugins/outgoing/oauth-providers/
 import { providerHttpByName } from '../../../providers/provider-http.ts'
 import { fakeIssuer } from '../../support/providers/fake-issuer.ts'
 import { email, enabled, microsoft, now, token } from '../../support/providers/id-tokens.ts'
-import { upstreamOf } from '../../support/providers/settings.ts'
+import { createUpstream } from '../../support/providers/settings.ts'
 
 suite('id_token key cache', () => {
   test('keeps providers apart when one has many tenants', async () => {
     const issuer = fakeIssuer()
     const providers = createOauthProviders({
-      groups: [{ settings: enabled, upstream: upstreamOf(issuer.fetch) }],
-      idTokenUpstreamOf: providerHttpByName(() => upstreamOf(issuer.fetch)),
+      groups: [{ settings: enabled, upstream: createUpstream(issuer.fetch) }],
+      idTokenUpstreamOf: providerHttpByName(() => createUpstream(issuer.fetch)),
       allowedIssuers: new Map(),
       deadlineMs: 5000,
       metadataDeadlineMs: 5000,

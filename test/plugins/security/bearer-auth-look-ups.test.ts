@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { getUser } from '../../support/requests.ts'
-import { statementsOf } from '../../support/statements.ts'
+import { watchStatements } from '../../support/statements.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
 
 suite('look-ups of requests', () => {
@@ -17,7 +17,7 @@ suite('look-ups of requests', () => {
     const users = await Promise.all(Array.from({ length: 8 }, () => signUpUser(app)))
     // Their tokens are cached from then on, because verifying signatures takes time.
     await Promise.all(users.map((user) => getUser(app, user)))
-    const statements = await statementsOf(app, async () => {
+    const statements = await watchStatements(app, async () => {
       const responses = await Promise.all(users.map((user) => getUser(app, user)))
       assert.deepEqual(
         responses.map((response) => response.json().email),

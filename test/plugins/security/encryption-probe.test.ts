@@ -7,7 +7,7 @@ import pino from 'pino'
 
 import { buildApp } from '../../../server/app.ts'
 import { migrated } from '../../db/sql.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { gotrueDatabase } from '../../support/gotrue/database.ts'
 
@@ -29,7 +29,7 @@ const modes: Record<string, Record<string, string>> = {
 
 /** Starts and stops the server, in development mode by default because the keys here are simple. */
 async function start(url: string, env: Record<string, string>, dev = true): Promise<void> {
-  const config = configOf({ DATABASE_URL: url, ...env }, dev)
+  const config = testConfig({ DATABASE_URL: url, ...env }, dev)
   const app = await buildApp({ config, log: pino({ level: 'silent' }) })
   try {
     await app.ready()

@@ -6,11 +6,11 @@ import fc from 'fast-check'
 import { CompactSign, calculateJwkThumbprint, EncryptJWT, exportSPKI, importJWK } from 'jose'
 
 import { ApiError } from '../../../schemas/errors.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { cloneDatabase, type TestDatabase } from '../../support/database.ts'
 import { type KeyServer, startedKeyServer } from '../../support/signing-keys.ts'
 
-const jwtSecret = configOf().AUTH_JWT_SECRET
+const jwtSecret = testConfig().AUTH_JWT_SECRET
 const userId = '0193f2c4-7a31-7000-8000-0123456789ab'
 const claims = { sub: userId, role: 'authenticated' }
 const hour = 3600

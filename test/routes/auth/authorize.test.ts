@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { externalServer, providerEnv } from '../../support/external.ts'
-import { tokenOf } from '../../support/messages/mail-journeys.ts'
+import { emailedToken } from '../../support/messages/mail-journeys.ts'
 import { unconfirmedUser } from '../../support/users.ts'
 
 const challenge = 'a'.repeat(43)
@@ -170,7 +170,7 @@ suite('GET /authorize', () => {
   test('stores an invitation token encrypted and does not send it to the provider', async (t) => {
     const server = await externalServer(t)
     const { app } = server
-    const token = tokenOf((await unconfirmedUser(server, 'ann@ex.test')).message)
+    const token = emailedToken((await unconfirmedUser(server, 'ann@ex.test')).message)
     const response = await app.inject(`/authorize?provider=github&invite_token=${token}`)
     assert.equal(response.statusCode, 302)
     assert.ok(!String(response.headers.location).includes(token))

@@ -10,7 +10,7 @@ import {
   verifiedProfile,
 } from '../../support/external.ts'
 import { nextId } from '../../support/linking.ts'
-import { emailAfter, pkcePair, tokenOf } from '../../support/messages/mail-journeys.ts'
+import { emailAfter, emailedToken, pkcePair } from '../../support/messages/mail-journeys.ts'
 import { call, getUser, verify } from '../../support/requests.ts'
 import { invite, signedIn, unconfirmedUser } from '../../support/users.ts'
 
@@ -20,7 +20,7 @@ suite('GET /callback: invitations', () => {
     const { fakes } = server
 
     async function invited(email: string): Promise<string> {
-      return tokenOf(await invite(server, email, { data: { team: 'red' } }))
+      return emailedToken(await invite(server, email, { data: { team: 'red' } }))
     }
 
     async function acceptInvitation(invite_token: string, who: ProviderUser) {
@@ -85,7 +85,7 @@ suite('GET /callback: invitations', () => {
       const invitation = await invited(email)
       const message = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
       await acceptInvitation(invitation, verifiedProfile(email, nextId()))
-      const late = await verify(server.app, { type: 'recovery', token_hash: tokenOf(message) })
+      const late = await verify(server.app, { type: 'recovery', token_hash: emailedToken(message) })
       assert.equal(late.json().error_code, 'otp_expired')
     })
 
@@ -95,7 +95,7 @@ suite('GET /callback: invitations', () => {
       const email = 'ends@ex.test'
       await unconfirmedUser(lenient, email)
       const attacker = await signedIn(lenient.app, email)
-      const query = { invite_token: tokenOf(await invite(lenient, email)) }
+      const query = { invite_token: emailedToken(await invite(lenient, email)) }
       const seen = await lenient.signInWith('github', verifiedProfile(email, nextId()), { query })
       assert.ok(seen.fragment.access_token, JSON.stringify(seen.query))
       const late = await getUser(lenient.app, attacker)

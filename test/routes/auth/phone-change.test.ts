@@ -3,7 +3,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import type { Session } from '../../../schemas/session.ts'
 import { delayResponses } from '../../support/late-responses.ts'
-import { emailAfter, nextEmail, tokenOf } from '../../support/messages/mail-journeys.ts'
+import { emailAfter, emailedToken, nextEmail } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
 import {
   buildWithSms,
@@ -62,7 +62,7 @@ suite('PUT /user with a new phone number', () => {
     const message = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
     const phone = newNumber()
     await changed(server, phone, await start(server, session, phone))
-    const verification = { type: 'recovery', token_hash: tokenOf(message) }
+    const verification = { type: 'recovery', token_hash: emailedToken(message) }
     assert.deepEqual(outcomeOf(await call(server.app, '/verify', verification)), expired)
   })
 

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { decodeJwt } from 'jose'
 
 import { lockUserRow } from '../../support/locked-user.ts'
-import { emailAfter, tokenOf } from '../../support/messages/mail-journeys.ts'
+import { emailAfter, emailedToken } from '../../support/messages/mail-journeys.ts'
 import {
   buildWithSms,
   codeAfter,
@@ -182,7 +182,7 @@ suite('POST /verify with an SMS code', () => {
     await adminCreatedUser(server.app, { email, phone, email_confirm: true, phone_confirm: true })
     const message = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
     assert.equal((await typed(server, phone, await sendTo(server, phone))).statusCode, 200)
-    const verification = { type: 'recovery', token_hash: tokenOf(message) }
+    const verification = { type: 'recovery', token_hash: emailedToken(message) }
     assert.deepEqual(outcomeOf(await call(server.app, '/verify', verification)), expired)
   })
 

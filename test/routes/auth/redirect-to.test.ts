@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import {
   emailAfter,
-  pathOf,
+  emailedPath,
   pkcePair,
   redirectParams,
 } from '../../support/messages/mail-journeys.ts'
@@ -71,7 +71,7 @@ suite('redirect_to: precedence and validation', () => {
       )
       const link = linkIn(message)
       assert.equal(new URL(link).searchParams.get('redirect_to'), expected)
-      const location = String((await app.inject(pathOf(link))).headers.location)
+      const location = String((await app.inject(emailedPath(link))).headers.location)
       assert.equal(location.split('#')[0], expected.split('#')[0])
     })
   }
@@ -82,7 +82,7 @@ suite('redirect_to: precedence and validation', () => {
     const message = await emailAfter({ mail }, email, () => call(app, '/otp', { email }))
     const link = new URL(linkIn(message))
     link.searchParams.set('redirect_to', evil)
-    assert.equal(redirectParams(await app.inject(pathOf(link.href))).site, `${site}/`)
+    assert.equal(redirectParams(await app.inject(emailedPath(link.href))).site, `${site}/`)
   })
 
   test('uses the first redirect_to of a link with two', async () => {
@@ -90,7 +90,9 @@ suite('redirect_to: precedence and validation', () => {
     const email = newAddress()
     const requested = `/otp?redirect_to=${a}`
     const message = await emailAfter({ mail }, email, () => call(app, requested, { email }))
-    const opened = await app.inject(`${pathOf(linkIn(message))}&redirect_to=${b}&type=recovery`)
+    const opened = await app.inject(
+      `${emailedPath(linkIn(message))}&redirect_to=${b}&type=recovery`,
+    )
     const { site: at, fragment } = redirectParams(opened)
     assert.equal(at, a)
     assert.ok(fragment.access_token)
@@ -182,7 +184,7 @@ suite('GET /verify: errors', () => {
     const body = { email, ...pkcePair().fields }
     const message = await emailAfter({ mail }, email, () => call(app, '/otp', body))
     await app.db.deleteFrom('flow_state').execute()
-    const { query } = redirectParams(await app.inject(pathOf(linkIn(message))))
+    const { query } = redirectParams(await app.inject(emailedPath(linkIn(message))))
     assert.equal(query.error, 'invalid_request')
     assert.equal(query.error_code, 'flow_state_not_found')
   })

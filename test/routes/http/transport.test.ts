@@ -9,7 +9,7 @@ import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 
 import { wrongVariables } from '../../config/environment.ts'
-import { portOf } from '../../support/processes/listening.ts'
+import { listeningPort } from '../../support/processes/listening.ts'
 import { type BuildOptions, build } from '../../support/server.ts'
 import { adminToken, confirmedUser } from '../../support/users.ts'
 
@@ -208,7 +208,7 @@ suite('HTTP transport', () => {
 async function listen(t: TestContext, options: BuildOptions = {}) {
   const { app, database } = await build(t, options)
   await app.listen({ host: '127.0.0.1', port: 0 })
-  return { app, database, port: portOf(app.server) }
+  return { app, database, port: listeningPort(app.server) }
 }
 
 /** Reads all output of the server until it closes the connection. */

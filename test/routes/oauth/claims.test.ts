@@ -4,8 +4,8 @@ import { suite, test } from 'node:test'
 
 import {
   callbackUrl,
-  claimsOf,
   createClient,
+  decodeClaims,
   exchangeCode,
   makePkce,
   oauthServer,
@@ -46,7 +46,7 @@ suite('claims of OAuth clients', () => {
       scope: 'openid address',
     })
     assert.deepEqual(await userinfoOf(app, tokens.access_token), { sub: user.user.id, address })
-    assert.deepEqual(claimsOf(tokens.id_token ?? '').address, address)
+    assert.deepEqual(decodeClaims(tokens.id_token ?? '').address, address)
   })
 
   test('leaves out what the user does not have', async () => {
@@ -67,7 +67,7 @@ suite('claims of OAuth clients', () => {
       id_token: { email: null, nickname: null },
     })
     const tokens = await signInClient(app, client, user, { scope: 'openid', claims })
-    const idToken = claimsOf(tokens.id_token ?? '')
+    const idToken = decodeClaims(tokens.id_token ?? '')
     assert.deepEqual([idToken.email, idToken.nickname], [user.email, 'ann'])
     assert.equal(idToken.name, undefined)
     const expected = { sub: user.user.id, name: 'Ann Lee' }
@@ -132,6 +132,6 @@ suite('claims of OAuth clients', () => {
     const client = await createClient(app)
     const { code, verifier } = await obtainCode(app, client, await signUpUser(app))
     const tokens = (await exchangeCode(app, client, code, { code_verifier: verifier })).json()
-    assert.equal(claimsOf(tokens.access_token).userinfo_claims, undefined)
+    assert.equal(decodeClaims(tokens.access_token).userinfo_claims, undefined)
   })
 })

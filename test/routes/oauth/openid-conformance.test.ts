@@ -7,8 +7,8 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { serveDocuments } from '../../support/metadata-documents.ts'
 import {
   callbackUrl,
-  claimsOf,
   createClient,
+  decodeClaims,
   exchangeCode,
   makePkce,
   obtainCode,
@@ -51,7 +51,7 @@ suite('OpenID Connect conformance', () => {
     const done = isAsked ? await browser.submit(page, { action: 'approve' }) : page
     const response = await exchangeCode(app, client, codeIn(done), { code_verifier: verifier })
     assert.equal(response.statusCode, 200, JSON.stringify(parameters) + response.body)
-    return { ...claimsOf(response.json().id_token), access_token: response.json().access_token }
+    return { ...decodeClaims(response.json().id_token), access_token: response.json().access_token }
   }
 
   test('accepts display, claims_locales, ui_locales, login_hint, acr_values and unknown parameters', async () => {
@@ -137,7 +137,7 @@ suite('OpenID Connect conformance', () => {
     const done = await browser.submit(page, { action: 'approve' })
     const first = await exchangeCode(app, client, codeIn(done), { code_verifier: verifier })
     const hint = first.json().id_token
-    const { sub, auth_time } = claimsOf(hint)
+    const { sub, auth_time } = decodeClaims(hint)
     const silent = await walk(app, client, browser, { prompt: 'none', id_token_hint: hint })
     assert.deepEqual({ sub: silent.sub, auth_time: silent.auth_time }, { sub, auth_time })
     const elsewhere = await signedInBrowser(app, other.email)
@@ -164,7 +164,7 @@ suite('OpenID Connect conformance', () => {
     const done = await browser.submit(signIn, { email, password, action: 'password' })
     const code = codeIn(done)
     const tokens = (await exchangeCode(app, client, code, { code_verifier: verifier })).json()
-    assert.ok(Number(claimsOf(tokens.id_token).auth_time) > Number(first.auth_time))
+    assert.ok(Number(decodeClaims(tokens.id_token).auth_time) > Number(first.auth_time))
   })
 
   test('asks for a new sign-in when max_age=1 is exceeded', async () => {

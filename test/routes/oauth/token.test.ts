@@ -7,8 +7,8 @@ import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify, SignJWT } fro
 import {
   basic,
   callbackUrl,
-  claimsOf,
   createClient,
+  decodeClaims,
   exchangeCode,
   obtainCode,
   ownConsentPage,
@@ -36,7 +36,7 @@ suite('POST /oauth/token', () => {
     })
     assert.equal(tokens.token_type, 'bearer')
     assert.equal(tokens.scope, 'openid email profile')
-    const access = claimsOf(tokens.access_token)
+    const access = decodeClaims(tokens.access_token)
     assert.equal(access.client_id, client.client_id)
     assert.equal(access.scope, 'openid email profile')
     assert.equal(access.aud, 'authenticated')
@@ -60,9 +60,9 @@ suite('POST /oauth/token', () => {
     const user = await signUpUser(app)
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 600_000 })
     const tokens = await signInClient(app, client, user, { scope: 'openid' })
-    const { auth_time: authTime, iat } = claimsOf(tokens.id_token ?? '')
+    const { auth_time: authTime, iat } = decodeClaims(tokens.id_token ?? '')
     assert.ok(Number(iat) - Number(authTime) >= 599)
-    assert.equal(authTime, claimsOf(user.access_token).iat)
+    assert.equal(authTime, decodeClaims(user.access_token).iat)
   })
 
   test('sends Cache-Control: no-store with tokens', async () => {
@@ -121,7 +121,7 @@ suite('POST /oauth/token', () => {
     assert.equal(response.statusCode, 200, response.body)
     const refreshed = response.json()
     assert.notEqual(refreshed.refresh_token, tokens.refresh_token)
-    const claims = claimsOf(refreshed.access_token)
+    const claims = decodeClaims(refreshed.access_token)
     assert.equal(claims.client_id, client.client_id)
     assert.equal(claims.scope, 'openid email')
     assert.equal(refreshed.user, undefined)
@@ -144,9 +144,9 @@ suite('POST /oauth/token', () => {
     const user = await signUpUser(app)
     const client = await createClient(app, { resources: [resource, 'https://b.example'] })
     const tokens = await signInClient(app, client, user, { resource })
-    assert.deepEqual(claimsOf(tokens.access_token).aud, [resource, 'authenticated'])
+    assert.deepEqual(decodeClaims(tokens.access_token).aud, [resource, 'authenticated'])
     const refreshed = (await refreshTokens(app, client, tokens.refresh_token)).json()
-    assert.deepEqual(claimsOf(refreshed.access_token).aud, [resource, 'authenticated'])
+    assert.deepEqual(decodeClaims(refreshed.access_token).aud, [resource, 'authenticated'])
     const other = { resource: 'https://b.example' }
     const widened = await refreshTokens(app, client, refreshed.refresh_token, other)
     assert.equal(widened.json().error, 'invalid_target')
@@ -155,7 +155,7 @@ suite('POST /oauth/token', () => {
       include_default_audience: false,
     })
     const { access_token } = await signInClient(app, alone, user, { resource })
-    assert.equal(claimsOf(access_token).aud, resource)
+    assert.equal(decodeClaims(access_token).aud, resource)
   })
 
   test('narrows the scope at a refresh and never widens it', async () => {
@@ -166,7 +166,7 @@ suite('POST /oauth/token', () => {
     assert.equal(more.json().error, 'invalid_scope')
     const less = await refreshTokens(app, client, tokens.refresh_token, { scope: 'openid' })
     assert.equal(less.json().scope, 'openid')
-    assert.equal(claimsOf(less.json().access_token).scope, 'openid')
+    assert.equal(decodeClaims(less.json().access_token).scope, 'openid')
   })
 
   test('accepts a private_key_jwt assertion once', async () => {

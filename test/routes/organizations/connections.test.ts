@@ -14,9 +14,9 @@ import {
 import {
   adminOk,
   as,
+  createOwner,
   ok,
   organizationsOn,
-  ownerOf,
 } from '../../support/organizations/organizations.ts'
 import { signInAs, startOpenidProvider } from '../../support/providers/openid-provider.ts'
 import { getUser, outcomeOf } from '../../support/requests.ts'
@@ -33,7 +33,7 @@ const withGroups = { attribute_mapping: { keys: { groups: { name: 'groups', arra
 suite('connection of an organization', () => {
   async function withSaml(t: TestContext) {
     const { app } = await build(t, { env: { ...organizationsOn, ...samlOn } })
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const known = await addIdp(app, withGroups)
     const path = `/organizations/${organization.id}`
     const body = { name: 'Corp', sso_provider_id: known.id, ...mapping }
@@ -93,7 +93,7 @@ suite('connection of an organization', () => {
 
   test('binds a provider to one organization only', async (t) => {
     const { app, known } = await withSaml(t)
-    const { organization } = await ownerOf(app, 'Other')
+    const { organization } = await createOwner(app, 'Other')
     const path = `/admin/organizations/${organization.id}/connections`
     const body = { name: 'Corp', sso_provider_id: known.id }
     const taken = await asAdmin(app, 'POST', path, body)
@@ -129,7 +129,7 @@ suite('connection of an organization', () => {
 
   test('makes a user of a custom OpenID Connect provider a member', async (t) => {
     const { app, issuer } = await withOidc(t)
-    const { organization } = await ownerOf(app)
+    const { organization } = await createOwner(app)
     await add(app, oidcInput(issuer))
     const path = `/admin/organizations/${organization.id}/connections`
     await adminOk(app, `POST ${path}`, { name: 'Acme', custom_provider: 'custom:acme' })

@@ -5,10 +5,10 @@ import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import { startDnsServer } from '../../support/organizations/dns-server.ts'
 import {
   as,
-  memberOf,
+  createMember,
+  createOwner,
   ok,
   organizationsOn,
-  ownerOf,
 } from '../../support/organizations/organizations.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
 import { outcomeOf } from '../../support/requests.ts'
@@ -37,7 +37,7 @@ suite('domains of an organization', () => {
 
   async function withDomain(domain = newDomain()) {
     const { app } = server
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const path = `/organizations/${organization.id}`
     const added = await ok<Domain>(app, owner, `POST ${path}/domains`, { domain })
     return { app, owner, organization, path, domain, added, url: `${path}/domains/${added.id}` }
@@ -190,7 +190,7 @@ suite('domains of an organization', () => {
 
   test('do not give a default role with more permissions than the admin has who sets it', async () => {
     const { app, organization, path } = await verified()
-    const admin = await memberOf(app, organization, 'admin')
+    const admin = await createMember(app, organization, 'admin')
     const change = await as(app, admin, `PUT ${path}`, { default_role: 'owner' })
     assert.deepEqual(outcomeOf(change), [403, 'organization_role_too_high'])
   })

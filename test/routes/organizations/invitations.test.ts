@@ -4,10 +4,10 @@ import { before, suite, test } from 'node:test'
 import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import {
   as,
-  memberOf,
+  createMember,
+  createOwner,
   ok,
   organizationsOn,
-  ownerOf,
 } from '../../support/organizations/organizations.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
 import { outcomeOf } from '../../support/requests.ts'
@@ -40,7 +40,7 @@ suite('invitations of an organization', () => {
 
   async function invited(email = newAddress(), more: object = {}) {
     const { app } = server
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const path = `/organizations/${organization.id}/invitations`
     const since = server.mail.messages.length
     const invitation = await ok<Invitation>(app, owner, `POST ${path}`, { email, ...more })
@@ -176,7 +176,7 @@ suite('invitations of an organization', () => {
 
   test('are rejected for a member, and while joining by invitation is off', async () => {
     const { app, owner, organization, path } = await invited()
-    const member = await memberOf(app, organization)
+    const member = await createMember(app, organization)
     const again = await as(app, owner, `POST ${path}`, { email: member.email })
     assert.deepEqual(outcomeOf(again), [409, 'member_exists'])
     const off = { joining: { invitation: false } }

@@ -5,10 +5,10 @@ import { asAdmin } from '../../support/admin.ts'
 import {
   adminOk,
   as,
-  memberOf,
+  createMember,
+  createOwner,
   ok,
   organizationsOn,
-  ownerOf,
 } from '../../support/organizations/organizations.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { outcomeOf } from '../../support/requests.ts'
@@ -26,7 +26,7 @@ suite('members of an organization', () => {
     `/organizations/${id}/members/${user.id}`
 
   test('keep their last owner, who can neither leave nor be demoted, removed or deleted', async () => {
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const { id } = organization
     const path = memberPath(id, owner)
     const rejected = [422, 'last_owner']
@@ -37,14 +37,14 @@ suite('members of an organization', () => {
     assert.deepEqual(outcomeOf(await asAdmin(app, 'DELETE', url)), rejected)
     const soft = { should_soft_delete: true }
     assert.deepEqual(outcomeOf(await asAdmin(app, 'DELETE', url, soft)), rejected)
-    const second = await memberOf(app, organization, 'owner')
+    const second = await createMember(app, organization, 'owner')
     await ok(app, owner, `POST /organizations/${id}/leave`)
     await ok(app, second, `GET /organizations/${id}`)
   })
 
   test('lose their memberships when the account is deleted, softly as well', async () => {
-    const { owner, organization } = await ownerOf(app)
-    const member = await memberOf(app, organization)
+    const { owner, organization } = await createOwner(app)
+    const member = await createMember(app, organization)
     const body = { should_soft_delete: true }
     await adminOk(app, `DELETE /admin/users/${member.user.id}`, body)
     const read = await as(app, owner, `GET ${memberPath(organization.id, member)}`)
@@ -52,10 +52,10 @@ suite('members of an organization', () => {
   })
 
   test('give no role, and change no member, with more permissions than they have', async () => {
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const { id } = organization
-    const admin = await memberOf(app, organization, 'admin')
-    const member = await memberOf(app, organization)
+    const admin = await createMember(app, organization, 'admin')
+    const member = await createMember(app, organization)
     const high = [403, 'organization_role_too_high']
     const put = (path: string, role: string) => as(app, admin, `PUT ${path}`, { role })
     assert.deepEqual(outcomeOf(await put(memberPath(id, member), 'owner')), high)
@@ -71,9 +71,9 @@ suite('members of an organization', () => {
   })
 
   test('have roles that exist, and a role that is used is not deleted', async () => {
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const roles = `/organizations/${organization.id}/roles`
-    const member = await memberOf(app, organization)
+    const member = await createMember(app, organization)
     const path = memberPath(organization.id, member)
     const unknown = await as(app, owner, `PUT ${path}`, { role: 'editor' })
     assert.deepEqual(outcomeOf(unknown), [422, 'organization_role_not_found'])
@@ -92,8 +92,8 @@ suite('members of an organization', () => {
   test('are at most AUTH_ORGANIZATIONS_MAX_MEMBERS', async () => {
     const env = { ...organizationsOn, AUTH_ORGANIZATIONS_MAX_MEMBERS: '1' }
     const { app: limited } = await serverFor(env)
-    const { organization } = await ownerOf(limited)
-    const other = await ownerOf(limited)
+    const { organization } = await createOwner(limited)
+    const other = await createOwner(limited)
     const body = { user_id: other.owner.user.id }
     const path = `/admin/organizations/${organization.id}/members`
     const added = await asAdmin(limited, 'POST', path, body)
@@ -101,9 +101,9 @@ suite('members of an organization', () => {
   })
 
   test('are in the audit log of the organization and in the stream of events', async () => {
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const { id } = organization
-    const member = await memberOf(app, organization)
+    const member = await createMember(app, organization)
     await ok(app, owner, `PUT ${memberPath(id, member)}`, { role: 'admin' })
     await ok(app, owner, `DELETE ${memberPath(id, member)}`)
     interface Entry {

@@ -4,11 +4,11 @@ import { before, suite, test } from 'node:test'
 import {
   adminOk,
   as,
-  memberOf,
+  createMember,
+  createOwner,
   type Organization,
   ok,
   organizationsOn,
-  ownerOf,
 } from '../../support/organizations/organizations.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, outcomeOf } from '../../support/requests.ts'
@@ -23,7 +23,7 @@ suite('organizations', () => {
   })
 
   test('are created by a user, who becomes the owner', async () => {
-    const { owner, organization } = await ownerOf(app, 'Müller & Söhne')
+    const { owner, organization } = await createOwner(app, 'Müller & Söhne')
     assert.equal(organization.slug, 'muller-sohne')
     const { organizations } = await ok<{ organizations: object[] }>(
       app,
@@ -36,21 +36,21 @@ suite('organizations', () => {
   })
 
   test('get another slug when that of the name is taken', async () => {
-    const { organization: first } = await ownerOf(app, 'Twice')
-    const { organization: second } = await ownerOf(app, 'Twice')
+    const { organization: first } = await createOwner(app, 'Twice')
+    const { organization: second } = await createOwner(app, 'Twice')
     assert.equal(first.slug, 'twice')
     assert.match(second.slug, /^twice-[0-9a-f]{8}$/)
   })
 
   test('reject a slug that is taken or malformed', async () => {
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const create = (slug: string) => as(app, owner, 'POST /organizations', { name: 'X', slug })
     assert.deepEqual(outcomeOf(await create(organization.slug)), [409, 'organization_slug_taken'])
     assert.deepEqual(outcomeOf(await create('Not-A-Slug')), [422, 'validation_failed'])
   })
 
   test('are changed by fields; those that are absent stay', async () => {
-    const { owner, organization } = await ownerOf(app, 'Before')
+    const { owner, organization } = await createOwner(app, 'Before')
     const path = `/organizations/${organization.id}`
     const change = { name: 'After', joining: { domain: 'suggested' }, metadata: { plan: 'gold' } }
     await ok(app, owner, `PUT ${path}`, change)
@@ -65,7 +65,7 @@ suite('organizations', () => {
 
   test('are listed for admins, deleted ones apart from the others', async () => {
     const name = `Listed ${crypto.randomUUID()}`
-    const { owner, organization } = await ownerOf(app, name)
+    const { owner, organization } = await createOwner(app, name)
     const listed = async (deleted: string) => {
       const query = `search=${encodeURIComponent(name)}${deleted}`
       const path = `GET /admin/organizations?${query}`
@@ -81,7 +81,7 @@ suite('organizations', () => {
   })
 
   test('are out of reach for members once deleted, until an admin restores them', async () => {
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const path = `/organizations/${organization.id}`
     await ok(app, owner, `DELETE ${path}`)
     assert.deepEqual(outcomeOf(await as(app, owner, `GET ${path}`)), [
@@ -119,9 +119,9 @@ suite('organizations', () => {
   })
 
   test('show their members by page, role and part of the address', async () => {
-    const { owner, organization } = await ownerOf(app)
-    const admin = await memberOf(app, organization, 'admin')
-    await memberOf(app, organization)
+    const { owner, organization } = await createOwner(app)
+    const admin = await createMember(app, organization, 'admin')
+    await createMember(app, organization)
     const list = async (query: string) => {
       const path = `/organizations/${organization.id}/members?${query}`
       const { members } = await ok<{ members: { user_id: string }[] }>(app, owner, `GET ${path}`)
@@ -137,7 +137,7 @@ suite('organizations', () => {
       ...organizationsOn,
       AUTH_ORGANIZATIONS_MAX_PER_USER: '1',
     })
-    const { owner } = await ownerOf(limited)
+    const { owner } = await createOwner(limited)
     const second = await as(limited, owner, 'POST /organizations', { name: 'Second' })
     assert.deepEqual(outcomeOf(second), [422, 'organization_limit_reached'])
   })

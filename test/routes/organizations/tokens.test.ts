@@ -5,16 +5,16 @@ import { before, suite, test } from 'node:test'
 import {
   adminOk,
   as,
-  memberOf,
+  createMember,
+  createOwner,
   ok,
   organizationsOn,
-  ownerOf,
   refreshedClaims,
 } from '../../support/organizations/organizations.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, outcomeOf, refresh } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
-import { statementsOf } from '../../support/statements.ts'
+import { watchStatements } from '../../support/statements.ts'
 
 const current = 'PUT /user/sessions/current'
 
@@ -26,7 +26,7 @@ suite('access token', () => {
   })
 
   test('names the active organization of the session from the next refresh on', async () => {
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const before = await refreshedClaims(app, owner)
     assert.equal(before.claims.org_id, undefined)
     await ok(app, owner, current, { organization_id: organization.id })
@@ -41,7 +41,7 @@ suite('access token', () => {
   })
 
   test('is for the organization of a refresh, and the session keeps its own', async () => {
-    const { owner, organization: first } = await ownerOf(app)
+    const { owner, organization: first } = await createOwner(app)
     const second = await ok<{ id: string }>(app, owner, 'POST /organizations', { name: 'Second' })
     await ok(app, owner, current, { organization_id: first.id })
     const other = await refreshedClaims(app, owner, second.id)
@@ -50,8 +50,8 @@ suite('access token', () => {
   })
 
   test('is refused for another organization, and the refresh token stays valid', async () => {
-    const { owner } = await ownerOf(app)
-    const { organization: foreign } = await ownerOf(app)
+    const { owner } = await createOwner(app)
+    const { organization: foreign } = await createOwner(app)
     const body = { refresh_token: owner.refresh_token, organization_id: foreign.id }
     const refused = await call(app, '/token?grant_type=refresh_token', body)
     assert.deepEqual(outcomeOf(refused), [404, 'organization_not_found'])
@@ -59,15 +59,15 @@ suite('access token', () => {
   })
 
   test('has the permissions of a custom role, and of a server-wide role of the same name', async () => {
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const role = { name: 'editor', permissions: ['todos:write'] }
     await ok(app, owner, `POST /organizations/${organization.id}/roles`, role)
-    const member = await memberOf(app, organization, 'editor')
+    const member = await createMember(app, organization, 'editor')
     const { claims } = await refreshedClaims(app, member, organization.id)
     assert.deepEqual([claims.org_role, claims.org_permissions], ['editor', ['todos:write']])
     const added = { name: 'member', permissions: ['todos:read'] }
     await adminOk(app, 'POST /admin/organization-roles', added)
-    const plain = await memberOf(app, organization)
+    const plain = await createMember(app, organization)
     const token = await refreshedClaims(app, plain, organization.id)
     assert.deepEqual(token.claims.org_permissions?.toSorted(), [
       ...['members:read', 'organization:read', 'todos:read'],
@@ -76,11 +76,11 @@ suite('access token', () => {
   })
 
   test('has the role only with more than 32 permissions', async () => {
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const permissions = Array.from({ length: 33 }, (_, i) => `things:do${i}`)
     const role = { name: 'many', permissions }
     await ok(app, owner, `POST /organizations/${organization.id}/roles`, role)
-    const member = await memberOf(app, organization, 'many')
+    const member = await createMember(app, organization, 'many')
     const { claims } = await refreshedClaims(app, member, organization.id)
     assert.deepEqual([claims.org_role, claims.org_permissions], ['many', undefined])
   })
@@ -88,15 +88,15 @@ suite('access token', () => {
   test('has the claims of AUTH_ORGANIZATIONS_CLAIMS', async () => {
     const env = { ...organizationsOn, AUTH_ORGANIZATIONS_CLAIMS: 'org_id,org_role' }
     const { app: few } = await serverFor(env)
-    const { owner, organization } = await ownerOf(few)
+    const { owner, organization } = await createOwner(few)
     const { claims } = await refreshedClaims(few, owner, organization.id)
     const names = Object.keys(claims).filter((name) => name.startsWith('org_'))
     assert.deepEqual(names, ['org_id', 'org_role'])
   })
 
   test('loses the organization when the member is removed', async () => {
-    const { owner, organization } = await ownerOf(app)
-    const member = await memberOf(app, organization)
+    const { owner, organization } = await createOwner(app)
+    const member = await createMember(app, organization)
     await ok(app, member, current, { organization_id: organization.id })
     const first = await refreshedClaims(app, member)
     assert.equal(first.claims.org_id, organization.id)
@@ -107,8 +107,8 @@ suite('access token', () => {
   })
 
   test('has the new role from the next refresh on', async () => {
-    const { owner, organization } = await ownerOf(app)
-    const member = await memberOf(app, organization)
+    const { owner, organization } = await createOwner(app)
+    const member = await createMember(app, organization)
     await ok(app, member, current, { organization_id: organization.id })
     const path = `/organizations/${organization.id}/members/${member.user.id}`
     await ok(app, owner, `PUT ${path}`, { role: 'admin' })
@@ -116,16 +116,16 @@ suite('access token', () => {
   })
 
   test('cannot be switched to an organization of others', async () => {
-    const { owner } = await ownerOf(app)
-    const { organization: foreign } = await ownerOf(app)
+    const { owner } = await createOwner(app)
+    const { organization: foreign } = await createOwner(app)
     const response = await as(app, owner, current, { organization_id: foreign.id })
     assert.deepEqual(outcomeOf(response), [404, 'organization_not_found'])
   })
 
   test('is issued in one statement, with an organization and without', async () => {
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     await ok(app, owner, current, { organization_id: organization.id })
-    const statements = await statementsOf(app, () => refresh(app, owner.refresh_token))
+    const statements = await watchStatements(app, () => refresh(app, owner.refresh_token))
     const own = statements.filter((text) => /"(users|sessions|postern_organizations)"/.test(text))
     assert.equal(own.length, 1)
   })

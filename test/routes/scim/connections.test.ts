@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { outcomeOf } from '../../support/requests.ts'
-import { clientWith, faultOf, newOrganization, scimServer } from '../../support/scim/clients.ts'
+import { clientWith, newOrganization, scimError, scimServer } from '../../support/scim/clients.ts'
 import { build } from '../../support/server.ts'
 
 suite('SCIM tokens', () => {
@@ -22,7 +22,7 @@ suite('SCIM tokens', () => {
     assert.ok(tokens[1]?.last_used_at)
     assert.equal(issued.token.startsWith(tokens[1]?.prefix ?? '-'), true)
     assert.equal((await asAdmin(app, 'DELETE', `${url}/${issued.id}`)).statusCode, 204)
-    assert.deepEqual(faultOf(await second.send('GET', '/Users')), [401, ''])
+    assert.deepEqual(scimError(await second.send('GET', '/Users')), [401, ''])
     assert.equal((await client.send('GET', '/Users')).statusCode, 200)
     const again = await asAdmin(app, 'DELETE', `${url}/${issued.id}`)
     assert.deepEqual(outcomeOf(again), [404, 'scim_token_not_found'])
@@ -40,7 +40,7 @@ suite('SCIM tokens', () => {
     const created_at = new Date(past.getTime() - 1000)
     await app.db.updateTable('scim_tokens').set({ expires_at: past, created_at }).execute()
     const response = await client.send('GET', '/Users')
-    assert.deepEqual(faultOf(response), [401, ''])
+    assert.deepEqual(scimError(response), [401, ''])
     assert.equal(response.headers['www-authenticate'], 'Bearer')
   })
 
@@ -48,7 +48,7 @@ suite('SCIM tokens', () => {
     const { client } = await scimServer(t)
     const headers = { authorization: 'Bearer x' }
     const response = await client.send('POST', '/Users', { userName: 'x' }, headers)
-    assert.deepEqual(faultOf(response), [401, ''])
+    assert.deepEqual(scimError(response), [401, ''])
   })
 })
 
@@ -57,7 +57,7 @@ suite('SCIM connections', () => {
     const { app, client } = await scimServer(t)
     const url = `/admin/scim/connections/${client.connection.id}`
     await adminCall(app, 'PUT', url, { enabled: false })
-    assert.deepEqual(faultOf(await client.send('GET', '/Users')), [403, ''])
+    assert.deepEqual(scimError(await client.send('GET', '/Users')), [403, ''])
     await adminCall(app, 'PUT', url, { enabled: true, name: 'Other' })
     assert.equal((await client.send('GET', '/Users')).statusCode, 200)
     const { name } = await adminCall<{ name: string }>(app, 'GET', url)
@@ -69,7 +69,7 @@ suite('SCIM connections', () => {
     await client.create({ userName: 'ann@corp.test', active: false })
     const url = `/admin/scim/connections/${client.connection.id}`
     assert.equal((await asAdmin(app, 'DELETE', url)).statusCode, 204)
-    assert.deepEqual(faultOf(await client.send('GET', '/Users')), [401, ''])
+    assert.deepEqual(scimError(await client.send('GET', '/Users')), [401, ''])
     const count = async (table: string) =>
       (await app.pool.query(`select count(*)::int as count from auth.${table}`)).rows[0].count
     assert.deepEqual([await count('scim_users'), await count('users')], [0, 1])
@@ -125,7 +125,7 @@ suite('SCIM discovery', () => {
         assert.equal(response.statusCode, 200, response.body)
         assert.match(String(response.headers['content-type']), /^application\/scim\+json/)
         const filtered = await app.inject(`${base}/${path}?filter=x`)
-        assert.deepEqual(faultOf(filtered), [403, ''])
+        assert.deepEqual(scimError(filtered), [403, ''])
       }
     })
   }
@@ -140,15 +140,15 @@ suite('SCIM discovery', () => {
       (name) => config[name]?.supported,
     )
     assert.deepEqual(supported, ['patch', 'filter', 'etag'])
-    assert.deepEqual(faultOf(await client.send('POST', '/Bulk', { Operations: [] })), [501, ''])
-    assert.deepEqual(faultOf(await client.send('GET', '/Me')), [501, ''])
+    assert.deepEqual(scimError(await client.send('POST', '/Bulk', { Operations: [] })), [501, ''])
+    assert.deepEqual(scimError(await client.send('GET', '/Me')), [501, ''])
   })
 
   test('returns 404 and 405 in the form of SCIM', async (t) => {
     const { client } = await scimServer(t)
-    assert.deepEqual(faultOf(await client.send('GET', '/Unknown')), [404, ''])
+    assert.deepEqual(scimError(await client.send('GET', '/Unknown')), [404, ''])
     const response = await client.send('POST', '/ServiceProviderConfig', {})
-    assert.deepEqual([faultOf(response), response.headers.allow], [[405, ''], 'GET'])
+    assert.deepEqual([scimError(response), response.headers.allow], [[405, ''], 'GET'])
   })
 
   test('is off by default', async (t) => {
@@ -169,7 +169,7 @@ suite('SCIM discovery', () => {
         },
         payload,
       })
-      assert.equal(faultOf(response)[0], 400, payload)
+      assert.equal(scimError(response)[0], 400, payload)
     }
   })
 })

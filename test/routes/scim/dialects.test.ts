@@ -4,9 +4,9 @@ import { suite, test } from 'node:test'
 
 import {
   enterpriseSchema,
-  faultOf,
   patchSchema,
   type ScimUser,
+  scimError,
   scimServer,
   userSchema,
 } from '../../support/scim/clients.ts'
@@ -161,7 +161,7 @@ suite('PATCH of a SCIM user', () => {
       const user = await client.create(start)
       const title = { op: 'add', path: 'title', value: 'x' }
       const response = await client.patch(`/Users/${user.id}`, title, operation)
-      assert.deepEqual(faultOf(response), [400, scimType])
+      assert.deepEqual(scimError(response), [400, scimType])
       assert.deepEqual(await client.ask('GET', `/Users/${user.id}`), user)
     })
   }

@@ -4,10 +4,10 @@ import { suite, test } from 'node:test'
 import { asAdmin } from '../../support/admin.ts'
 import { outcomeOf } from '../../support/requests.ts'
 import {
-  accountOf,
-  faultOf,
-  roleOf,
+  findMemberRole,
+  findScimAccount,
   type ScimClient,
+  scimError,
   scimServer,
 } from '../../support/scim/clients.ts'
 import type { App } from '../../support/server.ts'
@@ -105,10 +105,10 @@ suite('SCIM groups', () => {
     const { client } = await scimServer(t)
     await client.createGroup('Staff')
     const taken = await client.send('POST', '/Groups', { displayName: 'STAFF' })
-    assert.deepEqual(faultOf(taken), [409, 'uniqueness'])
+    assert.deepEqual(scimError(taken), [409, 'uniqueness'])
     for (const value of [crypto.randomUUID(), 'x']) {
       const body = { displayName: 'Team', members: [{ value }] }
-      assert.deepEqual(faultOf(await client.send('POST', '/Groups', body)), [400, 'invalidValue'])
+      assert.deepEqual(scimError(await client.send('POST', '/Groups', body)), [400, 'invalidValue'])
     }
   })
 
@@ -156,8 +156,11 @@ suite('roles by SCIM groups', () => {
     const { app, client, organization } = await scimServer(t)
     await mapped(app, client)
     const [ann, bert] = await twoUsers(client)
-    const [{ user_id: a }, { user_id: b }] = [await accountOf(app, ann), await accountOf(app, bert)]
-    const role = (id: string | null) => roleOf(app, organization, id ?? '')
+    const [{ user_id: a }, { user_id: b }] = [
+      await findScimAccount(app, ann),
+      await findScimAccount(app, bert),
+    ]
+    const role = (id: string | null) => findMemberRole(app, organization, id ?? '')
     const admins = await client.createGroup('Admins', [ann, bert])
     assert.deepEqual([await role(a), await role(b)], ['admin active scim', 'admin active scim'])
     const owners = await client.createGroup('owners', [ann, bert])
@@ -194,10 +197,10 @@ suite('roles by SCIM groups', () => {
     const { app, client, organization } = await scimServer(t)
     await mapped(app, client)
     const [ann] = await twoUsers(client)
-    const { user_id } = await accountOf(app, ann)
+    const { user_id } = await findScimAccount(app, ann)
     const { id } = await client.createGroup('Owners', [ann])
-    assert.deepEqual(faultOf(await client.send('DELETE', `/Groups/${id}`)), [409, 'mutability'])
-    assert.equal(await roleOf(app, organization, user_id ?? ''), 'owner active scim')
+    assert.deepEqual(scimError(await client.send('DELETE', `/Groups/${id}`)), [409, 'mutability'])
+    assert.equal(await findMemberRole(app, organization, user_id ?? ''), 'owner active scim')
     assert.deepEqual(await membersOf(client, id), [ann])
   })
 })

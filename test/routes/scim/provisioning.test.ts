@@ -4,13 +4,13 @@ import { suite, test } from 'node:test'
 import { adminCall } from '../../support/admin.ts'
 import { call, getUser, outcomeOf, refresh } from '../../support/requests.ts'
 import {
-  accountOf,
   addOwner,
-  faultOf,
+  findMemberRole,
+  findScimAccount,
   newClient,
   newOrganization,
-  roleOf,
   type ScimClient,
+  scimError,
   scimServer,
 } from '../../support/scim/clients.ts'
 import type { App } from '../../support/server.ts'
@@ -28,7 +28,7 @@ const newAccount = (app: App, address = email) =>
 async function linkedUser(app: App, client: ScimClient) {
   const { id } = await newAccount(app)
   const user = await client.create(ann)
-  assert.equal((await accountOf(app, user.id)).user_id, id)
+  assert.equal((await findScimAccount(app, user.id)).user_id, id)
   return { id, user, path: `/Users/${user.id}` }
 }
 
@@ -36,7 +36,7 @@ suite('accounts of provisioned users', () => {
   test('are linked by a confirmed address inside a verified domain', async (t) => {
     const { app, client, organization } = await scimServer(t)
     const { id } = await linkedUser(app, client)
-    assert.equal(await roleOf(app, organization, id), 'member active scim')
+    assert.equal(await findMemberRole(app, organization, id), 'member active scim')
     assert.equal((await signIn(app, { email })).statusCode, 200)
   })
 
@@ -44,19 +44,19 @@ suite('accounts of provisioned users', () => {
     const { app, client } = await scimServer(t)
     await newAccount(app, 'ann@elsewhere.test')
     const outside = { userName: 'ann', emails: [{ value: 'ann@elsewhere.test' }] }
-    assert.deepEqual(faultOf(await client.send('POST', '/Users', outside)), [409, 'uniqueness'])
+    assert.deepEqual(scimError(await client.send('POST', '/Users', outside)), [409, 'uniqueness'])
   })
 
   test('are not linked by an address that is not confirmed', async (t) => {
     const { app, client } = await scimServer(t)
     await adminCreatedUser(app, { email, password })
-    assert.deepEqual(faultOf(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
+    assert.deepEqual(scimError(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
   })
 
   test('are not linked by an address that was confirmed without verification', async (t) => {
     const { app, client } = await scimServer(t, { env: autoconfirm })
     await call(app, '/signup', { email, password })
-    assert.deepEqual(faultOf(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
+    assert.deepEqual(scimError(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
   })
 
   test('are not linked by a domain that only another organization verified', async (t) => {
@@ -64,20 +64,20 @@ suite('accounts of provisioned users', () => {
     await newAccount(app)
     const other = await newOrganization(app, 'other.test')
     const client = await newClient(app, { organization_id: other })
-    assert.deepEqual(faultOf(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
+    assert.deepEqual(scimError(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
   })
 
   test('are linked to one provisioned user', async (t) => {
     const { app, client } = await scimServer(t)
     await linkedUser(app, client)
     const second = { ...ann, userName: 'ann-2' }
-    assert.deepEqual(faultOf(await client.send('POST', '/Users', second)), [409, 'uniqueness'])
+    assert.deepEqual(scimError(await client.send('POST', '/Users', second)), [409, 'uniqueness'])
   })
 
   test('without a verified domain start with an unconfirmed address', async (t) => {
     const { app, client } = await scimServer(t)
     const user = await client.create({ userName: 'eve', emails: [{ value: 'eve@elsewhere.test' }] })
-    const account = await accountOf(app, user.id)
+    const account = await findScimAccount(app, user.id)
     assert.deepEqual([account.email, account.email_confirmed_at], ['eve@elsewhere.test', null])
   })
 
@@ -87,9 +87,9 @@ suite('accounts of provisioned users', () => {
     const path = `/Users/${user.id}`
     const to = (value: string) => ({ op: 'replace', path: 'emails', value: [{ value }] })
     await client.patch(path, to('anna@corp.test'))
-    assert.equal((await accountOf(app, user.id)).email, 'anna@corp.test')
+    assert.equal((await findScimAccount(app, user.id)).email, 'anna@corp.test')
     await client.patch(path, to('anna@elsewhere.test'))
-    assert.equal((await accountOf(app, user.id)).email, 'anna@corp.test')
+    assert.equal((await findScimAccount(app, user.id)).email, 'anna@corp.test')
   })
 })
 
@@ -102,10 +102,10 @@ suite('deactivation', () => {
     assert.notEqual((await getUser(app, session)).statusCode, 200)
     assert.notEqual((await refresh(app, session.refresh_token)).statusCode, 200)
     assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'user_deactivated'])
-    assert.equal(await roleOf(app, organization, id), 'member suspended scim')
+    assert.equal(await findMemberRole(app, organization, id), 'member suspended scim')
     assert.equal((await client.patch(path, activate)).statusCode, 200)
     assert.equal((await signIn(app, { email })).statusCode, 200)
-    assert.equal(await roleOf(app, organization, id), 'member active scim')
+    assert.equal(await findMemberRole(app, organization, id), 'member active scim')
   })
 
   test('is not shown to a client without the password', async (t) => {
@@ -166,9 +166,9 @@ suite('deactivation', () => {
       .where('user_id', '=', id)
       .execute()
     await client.patch(path, deactivate)
-    assert.equal(await roleOf(app, organization, id), 'owner active scim')
+    assert.equal(await findMemberRole(app, organization, id), 'owner active scim')
     assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'user_deactivated'])
-    assert.deepEqual(faultOf(await client.send('DELETE', path)), [409, 'mutability'])
+    assert.deepEqual(scimError(await client.send('DELETE', path)), [409, 'mutability'])
   })
 })
 
@@ -185,7 +185,7 @@ suite('deprovisioning', () => {
   test('deletes an account that was made for the user and has nothing else', async (t) => {
     const { app, client } = await scimServer(t)
     const user = await client.create(ann)
-    const { user_id } = await accountOf(app, user.id)
+    const { user_id } = await findScimAccount(app, user.id)
     assert.equal((await client.send('DELETE', `/Users/${user.id}`)).statusCode, 204)
     assert.equal(await exists(app, user_id), false)
   })
@@ -193,7 +193,7 @@ suite('deprovisioning', () => {
   test('keeps an account that was made for the user and has a password', async (t) => {
     const { app, client } = await scimServer(t)
     const user = await client.create(ann)
-    const { user_id } = await accountOf(app, user.id)
+    const { user_id } = await findScimAccount(app, user.id)
     await adminCall(app, 'PUT', `/admin/users/${user_id}`, { password })
     await client.send('DELETE', `/Users/${user.id}`)
     assert.equal(await exists(app, user_id), true)
@@ -202,12 +202,12 @@ suite('deprovisioning', () => {
   test('keeps a member of another organization', async (t) => {
     const { app, client } = await scimServer(t)
     const user = await client.create(ann)
-    const { user_id } = await accountOf(app, user.id)
+    const { user_id } = await findScimAccount(app, user.id)
     const other = await newOrganization(app, 'other.test')
     await addOwner(app, other, user_id ?? '')
     await client.send('DELETE', `/Users/${user.id}`)
     assert.equal(await exists(app, user_id), true)
-    assert.equal(await roleOf(app, other, user_id ?? ''), 'owner active admin')
+    assert.equal(await findMemberRole(app, other, user_id ?? ''), 'owner active admin')
   })
 
   test('keeps a linked account, which can sign in again', async (t) => {
@@ -215,7 +215,7 @@ suite('deprovisioning', () => {
     const { id, path } = await linkedUser(app, client)
     await client.patch(path, deactivate)
     assert.equal((await client.send('DELETE', path)).statusCode, 204)
-    assert.equal(await roleOf(app, organization, id), undefined)
+    assert.equal(await findMemberRole(app, organization, id), undefined)
     assert.equal((await signIn(app, { email })).statusCode, 200)
   })
 
@@ -225,8 +225,8 @@ suite('deprovisioning', () => {
     await client.send('DELETE', path)
     const revived = await client.create({ ...ann, userName: email.toUpperCase(), title: 'Dr.' })
     assert.deepEqual([revived.id, revived.title], [user.id, 'Dr.'])
-    assert.equal((await accountOf(app, user.id)).user_id, id)
-    assert.equal(await roleOf(app, organization, id), 'member active scim')
+    assert.equal((await findScimAccount(app, user.id)).user_id, id)
+    assert.equal(await findMemberRole(app, organization, id), 'member active scim')
   })
 
   test('leaves a member who joined in another way', async (t) => {
@@ -234,9 +234,9 @@ suite('deprovisioning', () => {
     const { id } = await newAccount(app)
     await addOwner(app, organization, id)
     const user = await client.create(ann)
-    assert.equal(await roleOf(app, organization, id), 'owner active admin')
+    assert.equal(await findMemberRole(app, organization, id), 'owner active admin')
     await client.send('DELETE', `/Users/${user.id}`)
-    assert.equal(await roleOf(app, organization, id), 'owner active admin')
+    assert.equal(await findMemberRole(app, organization, id), 'owner active admin')
   })
 })
 
@@ -288,7 +288,7 @@ suite('isolation of SCIM connections', () => {
         const Operations = [{ op: 'add', path: 'displayName', value: 'x' }]
         const body = { PUT: { userName: 'x', displayName: 'x' }, PATCH: { Operations } }
         const payload = method === 'PUT' || method === 'PATCH' ? body[method] : undefined
-        assert.deepEqual(faultOf(await other.send(method, path, payload)), [404, ''], method)
+        assert.deepEqual(scimError(await other.send(method, path, payload)), [404, ''], method)
       }
     }
     for (const path of ['/Users', '/Groups', `/Users?filter=id eq "${user.id}"`]) {
@@ -296,7 +296,7 @@ suite('isolation of SCIM connections', () => {
       assert.equal(totalResults, 0, path)
     }
     const member = { displayName: 'Theirs', members: [{ value: user.id }] }
-    assert.deepEqual(faultOf(await other.send('POST', '/Groups', member)), [400, 'invalidValue'])
+    assert.deepEqual(scimError(await other.send('POST', '/Groups', member)), [400, 'invalidValue'])
     const same = { userName: email, emails: [{ value: 'ann@b.test' }] }
     assert.equal((await other.create(same)).userName, email)
   })
@@ -306,6 +306,6 @@ suite('isolation of SCIM connections', () => {
     const other = await newClient(app, { organization_id: await newOrganization(app, 'b.test') })
     const headers = { authorization: `Bearer ${other.token}` }
     const response = await client.send('GET', '/Users', undefined, headers)
-    assert.deepEqual(faultOf(response), [401, ''])
+    assert.deepEqual(scimError(response), [401, ''])
   })
 })

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import {
-  accountOf,
   enterpriseSchema,
-  faultOf,
-  roleOf,
+  findMemberRole,
+  findScimAccount,
+  scimError,
   scimServer,
   userSchema,
 } from '../../support/scim/clients.ts'
@@ -27,10 +27,13 @@ suite('SCIM users', () => {
     assert.equal(response.headers.location, user.meta.location)
     assert.equal(response.headers.etag, user.meta.version)
     assert.equal(user.active, true)
-    const account = await accountOf(app, user.id)
+    const account = await findScimAccount(app, user.id)
     assert.equal(account.email, 'ann@corp.test')
     assert.ok(account.email_confirmed_at)
-    assert.equal(await roleOf(app, organization, account.user_id ?? ''), 'member active scim')
+    assert.equal(
+      await findMemberRole(app, organization, account.user_id ?? ''),
+      'member active scim',
+    )
     assert.deepEqual(await client.ask('GET', `/Users/${user.id}`), user)
   })
 
@@ -60,9 +63,9 @@ suite('SCIM users', () => {
     const { client } = await scimServer(t)
     await client.create(ann)
     const again = await client.send('POST', '/Users', { ...ann, userName: 'ANN@corp.test' })
-    assert.deepEqual(faultOf(again), [409, 'uniqueness'])
+    assert.deepEqual(scimError(again), [409, 'uniqueness'])
     const sameId = await client.send('POST', '/Users', { userName: 'bert', externalId: 'e1' })
-    assert.deepEqual(faultOf(sameId), [409, 'uniqueness'])
+    assert.deepEqual(scimError(sameId), [409, 'uniqueness'])
   })
 
   const invalid: [what: string, body: object, scimType: string][] = [
@@ -74,7 +77,7 @@ suite('SCIM users', () => {
   for (const [what, body, scimType] of invalid) {
     test(`reject ${what}`, async (t) => {
       const { client } = await scimServer(t)
-      assert.deepEqual(faultOf(await client.send('POST', '/Users', body)), [400, scimType])
+      assert.deepEqual(scimError(await client.send('POST', '/Users', body)), [400, scimType])
     })
   }
 
@@ -107,7 +110,7 @@ suite('SCIM users', () => {
       ['PUT', ann],
       ['DELETE', undefined],
     ] as const) {
-      assert.deepEqual(faultOf(await client.send(method, path, body, stale)), [412, ''])
+      assert.deepEqual(scimError(await client.send(method, path, body, stale)), [412, ''])
     }
     const current = { 'if-match': user.meta.version }
     const changed = await client.send('PUT', path, { ...ann, title: 'Dr.' }, current)
@@ -192,7 +195,7 @@ suite('SCIM users', () => {
     const { client } = await scimServer(t)
     for (const filter of badFilters) {
       const response = await client.send('GET', `/Users?filter=${encodeURIComponent(filter)}`)
-      assert.deepEqual(faultOf(response), [400, 'invalidFilter'], filter)
+      assert.deepEqual(scimError(response), [400, 'invalidFilter'], filter)
     }
   })
 
@@ -221,19 +224,19 @@ suite('SCIM users', () => {
       cursor = page.nextCursor
     }
     assert.deepEqual(walked, ['user1', 'user2', 'user3', 'user4', 'user5'])
-    assert.deepEqual(faultOf(await client.send('GET', '/Users?cursor=x')), [400, 'invalidCursor'])
+    assert.deepEqual(scimError(await client.send('GET', '/Users?cursor=x')), [400, 'invalidCursor'])
   })
 
   test('are unknown after their deletion', async (t) => {
     const { app, client, organization } = await scimServer(t)
     const user = await client.create(ann)
-    const { user_id: account } = await accountOf(app, user.id)
+    const { user_id: account } = await findScimAccount(app, user.id)
     const path = `/Users/${user.id}`
     assert.equal((await client.send('DELETE', path)).statusCode, 204)
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
       const body = method === 'PUT' ? ann : undefined
-      assert.deepEqual(faultOf(await client.send(method, path, body)), [404, ''])
+      assert.deepEqual(scimError(await client.send(method, path, body)), [404, ''])
     }
-    assert.equal(await roleOf(app, organization, account ?? ''), undefined)
+    assert.equal(await findMemberRole(app, organization, account ?? ''), undefined)
   })
 })

@@ -20,7 +20,7 @@ import {
   signUp,
   signUpUser,
 } from '../../support/users.ts'
-import { allEvents, typesOf } from '../../support/webhooks/events.ts'
+import { allEvents, typesIn } from '../../support/webhooks/events.ts'
 
 const allowed = { ...autoconfirm, AUTH_USER_SELF_DELETE_ENABLED: 'true' }
 
@@ -90,7 +90,7 @@ suite('DELETE /user', () => {
     const { email } = user
     assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'invalid_credentials'])
     const events = (await allEvents(app, user.user.id, 7)).slice(4)
-    assert.deepEqual(typesOf(events), ['session.revoked', 'session.revoked', 'user.deleted'])
+    assert.deepEqual(typesIn(events), ['session.revoked', 'session.revoked', 'user.deleted'])
     assert.equal(events.at(-1)?.data.soft, false)
     const again: Session = (await signUp(app, { email })).json()
     assert.notEqual(again.user.id, user.user.id)

@@ -6,11 +6,11 @@ import { insertIdentity } from '../../../db/identities/identities.ts'
 import type { Session } from '../../../schemas/session.ts'
 import type { User } from '../../../schemas/user.ts'
 import {
+  emailedToken,
   nextEmail,
   open,
   pkcePair,
   redirectParams,
-  tokenOf,
   waitForIdleQueue,
 } from '../../support/messages/mail-journeys.ts'
 import { codeIn, linkIn } from '../../support/messages/mail-links.ts'
@@ -70,7 +70,7 @@ suite('PUT /user with a new email: double confirmation', () => {
       assert.ok((message.mail.text ?? '').includes(expected))
     }
     assert.ok((toNew.mail.text ?? '').includes(current))
-    assert.notEqual(tokenOf(toNew), tokenOf(toCurrent))
+    assert.notEqual(emailedToken(toNew), emailedToken(toCurrent))
   })
 
   for (const order of ['current first', 'new first']) {

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { externalServer, unverifiedProfile, verifiedProfile } from '../../support/external.ts'
 import { addTotp, stepUp } from '../../support/factors/factors.ts'
-import { identityId, link, nextId, unlink, userOf } from '../../support/linking.ts'
+import { fetchUser, identityId, link, nextId, unlink } from '../../support/linking.ts'
 import {
   adminCreatedUser,
   confirmedUser,
@@ -32,7 +32,7 @@ suite('DELETE /user/identities/{id}', () => {
       }
       await link(server, ann, 'github', verifiedProfile('ann@ex.test', nextId()))
       const other = await confirmedUser(server, 'other@ex.test')
-      const foreign = identityId(await userOf(server, other), 'email')
+      const foreign = identityId(await fetchUser(server, other), 'email')
       const response = await unlink(server, ann, foreign)
       assert.equal(response.json().error_code, 'identity_not_found')
     })
@@ -48,7 +48,7 @@ suite('DELETE /user/identities/{id}', () => {
         const response = await unlink(
           server,
           aal1,
-          identityId(await userOf(server, aal1), provider),
+          identityId(await fetchUser(server, aal1), provider),
         )
         assert.equal(response.json().error_code, 'insufficient_aal', provider)
       }
@@ -58,10 +58,10 @@ suite('DELETE /user/identities/{id}', () => {
       const bob = await confirmedUser(server, 'bob@ex.test')
       await link(server, bob, 'github', verifiedProfile('bob@ex.test', nextId()))
       // The Swift client spells ids in capitals.
-      const id = identityId(await userOf(server, bob), 'github').toUpperCase()
+      const id = identityId(await fetchUser(server, bob), 'github').toUpperCase()
       const response = await unlink(server, bob, id)
       assert.deepEqual(response.json(), {})
-      const user = await userOf(server, bob)
+      const user = await fetchUser(server, bob)
       assert.equal(user.email, 'bob@ex.test')
       assert.deepEqual(user.app_metadata.providers, ['email'])
       assert.ok((await server.auditActions(user.id)).includes('identity_unlinked'))
@@ -74,8 +74,8 @@ suite('DELETE /user/identities/{id}', () => {
       const carl = await confirmedUser(server, 'carl@ex.test')
       await link(server, carl, 'gitlab', unverifiedProfile('unverified-carl@ex.test', nextId()))
       await link(server, carl, 'github', verifiedProfile('carl2@ex.test', nextId()))
-      await unlink(server, carl, identityId(await userOf(server, carl), 'email'))
-      const user = await userOf(server, carl)
+      await unlink(server, carl, identityId(await fetchUser(server, carl), 'email'))
+      const user = await fetchUser(server, carl)
       assert.equal(user.email, 'carl2@ex.test')
       assert.ok(user.email_confirmed_at)
       assert.equal((await signIn(server.app, { email: 'carl2@ex.test' })).statusCode, 200)
@@ -84,8 +84,8 @@ suite('DELETE /user/identities/{id}', () => {
     await t.test('marks the remaining email as unverified', async () => {
       const dora = await confirmedUser(server, 'dora@ex.test')
       await link(server, dora, 'github', unverifiedProfile('dora2@ex.test', nextId()))
-      await unlink(server, dora, identityId(await userOf(server, dora), 'email'))
-      const user = await userOf(server, dora)
+      await unlink(server, dora, identityId(await fetchUser(server, dora), 'email'))
+      const user = await fetchUser(server, dora)
       assert.equal(user.email, 'dora2@ex.test')
       assert.equal(user.email_confirmed_at, undefined)
       assert.equal(user.user_metadata.email_verified, false)
@@ -95,10 +95,10 @@ suite('DELETE /user/identities/{id}', () => {
       await confirmedUser(server, 'taken@ex.test')
       const eve = await confirmedUser(server, 'eve@ex.test')
       await link(server, eve, 'github', unverifiedProfile('taken@ex.test', nextId()))
-      const before = await userOf(server, eve)
+      const before = await fetchUser(server, eve)
       const response = await unlink(server, eve, identityId(before, 'email'))
       assert.equal(response.json().error_code, 'email_conflict_identity_not_deletable')
-      assert.deepEqual(await userOf(server, eve), before)
+      assert.deepEqual(await fetchUser(server, eve), before)
     })
 
     await t.test(
@@ -112,7 +112,7 @@ suite('DELETE /user/identities/{id}', () => {
           const response = await unlink(
             server,
             dora,
-            identityId(await userOf(server, dora), 'email'),
+            identityId(await fetchUser(server, dora), 'email'),
           )
           assert.equal(response.json().error_code, 'email_conflict_identity_not_deletable')
         }
@@ -122,11 +122,11 @@ suite('DELETE /user/identities/{id}', () => {
     await t.test('keeps one identity when two requests race', async () => {
       const finn = await confirmedUser(server, 'finn@ex.test')
       await link(server, finn, 'github', verifiedProfile('finn@ex.test', nextId()))
-      const { identities } = await userOf(server, finn)
+      const { identities } = await fetchUser(server, finn)
       const ids = identities?.map(({ identity_id }) => identity_id) ?? []
       const responses = await Promise.all(ids.map((id) => unlink(server, finn, id)))
       assert.deepEqual(responses.map(({ statusCode }) => statusCode).sort(), [200, 422])
-      assert.equal((await userOf(server, finn)).identities?.length, 1)
+      assert.equal((await fetchUser(server, finn)).identities?.length, 1)
     })
   })
 })

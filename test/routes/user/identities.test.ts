@@ -11,7 +11,7 @@ import {
   unverifiedProfile,
   verifiedProfile,
 } from '../../support/external.ts'
-import { link, nextId, unlink, userOf } from '../../support/linking.ts'
+import { fetchUser, link, nextId, unlink } from '../../support/linking.ts'
 import { nextEmail, open } from '../../support/messages/mail-journeys.ts'
 import { linkIn } from '../../support/messages/mail-links.ts'
 import { bearer } from '../../support/requests.ts'
@@ -27,7 +27,7 @@ suite('/user/identities/authorize', () => {
       const id = nextId()
       const seen = await link(server, ann, 'github', unverifiedProfile('elsewhere@ex.test', id))
       assert.ok(seen.fragment.access_token, JSON.stringify(seen.query))
-      const user = await userOf(server, ann)
+      const user = await fetchUser(server, ann)
       assert.equal(user.email, 'ann@ex.test')
       assert.deepEqual(user.app_metadata.providers, ['email', 'github'])
       assert.equal(user.user_metadata.name, undefined)
@@ -46,7 +46,7 @@ suite('/user/identities/authorize', () => {
       const bob = await confirmedUser(server, 'bob@ex.test')
       const seen = await link(server, bob, 'github', verifiedProfile('owner@ex.test', id))
       assert.equal(seen.query.error_code, 'identity_already_exists')
-      assert.equal((await userOf(server, bob)).identities?.length, 1)
+      assert.equal((await fetchUser(server, bob)).identities?.length, 1)
     })
 
     await t.test('does not sign in the owner of a linked unverified email', async () => {
@@ -101,7 +101,7 @@ suite('/user/identities/authorize', () => {
       const guest = await anonymousUser(server.app)
       const seen = await link(server, guest, 'github', verifiedProfile('guest@ex.test', nextId()))
       assert.ok(seen.fragment.access_token)
-      const user = await userOf(server, guest)
+      const user = await fetchUser(server, guest)
       assert.equal(user.id, guest.user.id)
       assert.equal(user.is_anonymous, false)
       assert.equal(user.email, 'guest@ex.test')
@@ -116,7 +116,7 @@ suite('/user/identities/authorize', () => {
       assert.equal(seen.query.error, 'invalid_request')
       assert.equal(seen.query.error_code, 'email_exists')
       assert.equal(await server.findUserBy({ provider: 'github', id }), undefined)
-      assert.equal((await userOf(server, guest)).is_anonymous, true)
+      assert.equal((await fetchUser(server, guest)).is_anonymous, true)
     })
 
     await t.test('not by an email taken in another audience', async () => {
@@ -125,19 +125,19 @@ suite('/user/identities/authorize', () => {
       const anonymous = await anonymousUser(server.app)
       const seen = await link(server, anonymous, 'github', verifiedProfile(email, nextId()))
       assert.equal(seen.query.error_code, 'email_exists')
-      assert.equal((await userOf(server, anonymous)).is_anonymous, true)
+      assert.equal((await fetchUser(server, anonymous)).is_anonymous, true)
     })
 
     await t.test('by an unverified email only once confirmed', async () => {
       const guest = await anonymousUser(server.app)
       const seen = await link(server, guest, 'github', unverifiedProfile('later@ex.test', nextId()))
       assert.equal(seen.query.error_code, 'email_not_confirmed')
-      const before = await userOf(server, guest)
+      const before = await fetchUser(server, guest)
       assert.deepEqual([before.email, before.new_email], ['', 'later@ex.test'])
       assert.equal(before.is_anonymous, true)
       const { pathname, search } = new URL(linkIn(await server.mail.waitFor('later@ex.test')))
       await server.app.inject(pathname + search)
-      const after = await userOf(server, guest)
+      const after = await fetchUser(server, guest)
       assert.equal(after.email, 'later@ex.test')
       assert.ok(after.email_confirmed_at)
       assert.equal(after.is_anonymous, false)
@@ -154,7 +154,7 @@ suite('/user/identities/authorize', () => {
     assert.equal(seen.query.error_code, 'provider_email_needs_verification')
     const mail = await nextEmail(server, email, 1)
     await open(server.app, mail)
-    assert.equal((await userOf(server, guest)).email, email)
+    assert.equal((await fetchUser(server, guest)).email, email)
     const again = await server.signInWith('github', unverifiedProfile(email, id))
     assert.equal(decodeJwt(again.fragment.access_token ?? '').sub, guest.user.id)
   })

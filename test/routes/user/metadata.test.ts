@@ -6,7 +6,7 @@ import type { User } from '../../../schemas/user.ts'
 import { waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, changeUser } from '../../support/requests.ts'
-import { statementsOf } from '../../support/statements.ts'
+import { watchStatements } from '../../support/statements.ts'
 import { confirmedUser, newAddress, signIn, signUp } from '../../support/users.ts'
 
 suite('PUT /user: metadata', () => {
@@ -59,7 +59,7 @@ suite('PUT /user: metadata', () => {
     await changeUser(server.app, token, { data: { warm: true } })
     await waitForIdleQueue(server)
     const change = () => changeUser(server.app, token, { data: { visits: 2 } })
-    const statements = await statementsOf(server.app, change)
+    const statements = await watchStatements(server.app, change)
     assert.equal(statements.length, 2, statements.join('\n'))
   })
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../../schemas/session.ts'
-import { emailAfter, tokenOf } from '../../support/messages/mail-journeys.ts'
+import { emailAfter, emailedToken } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, changeUser, verify } from '../../support/requests.ts'
@@ -56,7 +56,7 @@ suite('AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION', () => {
     const { email } = user
     const send = () => call(server.app, '/recover', { email })
     const message = await emailAfter(server, email, send)
-    const token_hash = tokenOf(message)
+    const token_hash = emailedToken(message)
     const session = (await verify(server.app, { type: 'recovery', token_hash })).json<Session>()
     const response = await changeUser(server.app, session.access_token, { password: other })
     assert.equal(response.statusCode, 200)

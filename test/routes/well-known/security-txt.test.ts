@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { ConfigError } from '../../../config/core/config-error.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { build } from '../../support/server.ts'
 
 const contact = {
@@ -69,7 +69,7 @@ suite('GET /.well-known/security.txt', () => {
   for (const [name, env, problem] of wrong) {
     test(`rejects ${name} at the start`, () => {
       assert.throws(
-        () => configOf(env),
+        () => testConfig(env),
         (error) => error instanceof ConfigError && problem.test(error.message),
       )
     })

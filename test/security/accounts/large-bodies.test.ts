@@ -7,7 +7,7 @@ import { suite, test } from 'node:test'
 import type { User } from '../../../schemas/user.ts'
 import { adminBodyLimit, bodyLimit, maxFormFields } from '../../../schemas/values/body-limits.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { portOf } from '../../support/processes/listening.ts'
+import { listeningPort } from '../../support/processes/listening.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, outcomeOf } from '../../support/requests.ts'
 import { adminCreatedUser, autoconfirm, newAddress, signUpUser } from '../../support/users.ts'
@@ -49,7 +49,7 @@ suite('request body limit', () => {
   test('rejects by Content-Length before the body arrives', async () => {
     const { app } = await servers(autoconfirm)
     await app.listen({ host: '127.0.0.1', port: 0 })
-    const socket = connect(portOf(app.server), '127.0.0.1')
+    const socket = connect(listeningPort(app.server), '127.0.0.1')
     const head = `POST /signup HTTP/1.1\r\nHost: x\r\nContent-Length: ${bodyLimit + 1}\r\n\r\n`
     socket.write(head)
     assert.match(await text(socket), /^HTTP\/1.1 413 /)

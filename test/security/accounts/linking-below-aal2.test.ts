@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { externalServer, verifiedProfile } from '../../support/external.ts'
 import { addTotp, everyFactor, stepUp } from '../../support/factors/factors.ts'
 import { idTokenServer } from '../../support/id-token-server.ts'
-import { identityId, link, nextId, unlink, userOf } from '../../support/linking.ts'
+import { fetchUser, identityId, link, nextId, unlink } from '../../support/linking.ts'
 import { bearer, outcomeOf } from '../../support/requests.ts'
 import { confirmedUser, newAddress, signedIn, signUpUser } from '../../support/users.ts'
 
@@ -39,7 +39,7 @@ suite('linking below aal2', () => {
   test('rejects unlinking at aal1 when the user has a second factor', async (t) => {
     const { server, low: aal1, high: aal2 } = await start(t)
     await link(server, aal2, 'github', verifiedProfile(newAddress('other'), nextId()))
-    const github = identityId(await userOf(server, aal2), 'github')
+    const github = identityId(await fetchUser(server, aal2), 'github')
     assert.deepEqual(outcomeOf(await unlink(server, aal1, github)), [401, 'insufficient_aal'])
     assert.equal((await unlink(server, aal2, github)).statusCode, 200)
   })

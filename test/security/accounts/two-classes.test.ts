@@ -5,11 +5,11 @@ import { suite, test } from 'node:test'
 import type { Session } from '../../../schemas/session.ts'
 import {
   challenge,
-  claimsOf,
   type Enrolled,
   everyFactor,
   request,
   send,
+  tokenClaims,
 } from '../../support/factors/factors.ts'
 import { buildWithSms, codeAfter, type PhoneServer } from '../../support/messages/phone-journeys.ts'
 import { call, outcomeOf, verify } from '../../support/requests.ts'
@@ -57,7 +57,7 @@ suite('two classes of factors', () => {
     const body = { challenge_id: id, code }
     const path = `/factors/${factor.id}/verify`
     const steppedUp = await request<Session>(server.app, 'POST', path, session, body)
-    assert.equal(claimsOf(steppedUp).aal, 'aal2')
+    assert.equal(tokenClaims(steppedUp).aal, 'aal2')
 
     const again = await signInBySms(server, phone)
     const pending = await send(server.app, 'POST', `/factors/${factor.id}/challenge`, again)

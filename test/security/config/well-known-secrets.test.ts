@@ -8,7 +8,7 @@ import { suite, test } from 'node:test'
 import { parseEnv } from 'node:util'
 
 import { ConfigError, type ConfigIssue } from '../../../config/core/config-error.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { startCli } from '../../support/processes/cli-process.ts'
 
 const jwt = 'AUTH_JWT_SECRET'
@@ -52,7 +52,7 @@ suite('AUTH_JWT_SECRET', () => {
       assert.ok(!JSON.stringify(invalid).includes(secret))
     })
     test(`accepts ${what} in development`, () => {
-      assert.ok(configOf({ [jwt]: secret }, true))
+      assert.ok(testConfig({ [jwt]: secret }, true))
     })
   }
 
@@ -159,7 +159,7 @@ suite('encryption keys, JWKs and other secrets', () => {
         issuesOf(env).map((invalid) => invalid.variable),
         [variable],
       )
-      assert.ok(configOf(env, true))
+      assert.ok(testConfig(env, true))
     })
   }
 
@@ -199,7 +199,7 @@ suite('npm start', () => {
 
 function issuesOf(env: Record<string, string>): readonly ConfigIssue[] {
   try {
-    configOf(env, false)
+    testConfig(env, false)
     return []
   } catch (error) {
     if (error instanceof ConfigError) return error.mistakes

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { type ExternalServer, unverifiedProfile, verifiedProfile } from '../../support/external.ts'
-import { link, nextId, userOf } from '../../support/linking.ts'
+import { fetchUser, link, nextId } from '../../support/linking.ts'
 import { waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
 import { sharedExternalServers } from '../../support/processes/shared-servers.ts'
 import { adminCreatedUser, anonymousUser, newAddress } from '../../support/users.ts'
@@ -17,7 +17,7 @@ const owners: Record<string, (server: ExternalServer, email: string) => Promise<
 async function requestFor(server: ExternalServer, email: string) {
   const guest = await anonymousUser(server.app)
   const { query } = await link(server, guest, 'github', unverifiedProfile(email, nextId()))
-  const { new_email, email: own, is_anonymous, identities } = await userOf(server, guest)
+  const { new_email, email: own, is_anonymous, identities } = await fetchUser(server, guest)
   const providers = identities?.map(({ provider }) => provider)
   return { query, isNew: new_email === email, own, is_anonymous, providers }
 }

@@ -8,7 +8,7 @@ import { emailAfter } from '../../support/messages/mail-journeys.ts'
 import { buildWithSms } from '../../support/messages/phone-journeys.ts'
 import { call, verify } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
-import { statementsOf, tripsOf } from '../../support/statements.ts'
+import { recordTrips, watchStatements } from '../../support/statements.ts'
 import { confirmedUser, newAddress, newNumber, password } from '../../support/users.ts'
 
 type Who = (server: Built) => Promise<string>
@@ -54,7 +54,7 @@ suite('wrong code', () => {
         // The first attempt for an email inserts its counter.
         await verify(server.app, { type, email, token: 'x' })
         await writes()
-        const statements = await statementsOf(server.app, () =>
+        const statements = await watchStatements(server.app, () =>
           verify(server.app, { type, email, token: 'x' }),
         )
         seen.push({ statements, writes: await writes() })
@@ -90,7 +90,7 @@ suite('wrong code', () => {
       const body = { type: 'sms', phone, token: 'x' }
       await call(server.app, '/verify', body)
       await writes()
-      const statements = await statementsOf(server.app, () => call(server.app, '/verify', body))
+      const statements = await watchStatements(server.app, () => call(server.app, '/verify', body))
       seen.push({ statements, writes: await writes() })
     }
     assert.deepEqual(seen[1], seen[0])
@@ -105,7 +105,7 @@ suite('POST /signup', () => {
     for (const _round of [1, 2]) {
       for (const [who, make] of Object.entries(addresses)) {
         const email = await make(server)
-        const trips = await tripsOf(server.app, () =>
+        const trips = await recordTrips(server.app, () =>
           call(server.app, '/signup', { email, password }),
         )
         counts[who] = [trips.flat().length, trips.length]

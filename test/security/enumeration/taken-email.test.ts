@@ -11,7 +11,7 @@ import {
   sharedSmsServer,
 } from '../../support/messages/phone-journeys.ts'
 import { call, changeUser, getUser, outcomeOf } from '../../support/requests.ts'
-import { statementsOf } from '../../support/statements.ts'
+import { watchStatements } from '../../support/statements.ts'
 import {
   adminCreatedUser,
   anonymousUser,
@@ -99,7 +99,7 @@ suite('anonymous user requesting a taken email or phone', () => {
       for (const address of [free(kind), await takenBy(server, kind, 'verified')]) {
         const session = await guest(server)
         await waitForIdleQueue(server)
-        const statements = await statementsOf(server.app, () =>
+        const statements = await watchStatements(server.app, () =>
           put(server, { [kind]: address }, session),
         )
         work.push(statements.map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 50)))

@@ -18,8 +18,8 @@ import {
   userWithTotp,
   verifyChallenge,
 } from '../../support/factors/factors.ts'
-import { optionsOf, userWithSecurityKey } from '../../support/factors/key-journeys.ts'
-import { identityId, link, nextId, unlink, userOf } from '../../support/linking.ts'
+import { browserOptions, userWithSecurityKey } from '../../support/factors/key-journeys.ts'
+import { fetchUser, identityId, link, nextId, unlink } from '../../support/linking.ts'
 import { lockUserRow } from '../../support/locked-user.ts'
 import { emailAfter } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
@@ -57,18 +57,18 @@ suite('MFA bypass', () => {
     const [other, spare] = [newAddress('other'), newAddress('spare')]
     await link(server, aal2, 'github', verifiedProfile(other, nextId()))
     await link(server, aal2, 'gitlab', verifiedProfile(spare, nextId()))
-    const mine = await userOf(server, aal1)
+    const mine = await fetchUser(server, aal1)
 
     const rejected = await unlink(server, aal1, identityId(mine, 'email'))
     assert.deepEqual(outcomeOf(rejected), [401, 'insufficient_aal'])
-    assert.equal((await userOf(server, aal1)).email, email)
+    assert.equal((await fetchUser(server, aal1)).email, email)
     const spared = await unlink(server, aal1, identityId(mine, 'gitlab'))
     assert.deepEqual(outcomeOf(spared), [401, 'insufficient_aal'])
 
     const notification = await emailAfter(server, email, () =>
       unlink(server, aal2, identityId(mine, 'email')),
     )
-    assert.equal((await userOf(server, aal2)).email, other)
+    assert.equal((await fetchUser(server, aal2)).email, other)
     assert.match(notification.mail.subject ?? '', /email address (has been|was) changed/i)
   })
 
@@ -86,11 +86,11 @@ suite('MFA bypass', () => {
     const url = '/user/identities/authorize?provider=github'
     const rejected = await app.inject({ url, headers: bearer(aal1) })
     assert.deepEqual(outcomeOf(rejected), [401, 'insufficient_aal'])
-    assert.equal((await userOf(server, aal1)).email, '')
-    assert.equal((await userOf(server, aal1)).identities?.length, 1)
+    assert.equal((await fetchUser(server, aal1)).email, '')
+    assert.equal((await fetchUser(server, aal1)).identities?.length, 1)
 
     await link(server, aal2, 'github', verifiedProfile(first, nextId()))
-    assert.equal((await userOf(server, aal2)).email, first)
+    assert.equal((await fetchUser(server, aal2)).email, first)
   })
 
   test('rejects unlink and unenroll after the session was revoked', async (t) => {
@@ -100,7 +100,7 @@ suite('MFA bypass', () => {
     await link(server, user, 'github', verifiedProfile(newAddress('other'), nextId()))
     const factor = await addTotp(app, user)
     const aal2 = await stepUp(app, user, factor)
-    const github = identityId(await userOf(server, aal2), 'github')
+    const github = identityId(await fetchUser(server, aal2), 'github')
     const { id } = user.user
 
     const lock = await lockUserRow(app, id)
@@ -137,7 +137,7 @@ suite('MFA bypass', () => {
     const { id, email = '' } = second.session.user
     const aal1 = await signedIn(app, email)
     const pending = await challenge(app, aal1, first.id)
-    const given = second.key.get(optionsOf(pending))
+    const given = second.key.get(browserOptions(pending))
 
     const lock = await lockUserRow(app, id)
     const removed = await lock.queue(1, () =>

@@ -7,17 +7,17 @@ import { asAdmin } from '../../support/admin.ts'
 import {
   addTotp,
   challenge,
-  claimsOf,
   everyFactor,
   send,
   stepUp,
+  tokenClaims,
   verifyChallenge,
 } from '../../support/factors/factors.ts'
 import {
+  browserOptions,
   enrolKey,
   finish,
   give,
-  optionsOf,
   userWithSecurityKey,
 } from '../../support/factors/key-journeys.ts'
 import {
@@ -77,13 +77,13 @@ suite('late enrollment', () => {
 
     const key = newSecurityKey()
     const pending = await challenge(app, thief, begun.id)
-    const made = key.create(optionsOf(pending))
+    const made = key.create(browserOptions(pending))
     const rejected = await give(app, thief, begun.id, pending.id, made)
     assert.deepEqual(outcomeOf(rejected), [403, 'insufficient_aal'])
 
     const again = await challenge(app, thief, own.id)
-    const steppedUp = await finish(app, thief, own.id, again.id, own.key.get(optionsOf(again)))
-    assert.equal(claimsOf(steppedUp).aal, 'aal2')
+    const steppedUp = await finish(app, thief, own.id, again.id, own.key.get(browserOptions(again)))
+    assert.equal(tokenClaims(steppedUp).aal, 'aal2')
   })
 
   test('rejects confirming a factor after AUTH_MFA_FRESHNESS', async (t) => {
@@ -106,14 +106,14 @@ suite('late enrollment', () => {
       await challenge(app, user, id),
     ]
     const [first, second] = [newSecurityKey(), newSecurityKey()]
-    const session = await finish(app, user, id, pending.id, first.create(optionsOf(pending)))
+    const session = await finish(app, user, id, pending.id, first.create(browserOptions(pending)))
 
-    const made = second.create(optionsOf(requestedAgain))
+    const made = second.create(browserOptions(requestedAgain))
     const late = await give(app, session, id, requestedAgain.id, made)
     assert.deepEqual(outcomeOf(late), [422, 'mfa_challenge_expired'])
 
     const next = await challenge(app, session, id)
-    await finish(app, session, id, next.id, first.get(optionsOf(next)))
+    await finish(app, session, id, next.id, first.get(browserOptions(next)))
   })
 
   test('notifies once when two codes confirm a factor concurrently', async () => {

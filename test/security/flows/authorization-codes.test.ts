@@ -7,10 +7,10 @@ import type { Session } from '../../../schemas/session.ts'
 import { startTemplateServer } from '../../mail/template-server.ts'
 import {
   emailAfter,
+  emailedToken,
   open,
   pkcePair,
   redirectParams,
-  tokenOf,
 } from '../../support/messages/mail-journeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, getUser, outcomeOf, refresh, verify } from '../../support/requests.ts'
@@ -46,7 +46,7 @@ suite('PKCE link', () => {
     test(`does not sign in as ${field} without the verifier`, async () => {
       const server = await servers()
       const { verifier, message } = await asked(server)
-      const copied = { type: 'magiclink', [field]: tokenOf(message) }
+      const copied = { type: 'magiclink', [field]: emailedToken(message) }
       assert.deepEqual(outcomeOf(await verify(server.app, copied)), [400, 'validation_failed'])
       const { query } = redirectParams(await open(server.app, message))
       const response = await exchange(server.app, query.code ?? '', verifier)

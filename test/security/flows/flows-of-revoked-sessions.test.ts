@@ -13,7 +13,7 @@ import {
   verifiedProfile,
 } from '../../support/external.ts'
 import { idTokenServer } from '../../support/id-token-server.ts'
-import { nextId, userOf } from '../../support/linking.ts'
+import { fetchUser, nextId } from '../../support/linking.ts'
 import { lockUserRow } from '../../support/locked-user.ts'
 import { emailAfter, open, pkcePair, redirectParams } from '../../support/messages/mail-journeys.ts'
 import { sharedExternalServers } from '../../support/processes/shared-servers.ts'
@@ -191,7 +191,7 @@ suite('issued auth codes', () => {
     const back = await startLinking(server, sessions.own, nextId(), fields)
     const { query } = await server.finishSignIn(back)
     assert.equal(await exchange(server, query.code ?? '', verifier), undefined)
-    assert.equal((await userOf(server, sessions.own)).identities?.length, 2)
+    assert.equal((await fetchUser(server, sessions.own)).identities?.length, 2)
   })
 })
 

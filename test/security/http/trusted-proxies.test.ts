@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { ConfigError } from '../../../config/core/config-error.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import type { App } from '../../support/server.ts'
 import { autoconfirm, password } from '../../support/users.ts'
@@ -232,7 +232,7 @@ suite('AUTH_TRUSTED_PROXIES', () => {
   ]) {
     test(`rejects ${value} at startup`, () => {
       assert.throws(
-        () => configOf({ AUTH_TRUSTED_PROXIES: value }),
+        () => testConfig({ AUTH_TRUSTED_PROXIES: value }),
         (error) => error instanceof ConfigError && /AUTH_TRUSTED_PROXIES/.test(error.message),
       )
     })

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import type { Session } from '../../../schemas/session.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { type ExternalServer, unverifiedProfile, verifiedProfile } from '../../support/external.ts'
-import { link, nextId, unlink, userOf } from '../../support/linking.ts'
+import { fetchUser, link, nextId, unlink } from '../../support/linking.ts'
 import { sharedExternalServers } from '../../support/processes/shared-servers.ts'
 import {
   anonymousUser,
@@ -66,7 +66,7 @@ suite('unverified provider email under autoconfirm', () => {
       const guest = await anonymousUser(server.app)
       const seen = await link(server, guest, 'github', unverifiedProfile(email, nextId()))
       assert.equal(seen.query.error_code, 'email_exists')
-      assert.equal((await userOf(server, guest)).is_anonymous, true)
+      assert.equal((await fetchUser(server, guest)).is_anonymous, true)
     })
   }
 
@@ -105,7 +105,7 @@ suite('unverified provider email under autoconfirm', () => {
     await link(server, ann, 'gitlab', verifiedProfile(second, nextId()))
     const mallory = await newUser(server, newAddress('mallory'))
     await link(server, mallory, 'github', unverifiedProfile(second, nextId()))
-    const own = (await userOf(server, mallory)).identities?.find((it) => it.provider === 'email')
+    const own = (await fetchUser(server, mallory)).identities?.find((it) => it.provider === 'email')
     const response = await unlink(server, mallory, own?.identity_id ?? '')
     assert.equal(response.json().error_code, 'email_conflict_identity_not_deletable')
   })

@@ -9,7 +9,7 @@ import type { JWTPayload } from 'jose'
 
 import { ConfigError } from '../../../config/core/config-error.ts'
 import { read } from '../../config/environment.ts'
-import { configOf } from '../../support/config.ts'
+import { testConfig } from '../../support/config.ts'
 import { cases } from '../../support/providers/documented.ts'
 import { startFakeProvider } from '../../support/providers/fake-provider.ts'
 import { signIdToken } from '../../support/providers/keys.ts'
@@ -79,7 +79,7 @@ suite('audiences of allowed issuers', () => {
   }
   for (const [what, variables] of Object.entries(right)) {
     test(`starts with ${what}`, () => {
-      assert.ok(configOf(variables, false))
+      assert.ok(testConfig(variables, false))
     })
   }
 
@@ -100,7 +100,7 @@ suite('audiences of allowed issuers', () => {
   for (const [what, variables] of Object.entries(wrong)) {
     test(`rejects the start with ${what}`, () => {
       assert.throws(
-        () => configOf(variables, false),
+        () => testConfig(variables, false),
         (error) => error instanceof ConfigError && error.mistakes[0]?.variable === audiences,
       )
     })

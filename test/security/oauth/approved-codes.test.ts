@@ -6,8 +6,8 @@ import type { OauthClient } from '../../../schemas/oauth/client.ts'
 import { asAdmin } from '../../support/admin.ts'
 import {
   basic,
-  claimsOf,
   createClient,
+  decodeClaims,
   exchangeCode,
   oauthServer,
   obtainCode,
@@ -93,7 +93,7 @@ suite('approved codes', () => {
     const { access_token: token } = await signedIn(app, email)
     await app.db
       .updateTable('postern_oauth_device_codes')
-      .set({ session_id: String(claimsOf(token).session_id) })
+      .set({ session_id: String(decodeClaims(token).session_id) })
       .where('client_id', '=', client.client_id)
       .execute()
     return { exchange: () => exchange(), token }

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import {
-  claimsOf,
   createClient,
+  decodeClaims,
   makePkce,
   ownConsentPage,
   signInClient,
@@ -54,7 +54,7 @@ suite('audience confusion', () => {
       .where('id', '=', user.user.id)
       .execute()
     const tokens = await signInClient(app, client, user)
-    assert.equal(claimsOf(tokens.access_token).role, 'service_role')
+    assert.equal(decodeClaims(tokens.access_token).role, 'service_role')
     const response = await call(app, '/admin/users', undefined, { token: tokens.access_token })
     assert.deepEqual(outcomeOf(response), [403, 'insufficient_scope'])
   })

@@ -4,8 +4,8 @@ import { suite, test } from 'node:test'
 
 import {
   callbackUrl,
-  claimsOf,
   createClient,
+  decodeClaims,
   exchangeCode,
   makePkce,
   oauthServer,
@@ -164,8 +164,8 @@ suite('self-registered clients', () => {
     const done = await browser.submit(consent, { action: 'approve' })
     const code = new URL(refreshIn(done.html) ?? '').searchParams.get('code') ?? ''
     const tokens = (await exchangeCode(app, client, code, { code_verifier: verifier })).json()
-    const { email, phone, user_metadata, sub } = claimsOf(tokens.access_token)
+    const { email, phone, user_metadata, sub } = decodeClaims(tokens.access_token)
     assert.deepEqual([email, phone, user_metadata, sub], ['', '', {}, user.user.id])
-    assert.equal(claimsOf(tokens.id_token).email, undefined)
+    assert.equal(decodeClaims(tokens.id_token).email, undefined)
   })
 })

@@ -64,7 +64,7 @@ export const endpoints: Record<string, Endpoint> = {
 /** Without a permission: for every member, or for users who are none yet. */
 export const openEndpoints = [`POST ${at}/join`, `POST ${at}/leave`]
 
-export function pathOf(name: string, organizationId: string, ids: Ids): string {
+export function fillPath(name: string, organizationId: string, ids: Ids): string {
   return Object.entries(ids).reduce(
     (path, [key, value]) => path.replace(`{${key}}`, value),
     name.replace('{organization_id}', organizationId),

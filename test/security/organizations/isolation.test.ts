@@ -8,8 +8,8 @@ import { endingOfSuite } from '../../support/processes/ending.ts'
 import { call, outcomeOf } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { signUpUser } from '../../support/users.ts'
-import { endpoints, openEndpoints, pathOf, unknownIds } from './endpoints.ts'
-import { rowsOf, type Tenant, tenant } from './tenants.ts'
+import { endpoints, fillPath, openEndpoints, unknownIds } from './endpoints.ts'
+import { readOrganizationRows, type Tenant, tenant } from './tenants.ts'
 
 /** The roles of each organization, with the stored permissions of the custom one. */
 const auditor = ['audit:read', 'organization:read']
@@ -39,7 +39,7 @@ suite('isolation of organizations', () => {
       for (const target of tenants) {
         for (const own of tenants) {
           for (const [role, session] of Object.entries(own.users)) {
-            const url = pathOf(name, target.id, unknownIds)
+            const url = fillPath(name, target.id, unknownIds)
             const isOwn = own === target && role !== 'suspended'
             const permissions = effectivePermissions(role, role === 'auditor' ? auditor : [])
             const may = permissions.some((one) => one === '*' || one === permission)
@@ -59,11 +59,11 @@ suite('isolation of organizations', () => {
           }
         }
         const stranger = await signUpUser(app)
-        const denied = await as(app, stranger, pathOf(name, target.id, unknownIds), body)
+        const denied = await as(app, stranger, fillPath(name, target.id, unknownIds), body)
         if (outcomeOf(denied)[1] !== 'organization_not_found') {
           wrong.push(`a user of none: ${denied.body}`)
         }
-        const [method = 'GET', url = ''] = pathOf(name, target.id, unknownIds).split(' ')
+        const [method = 'GET', url = ''] = fillPath(name, target.id, unknownIds).split(' ')
         const bare = await call(app, url, body, { method: method as 'GET' })
         if (bare.statusCode !== 401) wrong.push(`without a token: ${bare.statusCode}`)
         checked += 2
@@ -76,13 +76,18 @@ suite('isolation of organizations', () => {
     if (!/\{(?!organization_id)/.test(name)) continue
     test(`${name} does not reach objects of another organization`, async () => {
       const [first, second] = tenants
-      const before = await rowsOf(app, second.id)
+      const before = await readOrganizationRows(app, second.id)
       for (const role of ['owner', 'admin'] as const) {
-        const response = await as(app, first.users[role], pathOf(name, first.id, second.ids), body)
+        const response = await as(
+          app,
+          first.users[role],
+          fillPath(name, first.id, second.ids),
+          body,
+        )
         assert.ok([404, 422].includes(response.statusCode), `${role}: ${response.body}`)
         checked++
       }
-      assert.deepEqual(await rowsOf(app, second.id), before)
+      assert.deepEqual(await readOrganizationRows(app, second.id), before)
     })
   }
 
@@ -92,12 +97,12 @@ suite('isolation of organizations', () => {
       [first, second],
       [second, first],
     ] as const) {
-      const before = await rowsOf(app, other.id)
+      const before = await readOrganizationRows(app, other.id)
       for (const [name, { body }] of Object.entries(endpoints)) {
-        await as(app, one.users.owner, pathOf(name, other.id, other.ids), body)
+        await as(app, one.users.owner, fillPath(name, other.id, other.ids), body)
         checked++
       }
-      assert.deepEqual(await rowsOf(app, other.id), before)
+      assert.deepEqual(await readOrganizationRows(app, other.id), before)
     }
   })
 

@@ -1,6 +1,11 @@
 /** An organization with a user of each role and an object of each kind. */
 import type { Session } from '../../../schemas/session.ts'
-import { adminOk, memberOf, ok, ownerOf } from '../../support/organizations/organizations.ts'
+import {
+  adminOk,
+  createMember,
+  createOwner,
+  ok,
+} from '../../support/organizations/organizations.ts'
 import type { App } from '../../support/server.ts'
 import { newAddress } from '../../support/users.ts'
 import type { Ids } from './endpoints.ts'
@@ -17,7 +22,7 @@ export async function tenant(
   name: string,
   permissions: readonly string[],
 ): Promise<Tenant> {
-  const { owner, organization } = await ownerOf(app, name)
+  const { owner, organization } = await createOwner(app, name)
   const { id } = organization
   const post = <T>(path: string, body: object) =>
     ok<T>(app, owner, `POST /organizations/${id}/${path}`, body)
@@ -25,10 +30,10 @@ export async function tenant(
   await post('roles', { name: `only-${name}`, permissions })
   const users = {
     owner,
-    admin: await memberOf(app, organization, 'admin'),
-    member: await memberOf(app, organization),
-    auditor: await memberOf(app, organization, 'auditor'),
-    suspended: await memberOf(app, organization, 'admin'),
+    admin: await createMember(app, organization, 'admin'),
+    member: await createMember(app, organization),
+    auditor: await createMember(app, organization, 'auditor'),
+    suspended: await createMember(app, organization, 'admin'),
   }
   await app.db
     .updateTable('postern_organization_members')
@@ -71,7 +76,7 @@ const tables = [
 ] as const
 
 /** Everything that is stored of an organization. */
-export async function rowsOf({ db }: App, id: string): Promise<string> {
+export async function readOrganizationRows({ db }: App, id: string): Promise<string> {
   const own = await db
     .selectFrom('postern_organizations')
     .selectAll()

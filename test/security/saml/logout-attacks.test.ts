@@ -9,10 +9,10 @@ import { call, refresh } from '../../support/requests.ts'
 import { createIdp, type Idp, signedResponse } from '../../support/saml/idp.ts'
 import {
   base64,
+  buildLogoutRequest,
+  createSamlPeer,
   idpWithLogout,
   type LogoutOptions,
-  logoutRequestOf,
-  peerOf,
   postMessage,
   signedMessage,
   visit,
@@ -82,7 +82,7 @@ suite('/sso/saml/slo', () => {
   for (const [title, [options, reason]] of Object.entries(wrong)) {
     test(`rejects ${title} by HTTP-Redirect and by HTTP-POST`, async () => {
       const { app, idp, refresh_token } = await signedIn()
-      const xml = logoutRequestOf(idp, options)
+      const xml = buildLogoutRequest(idp, options)
       assertRejected(await visit(app, slo(queryOf(xml, idp))), reason)
       if (options.id !== '') {
         const posted = signedMessage(xml, idp, 'LogoutRequest')
@@ -145,7 +145,7 @@ suite('/sso/saml/slo', () => {
   for (const [title, [make, reason]] of Object.entries(queries)) {
     test(`rejects ${title} by HTTP-Redirect`, async () => {
       const { app, idp, refresh_token } = await signedIn()
-      assertRejected(await visit(app, slo(make(logoutRequestOf(idp), idp))), reason)
+      assertRejected(await visit(app, slo(make(buildLogoutRequest(idp), idp))), reason)
       await assertSignedIn(app, refresh_token)
     })
   }
@@ -163,7 +163,7 @@ suite('/sso/saml/slo', () => {
     'a signed request inside another': [
       (xml, idp) => {
         const inner = signedMessage(xml, idp, 'LogoutRequest')
-        const outer = logoutRequestOf(idp)
+        const outer = buildLogoutRequest(idp)
         return outer.replace('</samlp:LogoutRequest>', `${inner}</samlp:LogoutRequest>`)
       },
       /signature out of place/,
@@ -176,7 +176,7 @@ suite('/sso/saml/slo', () => {
   for (const [title, [make, reason]] of Object.entries(forms)) {
     test(`rejects ${title} by HTTP-POST`, async () => {
       const { app, idp, refresh_token } = await signedIn()
-      const xml = make(logoutRequestOf(idp, { nameId: 'bob' }), idp)
+      const xml = make(buildLogoutRequest(idp, { nameId: 'bob' }), idp)
       assertRejected(await postMessage(app, { SAMLRequest: base64(xml) }), reason)
       await assertSignedIn(app, refresh_token)
     })
@@ -184,7 +184,7 @@ suite('/sso/saml/slo', () => {
 
   test('accepts a request once', async () => {
     const { app, idp } = await signedIn()
-    const query = queryOf(logoutRequestOf(idp), idp)
+    const query = queryOf(buildLogoutRequest(idp), idp)
     assert.equal((await visit(app, slo(query))).statusCode, 302)
     const { fragment } = await post(app, signedResponse({ idp }))
     assertRejected(await visit(app, slo(query)), /already used/)
@@ -194,7 +194,7 @@ suite('/sso/saml/slo', () => {
   test('ends no session of another provider with the same NameID', async () => {
     const { app, refresh_token } = await signedIn()
     const other = await addIdp(app, {}, idpWithLogout('HTTP-Redirect'))
-    const query = queryOf(logoutRequestOf(other.idp), other.idp)
+    const query = queryOf(buildLogoutRequest(other.idp), other.idp)
     assert.equal((await visit(app, slo(query))).statusCode, 302)
     await assertSignedIn(app, refresh_token)
   })
@@ -203,7 +203,7 @@ suite('/sso/saml/slo', () => {
     const { app, idp, id, refresh_token } = await signedIn()
     const disabled = { disabled: true }
     await app.db.updateTable('sso_providers').set(disabled).where('id', '=', id).execute()
-    assertRejected(await visit(app, slo(queryOf(logoutRequestOf(idp), idp))), /disabled/)
+    assertRejected(await visit(app, slo(queryOf(buildLogoutRequest(idp), idp))), /disabled/)
     await assertSignedIn(app, refresh_token)
   })
 
@@ -216,8 +216,8 @@ suite('/sso/saml/slo', () => {
       const { url } = bodyOf200<{ url: string }>(await call(app, '/logout/sso', {}, { token }))
       return new URL(url).searchParams
     }
-    const peer = await peerOf(app, idp)
-    const unrelated = await peerOf(app, other.idp)
+    const peer = await createSamlPeer(app, idp)
+    const unrelated = await createSamlPeer(app, other.idp)
     const respond = async (by: typeof peer, id: string, relay: string, isSuccess = true) =>
       visit(
         app,
@@ -252,7 +252,7 @@ suite('/sso/saml/slo', () => {
     const lines: string[] = []
     const { app } = await build(t, { env: samlOn, lines })
     const { idp } = await addIdp(app, {}, idpWithLogout('HTTP-POST'))
-    const xml = logoutRequestOf(idp, { nameId: 'canary-in-the-document' })
+    const xml = buildLogoutRequest(idp, { nameId: 'canary-in-the-document' })
     const response = await postMessage(app, { SAMLRequest: base64(xml) })
     assert.ok(!decodeURIComponent(String(response.headers.location)).includes('canary'))
     assert.ok(!lines.join('').includes('canary-in-the-document'))

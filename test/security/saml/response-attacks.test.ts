@@ -5,11 +5,11 @@ import { suite, test } from 'node:test'
 
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import {
-  assertionOf,
+  buildAssertion,
+  buildSamlResponse,
   createIdp,
   encrypted,
   type ResponseOptions,
-  responseOf,
   signed,
   signedResponse,
 } from '../../support/saml/idp.ts'
@@ -39,8 +39,8 @@ suite('POST /sso/saml/acs rejects', () => {
 
   /** The genuine assertion that the attacker has, and the forged one. */
   function pair(idp: Known['idp']) {
-    const genuine = signed(assertionOf({ idp }), 'Assertion', idp)
-    const forged = assertionOf({ idp, ...victim })
+    const genuine = signed(buildAssertion({ idp }), 'Assertion', idp)
+    const forged = buildAssertion({ idp, ...victim })
     const [block = ''] = /<(ds:)?Signature[\s\S]*<\/(ds:)?Signature>/.exec(genuine) ?? []
     assert.ok(block)
     return { genuine, forged, block, bare: genuine.replace(block, '') }
@@ -58,43 +58,49 @@ suite('POST /sso/saml/acs rejects', () => {
   const wrappings: Record<string, (idp: Known['idp']) => string> = {
     'XSW 1: the signed response inside the signature of a forged one': (idp) => {
       const options = { idp }
-      const genuine = signed(responseOf(options, assertionOf(options)), 'Response', idp)
+      const genuine = signed(buildSamlResponse(options, buildAssertion(options)), 'Response', idp)
       const [block = ''] = /<(ds:)?Signature[\s\S]*<\/(ds:)?Signature>/.exec(genuine) ?? []
       const inner = genuine.replace(block, '')
-      const forged = responseOf({ idp }, assertionOf({ idp, ...victim }))
+      const forged = buildSamlResponse({ idp }, buildAssertion({ idp, ...victim }))
       return withContent(forged, intoSignature(block, inner))
     },
     'XSW 2: the signed response next to the signature of a forged one': (idp) => {
       const options = { idp }
-      const genuine = signed(responseOf(options, assertionOf(options)), 'Response', idp)
+      const genuine = signed(buildSamlResponse(options, buildAssertion(options)), 'Response', idp)
       const [block = ''] = /<(ds:)?Signature[\s\S]*<\/(ds:)?Signature>/.exec(genuine) ?? []
-      const forged = responseOf({ idp }, assertionOf({ idp, ...victim }))
+      const forged = buildSamlResponse({ idp }, buildAssertion({ idp, ...victim }))
       return withContent(forged, genuine.replace(block, '') + block)
     },
     'XSW 3: the forged assertion before the signed one': (idp) => {
       const { genuine, forged } = pair(idp)
-      return responseOf({ idp }, forged, genuine)
+      return buildSamlResponse({ idp }, forged, genuine)
     },
     'XSW 4: the signed assertion inside the forged one': (idp) => {
       const { genuine, forged } = pair(idp)
-      return responseOf({ idp }, forged.replace('</saml:Assertion>', `${genuine}</saml:Assertion>`))
+      return buildSamlResponse(
+        { idp },
+        forged.replace('</saml:Assertion>', `${genuine}</saml:Assertion>`),
+      )
     },
     'XSW 5: the signature in the forged assertion, the signed one at the end': (idp) => {
       const { forged, block, bare } = pair(idp)
-      return responseOf({ idp }, withContent(forged, block), bare)
+      return buildSamlResponse({ idp }, withContent(forged, block), bare)
     },
     'XSW 6: the signed assertion inside the signature of the forged one': (idp) => {
       const { forged, block, bare } = pair(idp)
-      return responseOf({ idp }, withContent(forged, intoSignature(block, bare)))
+      return buildSamlResponse({ idp }, withContent(forged, intoSignature(block, bare)))
     },
     'XSW 7: the forged assertion in Extensions': (idp) => {
       const { genuine, forged } = pair(idp)
-      return responseOf({ idp }, extensions(forged), genuine)
+      return buildSamlResponse({ idp }, extensions(forged), genuine)
     },
     'XSW 8: the signed assertion in an Object of the signature of the forged one': (idp) => {
       const { forged, block, bare } = pair(idp)
       const moved = intoSignature(block, bare)
-      return responseOf({ idp }, forged.replace('</saml:Assertion>', `${moved}</saml:Assertion>`))
+      return buildSamlResponse(
+        { idp },
+        forged.replace('</saml:Assertion>', `${moved}</saml:Assertion>`),
+      )
     },
   }
   for (const [title, make] of Object.entries(wrappings)) {
@@ -108,15 +114,18 @@ suite('POST /sso/saml/acs rejects', () => {
   test('a forged assertion under the id of the signed one', async () => {
     const { app, idp } = await known()
     const assertionId = '_same'
-    const genuine = signed(assertionOf({ idp, assertionId }), 'Assertion', idp)
-    const forged = assertionOf({ idp, assertionId, ...victim })
-    assertRejected(await post(app, responseOf({ idp }, forged, genuine)), /same id/)
+    const genuine = signed(buildAssertion({ idp, assertionId }), 'Assertion', idp)
+    const forged = buildAssertion({ idp, assertionId, ...victim })
+    assertRejected(await post(app, buildSamlResponse({ idp }, forged, genuine)), /same id/)
   })
 
   test('two assertions, both signed', async () => {
     const { app, idp } = await known()
-    const one = () => signed(assertionOf({ idp }), 'Assertion', idp)
-    assertRejected(await post(app, responseOf({ idp }, one(), one())), /more than one assertion/)
+    const one = () => signed(buildAssertion({ idp }), 'Assertion', idp)
+    assertRejected(
+      await post(app, buildSamlResponse({ idp }, one(), one())),
+      /more than one assertion/,
+    )
   })
 
   test('a changed NameID', async () => {
@@ -127,14 +136,14 @@ suite('POST /sso/saml/acs rejects', () => {
 
   test('neither signed', async () => {
     const { app, idp } = await known()
-    const xml = responseOf({ idp }, assertionOf({ idp }))
+    const xml = buildSamlResponse({ idp }, buildAssertion({ idp }))
     assertRejected(await post(app, xml), /neither it nor its assertion is signed/)
   })
 
   test('a signed response around an assertion whose own signature is bad', async () => {
     const { app, idp } = await known()
-    const bad = signed(assertionOf({ idp }), 'Assertion', idp).replace('>ann<', '>admin<')
-    assertRejected(await post(app, signed(responseOf({ idp }, bad), 'Response', idp)))
+    const bad = signed(buildAssertion({ idp }), 'Assertion', idp).replace('>ann<', '>admin<')
+    assertRejected(await post(app, signed(buildSamlResponse({ idp }, bad), 'Response', idp)))
   })
 
   test('a bad signature of the response around a good one of the assertion', async () => {
@@ -169,7 +178,10 @@ suite('POST /sso/saml/acs rejects', () => {
 
   test('a signature with RSA-SHA1', async () => {
     const { app, idp } = await known()
-    const xml = responseOf({ idp }, signed(assertionOf({ idp }), 'Assertion', idp, 'sha1'))
+    const xml = buildSamlResponse(
+      { idp },
+      signed(buildAssertion({ idp }), 'Assertion', idp, 'sha1'),
+    )
     assertRejected(await post(app, xml), /SignatureMethod is not allowed/)
   })
 
@@ -183,12 +195,15 @@ suite('POST /sso/saml/acs rejects', () => {
   test('an HMAC under the public certificate', async () => {
     const { app, idp } = await known()
     const hmac = 'http://www.w3.org/2000/09/xmldsig#hmac-sha1'
-    const genuine = signed(assertionOf({ idp }), 'Assertion', idp)
+    const genuine = signed(buildAssertion({ idp }), 'Assertion', idp)
     const mac = createHmac('sha1', idp.certificate).update('x').digest('base64')
     const xml = genuine
       .replace('http://www.w3.org/2001/04/xmldsig-more#rsa-sha256', hmac)
       .replace(/<SignatureValue>[^<]+/, `<SignatureValue>${mac}`)
-    assertRejected(await post(app, responseOf({ idp }, xml)), /SignatureMethod is not allowed/)
+    assertRejected(
+      await post(app, buildSamlResponse({ idp }, xml)),
+      /SignatureMethod is not allowed/,
+    )
   })
 
   test('a transform that is not one of the two', async () => {
@@ -235,8 +250,8 @@ suite('POST /sso/saml/acs rejects', () => {
   test('a signed assertion of another issuer in a response of the known one', async () => {
     const { app, idp } = await known()
     const issuer = 'https://other.example/idp'
-    const assertion = signed(assertionOf({ idp, issuer }), 'Assertion', idp)
-    assertRejected(await post(app, responseOf({ idp }, assertion)), /it has another issuer/)
+    const assertion = signed(buildAssertion({ idp, issuer }), 'Assertion', idp)
+    assertRejected(await post(app, buildSamlResponse({ idp }, assertion)), /it has another issuer/)
   })
 
   test('a RelayState that is an open redirect', async () => {
@@ -286,9 +301,9 @@ suite('POST /sso/saml/acs rejects', () => {
 
   test('an assertion in another response', async () => {
     const { app, idp } = await known()
-    const assertion = signed(assertionOf({ idp }), 'Assertion', idp)
-    assert.equal((await post(app, responseOf({ idp }, assertion))).status, 302)
-    assertRejected(await post(app, responseOf({ idp }, assertion)), /already used/)
+    const assertion = signed(buildAssertion({ idp }), 'Assertion', idp)
+    assert.equal((await post(app, buildSamlResponse({ idp }, assertion))).status, 302)
+    assertRejected(await post(app, buildSamlResponse({ idp }, assertion)), /already used/)
   })
 
   test('all but one of several concurrent posts of one assertion', async () => {
@@ -316,7 +331,7 @@ suite('POST /sso/saml/acs rejects', () => {
     const { app, idp, id } = await known()
     const { relayState, requestId } = await begin(app, { provider_id: id })
     assertRejected(
-      await post(app, responseOf({ idp, requestId }, assertionOf({ idp })), relayState),
+      await post(app, buildSamlResponse({ idp, requestId }, buildAssertion({ idp })), relayState),
     )
     const good = await post(app, signedResponse({ idp, requestId }), relayState)
     assertRejected(good, /saml_relay_state_not_found/)
@@ -331,18 +346,18 @@ suite('POST /sso/saml/acs rejects', () => {
 
   test('an encrypted assertion while they are not accepted, and one that is unsigned, for another audience or no assertion', async () => {
     const { app, idp } = await known()
-    const inner = await encrypted(assertionOf({ idp }), { certificate: idp.certificate })
-    assertRejected(await post(app, responseOf({ idp }, inner)), /not accepted/)
+    const inner = await encrypted(buildAssertion({ idp }), { certificate: idp.certificate })
+    assertRejected(await post(app, buildSamlResponse({ idp }, inner)), /not accepted/)
     const on = await server({ ...samlOn, AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS: 'true' })
     const other = await addIdp(on.app)
     const metadata = (await on.app.inject('/sso/saml/metadata')).body
     const certificate = /use="encryption".*?<X509Certificate>([^<]+)/.exec(metadata)?.[1] ?? ''
-    const unsigned = await encrypted(assertionOf({ idp: other.idp }), { certificate })
-    const forOthers = await encrypted(assertionOf({ idp: other.idp }), other.idp)
+    const unsigned = await encrypted(buildAssertion({ idp: other.idp }), { certificate })
+    const forOthers = await encrypted(buildAssertion({ idp: other.idp }), other.idp)
     const noXml = await encrypted('no XML', { certificate })
     const another = await encrypted('<a/>', { certificate })
     for (const content of [unsigned, forOthers, noXml, another]) {
-      const landed = await post(on.app, responseOf({ idp: other.idp }, content))
+      const landed = await post(on.app, buildSamlResponse({ idp: other.idp }, content))
       assertRejected(landed, /its encrypted assertion cannot be used$/)
     }
   })
@@ -418,7 +433,7 @@ suite('POST /sso/saml/acs rejects', () => {
     const { app } = await build(t, { env: samlOn, lines })
     const { idp } = await addIdp(app)
     const canary = 'canary-in-the-document'
-    const xml = responseOf({ idp }, assertionOf({ idp, nameId: canary }))
+    const xml = buildSamlResponse({ idp }, buildAssertion({ idp, nameId: canary }))
     const landed = await post(app, xml)
     assert.ok(!decodeURIComponent(landed.location.href).includes(canary))
     assert.ok(!lines.join('').includes(canary))

@@ -7,9 +7,9 @@ import { providerEnv } from '../../support/external.ts'
 import {
   addTotp,
   challenge,
-  claimsOf,
   everyFactor,
   send,
+  tokenClaims,
   verifyChallenge,
 } from '../../support/factors/factors.ts'
 import {
@@ -63,7 +63,7 @@ suite('session revoked during a request', () => {
       const { app } = await build(t, { env })
       const user = await signUpUser(app)
       const sendIt = await prepare(app, user)
-      const ending = await pauseRevocation(app, String(claimsOf(user).session_id))
+      const ending = await pauseRevocation(app, String(tokenClaims(user).session_id))
       const requested = await ending.queue(1, sendIt)
       await ending.release()
       assert.deepEqual(outcomeOf(await requested.response), [403, 'session_not_found'])

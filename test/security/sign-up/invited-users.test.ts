@@ -15,7 +15,7 @@ import type { ReceivedMail } from '../../support/messages/mail-server.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call } from '../../support/requests.ts'
 import type { Built } from '../../support/server.ts'
-import { statementsOf } from '../../support/statements.ts'
+import { watchStatements } from '../../support/statements.ts'
 import { autoconfirm, confirmedUser, invite, newAddress, signIn } from '../../support/users.ts'
 
 const password = 'the password of the attacker'
@@ -119,7 +119,7 @@ suite('invited email', () => {
     const { user } = await confirmedUser(server)
     const kinds = async (address: string) =>
       (
-        await statementsOf(server.app, () =>
+        await watchStatements(server.app, () =>
           call(server.app, '/signup', { email: address, password }),
         )
       ).map((text) => text.slice(0, 60))

@@ -7,7 +7,7 @@ import { decodeJwt } from 'jose'
 import type { Session } from '../../../schemas/session.ts'
 import { asAdmin } from '../../support/admin.ts'
 import { unverifiedProfile, verifiedProfile } from '../../support/external.ts'
-import { identityId, link, nextId, unlink, userOf } from '../../support/linking.ts'
+import { fetchUser, identityId, link, nextId, unlink } from '../../support/linking.ts'
 import {
   emailAfter,
   nextEmail,
@@ -188,7 +188,7 @@ suite('email change started by a squatter', () => {
     const [victim, newValue] = [newAddress('victim'), newAddress('thief')]
     const thief = await confirmedUser(server)
     await link(server, thief, 'github', unverifiedProfile(victim, nextId()))
-    await unlink(server, thief, identityId(await userOf(server, thief), 'email'))
+    await unlink(server, thief, identityId(await fetchUser(server, thief), 'email'))
     await emailAfter(server, newValue, () =>
       changeUser(app, thief.access_token, { email: newValue }),
     )

@@ -15,7 +15,7 @@ import {
   unverifiedProfile,
   verifiedProfile,
 } from '../../support/external.ts'
-import { identityId, link, nextId, unlink, userOf } from '../../support/linking.ts'
+import { fetchUser, identityId, link, nextId, unlink } from '../../support/linking.ts'
 import { codeAfter } from '../../support/messages/phone-journeys.ts'
 import { startSmsServer } from '../../support/messages/sms-server.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
@@ -78,9 +78,9 @@ suite('email added to a verified phone', () => {
       `update auth.identities set identity_data = identity_data || $2 where user_id = $1 and provider = 'phone'`,
       [session.user.id, output],
     )
-    const own = identityId(await userOf(server, session), 'email')
+    const own = identityId(await fetchUser(server, session), 'email')
     assert.equal((await unlink(server, session, own)).statusCode, 200)
-    const { email, phone } = await userOf(server, session)
+    const { email, phone } = await fetchUser(server, session)
     assert.deepEqual([email, phone], ['', verification.phone])
   })
 })
@@ -89,9 +89,9 @@ suite('email added to a verified phone', () => {
 async function promoted(server: ExternalServer, email: string): Promise<Session> {
   const session = await confirmedUser(server)
   await link(server, session, 'github', unverifiedProfile(email, nextId()))
-  const own = identityId(await userOf(server, session), 'email')
+  const own = identityId(await fetchUser(server, session), 'email')
   assert.equal((await unlink(server, session, own)).statusCode, 200)
-  const user = await userOf(server, session)
+  const user = await fetchUser(server, session)
   assert.deepEqual([user.email, user.email_confirmed_at], [email, undefined])
   return session
 }

@@ -10,7 +10,7 @@ import { codeIn } from '../../support/messages/mail-links.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
-import { statementsOf } from '../../support/statements.ts'
+import { watchStatements } from '../../support/statements.ts'
 import {
   confirmedUser,
   newAddress,
@@ -244,8 +244,8 @@ suite('known device', () => {
     const seen = []
     for (const [address, device] of attempts) {
       seen.push(
-        await statementsOf(server.app, () => signIn(server, address, device, 'not this one')),
-        await statementsOf(server.app, () => typeCode(server, address, device, 'x')),
+        await watchStatements(server.app, () => signIn(server, address, device, 'not this one')),
+        await watchStatements(server.app, () => typeCode(server, address, device, 'x')),
       )
     }
     for (const [index, statements] of seen.entries()) assert.deepEqual(statements, seen[index % 2])

@@ -13,7 +13,7 @@ import {
   architecture,
   type Built,
   build,
-  contentOf,
+  listContent,
   newFolder,
   repository,
   unpack,
@@ -63,7 +63,7 @@ suite('release', { timeout: 10 * 60_000 }, () => {
 
   for (const [kind, ending] of Object.entries(programs)) {
     test(`the ${kind} contains no test, documentation source, development package or secret`, () => {
-      const content = contentOf(built.find(ending))
+      const content = listContent(built.find(ending))
       const own = content.filter((file) => !file.startsWith('node_modules/'))
       const wrong = own.filter((file) => misplaced(file) && !texts.test(file))
       assert.deepEqual(wrong, [])
@@ -74,7 +74,7 @@ suite('release', { timeout: 10 * 60_000 }, () => {
   }
 
   test('the chart has the form of helm package', () => {
-    const content = contentOf(built.find(`postern-chart-${version}.tgz`))
+    const content = listContent(built.find(`postern-chart-${version}.tgz`))
     assert.ok(content.includes('Chart.yaml') && content.includes('templates/deployment.yaml'))
   })
 

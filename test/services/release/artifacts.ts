@@ -55,7 +55,7 @@ export function unpack(t: Ending, archive: string): string {
 }
 
 /** Names of files in an archive, below its first folder. */
-export function contentOf(archive: string): string[] {
+export function listContent(archive: string): string[] {
   const list = execFileSync('tar', ['--list', '--file', archive], {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,

@@ -76,17 +76,17 @@ export async function addTotp(app: App, token: Token, name = ''): Promise<Authen
   const payload = { factor_type: 'totp', friendly_name: name }
   const { id, totp } = await request<Enrolled>(app, 'POST', '/factors', token, payload)
   const secret = totp?.secret ?? assert.fail('no secret')
-  return { id, secret, code: (away = 0) => codeOf(secret, away) }
+  return { id, secret, code: (away = 0) => totpCode(secret, away) }
 }
 
-export function codeOf(secret: string, away = 0): string {
+export function totpCode(secret: string, away = 0): string {
   const timestamp = Date.now() + away * 30_000
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp })
 }
 
 /** A code that is not accepted now. */
 export function wrongCode(secret: string): string {
-  const right = [-2, -1, 0, 1, 2].map((away) => codeOf(secret, away))
+  const right = [-2, -1, 0, 1, 2].map((away) => totpCode(secret, away))
   const candidates = ['000000', '111111', '222222', '333333', '444444', '555555']
   return candidates.find((code) => !right.includes(code)) ?? assert.fail()
 }
@@ -120,7 +120,7 @@ export async function userWithTotp(app: App) {
 }
 
 /** The claims of an access token. */
-export function claimsOf({ access_token }: Token): Record<string, unknown> & { amr: Amr[] } {
+export function tokenClaims({ access_token }: Token): Record<string, unknown> & { amr: Amr[] } {
   return decodeJwt<{ amr: Amr[] }>(access_token)
 }
 

@@ -17,7 +17,7 @@ export interface Options {
 }
 
 /** The options for the browser. */
-export function optionsOf({ webauthn }: Challenge): Options {
+export function browserOptions({ webauthn }: Challenge): Options {
   const publicKey = webauthn?.credential_options.publicKey ?? assert.fail('no options')
   return Object(publicKey)
 }
@@ -55,6 +55,6 @@ export async function userWithSecurityKey(
   const before = of ?? (await signUpUser(app))
   const { id } = await enrolKey(app, before, name)
   const pending = await challenge(app, before, id)
-  const session = await finish(app, before, id, pending.id, key.create(optionsOf(pending)))
+  const session = await finish(app, before, id, pending.id, key.create(browserOptions(pending)))
   return { id, key, session, email: before.user.email }
 }

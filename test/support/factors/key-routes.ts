@@ -20,7 +20,7 @@ import runtimeSettings from '../../../plugins/security/runtime-settings/index.ts
 import keys from '../../../routes/admin/keys.ts'
 import jwks from '../../../routes/well-known/jwks.ts'
 import openidConfiguration from '../../../routes/well-known/openid-configuration.ts'
-import { configOf } from '../config.ts'
+import { testConfig } from '../config.ts'
 import type { Ending } from '../processes/ending.ts'
 
 export async function buildKeyRoutes(
@@ -30,7 +30,7 @@ export async function buildKeyRoutes(
 ) {
   const app = fastify().withTypeProvider<TypeBoxTypeProvider>()
   t.after(() => app.close())
-  await app.register(config, { config: configOf({ DATABASE_URL: databaseUrl, ...env }, false) })
+  await app.register(config, { config: testConfig({ DATABASE_URL: databaseUrl, ...env }, false) })
   await app.register(telemetry)
   await app.register(apiErrors)
   for (const plugin of [pool, db, takeover, encryption, runtimeSettings]) await app.register(plugin)

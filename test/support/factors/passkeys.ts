@@ -87,7 +87,7 @@ export async function userWithPasskey(app: App, traits: Partial<Traits> = {}) {
   return { user, device, passkey }
 }
 
-export async function passkeysOf(app: App, token: Token): Promise<Passkey[]> {
+export async function fetchPasskeys(app: App, token: Token): Promise<Passkey[]> {
   return bodyOf200(await send(app, 'GET', '/passkeys', token))
 }
 

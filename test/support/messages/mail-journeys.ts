@@ -31,14 +31,14 @@ export async function emailAfter(
 }
 
 /** Path and query of the link, as it reaches this server. */
-export function pathOf(link: string): string {
+export function emailedPath(link: string): string {
   const { pathname, search } = new URL(link)
   return pathname + search
 }
 
-export const open = (app: App, message: ReceivedMail) => app.inject(pathOf(linkIn(message)))
+export const open = (app: App, message: ReceivedMail) => app.inject(emailedPath(linkIn(message)))
 
-export function tokenOf(message: ReceivedMail): string {
+export function emailedToken(message: ReceivedMail): string {
   return new URL(linkIn(message)).searchParams.get('token') ?? ''
 }
 

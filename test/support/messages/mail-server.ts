@@ -6,7 +6,7 @@ import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 
 import type { Ending } from '../processes/ending.ts'
-import { portOf } from '../processes/listening.ts'
+import { listeningPort } from '../processes/listening.ts'
 import { until } from '../processes/until.ts'
 
 /**
@@ -34,7 +34,7 @@ export async function startMailServer(t?: Ending) {
   const state = { behaviour: 'accept' as Behaviour }
   const sockets = new Set<Socket>()
   let server = await listen(0)
-  const port = portOf(server.server)
+  const port = listeningPort(server.server)
 
   async function receive(stream: SMTPServerDataStream, session: SMTPServerSession, done: Done) {
     const chunks: Buffer[] = []

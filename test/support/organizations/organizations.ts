@@ -51,14 +51,14 @@ function bodyOf<T>(response: { body: string; json: () => T }): T {
 }
 
 /** A new user with an organization of their own. */
-export async function ownerOf(app: App, name = 'Acme') {
+export async function createOwner(app: App, name = 'Acme') {
   const owner = await signUpUser(app)
   const organization = await ok<Organization>(app, owner, 'POST /organizations', { name })
   return { owner, organization }
 }
 
 /** A new user who is a member with this role. */
-export async function memberOf(app: App, { id }: Pick<Organization, 'id'>, role = 'member') {
+export async function createMember(app: App, { id }: Pick<Organization, 'id'>, role = 'member') {
   const user = await signUpUser(app)
   const body = { user_id: user.user.id, role }
   await adminOk(app, `POST /admin/organizations/${id}/members`, body)

@@ -23,7 +23,7 @@ const Explained = Type.Tuple([Type.Object({ Plan: PlanNode })])
  * The plans that the server's connections use: one for the values, and the one for all values if Postgres prefers it
  * after five runs, because it is estimated to cost no more than the first and planning it again.
  */
-export async function plansOf(
+export async function explainPlans(
   client: pg.ClientBase,
   { text, values }: RecordedStatement,
 ): Promise<PlanNode[]> {
@@ -59,7 +59,7 @@ const maxSortedRows = 10_000
 const maxCost = 100_000
 
 /** Says what in the plan grows with the tables; nothing when the plan is flat. */
-export function growthOf(plan: PlanNode, large: readonly string[]): string[] {
+export function findGrowth(plan: PlanNode, large: readonly string[]): string[] {
   const nodes = nodesOf(plan)
   const scanned = nodes
     .filter(isReadWhole)

@@ -1,7 +1,7 @@
 /** A command of cli/ called in this process, which is faster than a process of its own. */
 import { mock } from 'node:test'
 
-import { configOf } from '../config.ts'
+import { testConfig } from '../config.ts'
 
 type Run = (args: readonly string[]) => Promise<void>
 
@@ -10,7 +10,7 @@ export const commandEnvironment = {
   AUTH_SITE_URL: 'http://app.example',
   AUTH_API_EXTERNAL_URL: 'http://auth.example',
   AUTH_DB_DRIVER: 'postgres',
-  AUTH_JWT_SECRET: configOf().AUTH_JWT_SECRET,
+  AUTH_JWT_SECRET: testConfig().AUTH_JWT_SECRET,
 }
 
 /**

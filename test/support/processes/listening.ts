@@ -9,7 +9,7 @@ import type { Ending } from './ending.ts'
 export async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return portOf(server)
+  return listeningPort(server)
 }
 
 /** Listens until the test or the suite ends, closing open connections then. Returns the port. */
@@ -25,7 +25,7 @@ export async function serve(
   return port
 }
 
-export function portOf(server: Server): number {
+export function listeningPort(server: Server): number {
   const address = server.address()
   assert.ok(address !== null && typeof address === 'object', 'the server does not listen')
   return address.port

@@ -12,7 +12,7 @@ import { IdTokenError, type IdTokenErrorKind } from '../../../providers/oidc/id-
 import { fakeIssuer } from './fake-issuer.ts'
 import { client } from './fake-provider.ts'
 import { signIdToken, signing } from './keys.ts'
-import { settingsOf, upstreamOf } from './settings.ts'
+import { createUpstream, fakeProviderSettings } from './settings.ts'
 
 export const now = new Date('2026-02-03T04:05:06Z')
 export const email = 'ann@ex.test'
@@ -27,14 +27,14 @@ export const atHash = createHash('sha256')
   .toString('base64url')
 
 export const enabled = new Map<string, ProviderSettings>([
-  ['apple', settingsOf({ bundleId: 'com.ex.app' })],
-  ['azure', settingsOf({})],
-  ['facebook', settingsOf({})],
-  ['google', settingsOf({})],
-  ['kakao', settingsOf({})],
-  ['keycloak', settingsOf({ url: 'https://kc.test/realms/r' })],
-  ['snapchat', settingsOf({ emailOptional: true })],
-  ['acme', settingsOf({ issuer: 'https://acme.test' })],
+  ['apple', fakeProviderSettings({ bundleId: 'com.ex.app' })],
+  ['azure', fakeProviderSettings({})],
+  ['facebook', fakeProviderSettings({})],
+  ['google', fakeProviderSettings({})],
+  ['kakao', fakeProviderSettings({})],
+  ['keycloak', fakeProviderSettings({ url: 'https://kc.test/realms/r' })],
+  ['snapchat', fakeProviderSettings({ emailOptional: true })],
+  ['acme', fakeProviderSettings({ issuer: 'https://acme.test' })],
 ])
 
 export const base = { iss: 'https://accounts.google.com', aud: client.id, sub: 'sub-1', email }
@@ -61,7 +61,7 @@ export function attempt(
   request: IdTokenRequest,
   { providers = enabled, issuer = fakeIssuer() }: World = {},
 ) {
-  const upstream = upstreamOf(issuer.fetch)
+  const upstream = createUpstream(issuer.fetch)
   const allowedIssuers = new Map([['https://other.test', ['app']]])
   return identityFromIdToken(request, {
     upstreamOf: () => upstream,
@@ -71,7 +71,7 @@ export function attempt(
   })
 }
 
-export async function errorOf(promise: Promise<unknown>): Promise<IdTokenErrorKind> {
+export async function idTokenError(promise: Promise<unknown>): Promise<IdTokenErrorKind> {
   const error = await promise.then(
     () => undefined,
     (reason: unknown) => reason,

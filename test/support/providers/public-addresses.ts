@@ -9,7 +9,7 @@ export interface PublicAddress {
 
 const tenant = 'https://login.microsoftonline.com/11111111-2222-3333-4444-555555555555'
 
-export const publicAddressOf: Record<string, PublicAddress> = {
+export const publicAddressByProvider: Record<string, PublicAddress> = {
   apple: {
     bases: { 'https://appleid.apple.com': '' },
     issuer: 'https://appleid.apple.com',

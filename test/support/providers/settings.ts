@@ -3,7 +3,7 @@ import type { ProviderSettings } from '../../../providers/core/types.ts'
 import { createProviderHttp } from '../../../providers/provider-http.ts'
 import { client } from './fake-provider.ts'
 
-export function settingsOf(changes: Partial<ProviderSettings>): ProviderSettings {
+export function fakeProviderSettings(changes: Partial<ProviderSettings>): ProviderSettings {
   return {
     clientIds: [client.id, 'second client'],
     secret: client.secret,
@@ -20,7 +20,7 @@ export const { fetch } = createHttpClient({
   proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
 })
 
-export function upstreamOf(through: typeof globalThis.fetch = fetch, timeoutMs = 5000) {
+export function createUpstream(through: typeof globalThis.fetch = fetch, timeoutMs = 5000) {
   return createProviderHttp({ fetch: through, timeoutMs, discoverySeconds: 3600 })
 }
 

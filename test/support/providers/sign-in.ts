@@ -7,7 +7,7 @@ import { createOauthProvider } from '../../../providers/registry.ts'
 import { visit } from './browser.ts'
 import { cases } from './documented.ts'
 import { type Response, startFakeProvider } from './fake-provider.ts'
-import { fetch, settingsOf, upstreamOf } from './settings.ts'
+import { createUpstream, fakeProviderSettings, fetch } from './settings.ts'
 
 export function json(body: unknown): Response {
   return { body: JSON.stringify(body) }
@@ -17,15 +17,15 @@ export async function start(t: TestContext, name: string, timeoutMs?: number) {
   const documented = cases[name]?.documented
   assert.ok(documented)
   const fake = await startFakeProvider(t, documented)
-  const upstream = upstreamOf(fetch, timeoutMs)
-  const provider = createOauthProvider(name, settingsOf({ url: fake.origin }), upstream)
+  const upstream = createUpstream(fetch, timeoutMs)
+  const provider = createOauthProvider(name, fakeProviderSettings({ url: fake.origin }), upstream)
   assert.ok(provider)
   const signIn = async () => provider.identity(await visit(provider))
   return { fake, provider, signIn }
 }
 
 /** The ProviderError it must reject with. */
-export async function errorOf(promise: Promise<unknown>): Promise<ProviderError> {
+export async function providerError(promise: Promise<unknown>): Promise<ProviderError> {
   const error = await promise.then(
     () => undefined,
     (reason: unknown) => reason,

@@ -30,7 +30,7 @@ const rounds = process.env.TEST_RACE_ROUNDS
 const onlySeed = process.env.TEST_RACE_SEED
 
 /** Fails with each seed that broke the invariant, and the statements of the first such race. */
-export function racesOf<Stage>(pair: Pair<Stage>, defaultRounds: number): Races {
+export function runRaces<Stage>(pair: Pair<Stage>, defaultRounds: number): Races {
   const seeds = Array.from({ length: Number(rounds ?? defaultRounds) }, (_, seed) => seed)
   return async (track) => {
     const broken: string[] = []
@@ -74,7 +74,7 @@ function notify({ first, second, passages }: Course): string {
 }
 
 /** The last statement of a request that fits. */
-export function statementOf(
+export function findStatement(
   { passages }: Course,
   lane: 'first' | 'second',
   fits: RegExp,
@@ -86,6 +86,6 @@ export function statementOf(
 export function cameAfter(course: Course, later: 'first' | 'second'): boolean {
   const earlier = later === 'first' ? 'second' : 'first'
   const begin = course.passages.find(({ lane }) => lane === later)
-  const end = statementOf(course, earlier, /^commit/)
+  const end = findStatement(course, earlier, /^commit/)
   return begin !== undefined && end !== undefined && begin.sent > end.returned
 }

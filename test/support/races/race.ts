@@ -2,7 +2,7 @@
 import pg from 'pg'
 
 import { type Course, type Lane, type Passage, runIn, watch } from './lanes.ts'
-import { type Schedule, scheduleOf } from './schedule.ts'
+import { createSchedule, type Schedule } from './schedule.ts'
 
 /** How long a statement may take before the database is asked whether it waits for a lock, in milliseconds. */
 const quick = 3
@@ -36,7 +36,7 @@ export async function openRacetrack(pool: pg.Pool, url: string): Promise<Racetra
   watch(pool)
   await openConnections(pool)
   return {
-    race: (requests, seed) => race(observer, requests, scheduleOf(seed)),
+    race: (requests, seed) => race(observer, requests, createSchedule(seed)),
     close: () => observer.end(),
   }
 }

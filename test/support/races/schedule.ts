@@ -12,7 +12,7 @@ const tried = 12
  * The first seeds try each single interruption: one request is paused after 0, 1, 2, ... statements while the other
  * runs to its end, and vice versa. Later seeds choose randomly at each pause.
  */
-export function scheduleOf(seed: number): Schedule {
+export function createSchedule(seed: number): Schedule {
   return seed < 2 * tried ? interrupted(seed % 2, Math.floor(seed / 2)) : thrown(seed)
 }
 
@@ -30,7 +30,7 @@ function interrupted(leader: number, statements: number): Schedule {
 }
 
 function thrown(seed: number): Schedule {
-  const random = randomOf(seed)
+  const random = seededRandom(seed)
   return {
     next(ready) {
       return ready[Math.floor(random() * ready.length)] ?? 0
@@ -39,7 +39,7 @@ function thrown(seed: number): Schedule {
 }
 
 /** Numbers from 0 to 1 that follow from the seed: the mixing function of SplitMix32. */
-export function randomOf(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x9e3779b9) | 0

@@ -6,7 +6,7 @@ import { build } from '../server.ts'
 import { unnamedStatements } from '../statements.ts'
 import type { Races } from './pairs.ts'
 import { openRacetrack, type Racetrack } from './race.ts'
-import { type Users, usersOf } from './users.ts'
+import { createRaceUsers, type Users } from './users.ts'
 
 export type Pairs = Record<string, (users: Users) => Races>
 
@@ -20,7 +20,7 @@ export function suiteOfRaces(title: string, env: Record<string, string>, pairs: 
       const server = await build(ending, { env: { ...env, ...unnamedStatements } })
       track = await openRacetrack(server.app.pool, server.database.url)
       ending.after(track.close)
-      users = await usersOf(server)
+      users = await createRaceUsers(server)
     })
 
     for (const [name, races] of Object.entries(pairs)) {

@@ -9,9 +9,9 @@ import type { Response } from './pairs.ts'
 
 export const newPassword = 'another passphrase of theirs'
 
-export type Users = Awaited<ReturnType<typeof usersOf>>
+export type Users = Awaited<ReturnType<typeof createRaceUsers>>
 
-export async function usersOf({ app, mail }: Pick<Built, 'app' | 'mail'>) {
+export async function createRaceUsers({ app, mail }: Pick<Built, 'app' | 'mail'>) {
   // Created before: in a race, only the requests themselves must use the database.
   const authorization = `Bearer ${await adminToken(app)}`
 

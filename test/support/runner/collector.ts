@@ -77,7 +77,7 @@ export async function startCollector(t: Ending) {
       resources<{ name: string }>('/v1/metrics')
         .flatMap((one) => one.scopeMetrics?.flatMap((s) => s.metrics) ?? [])
         .map(({ name }) => name),
-    resource: () => paramsOf(resources('/v1/traces')[0]?.resource.attributes ?? []),
+    resource: () => parseAttributes(resources('/v1/traces')[0]?.resource.attributes ?? []),
   }
 }
 
@@ -98,7 +98,7 @@ function decode(path: keyof typeof messages, body: Buffer) {
 }
 
 /** Attributes as an object. */
-export function paramsOf(
+export function parseAttributes(
   attributes: Attribute[] = [],
 ): Record<string, string | number | undefined> {
   return Object.fromEntries(

@@ -17,7 +17,7 @@ export interface Idp {
 const bindings = 'urn:oasis:names:tc:SAML:2.0:bindings:'
 
 /** An endpoint in metadata: `<SingleLogoutService Binding="…HTTP-POST" Location="…"/>`. */
-export const serviceOf = (name: string, binding: string, location: string, more = '') =>
+export const samlService = (name: string, binding: string, location: string, more = '') =>
   `<${name} Binding="${bindings}${binding}" Location="${location}"${more}/>`
 
 export function createIdp(
@@ -25,12 +25,12 @@ export function createIdp(
   services?: (entityId: string) => string,
 ): Idp {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const certificate = certificateOf(privateKey)
-  const metadata = metadataOf(entityId, [certificate], { services: services?.(entityId) })
+  const certificate = createIdpCertificate(privateKey)
+  const metadata = buildIdpMetadata(entityId, [certificate], { services: services?.(entityId) })
   return { entityId, privateKey, certificate, metadata }
 }
 
-export function certificateOf(privateKey: KeyObject): string {
+export function createIdpCertificate(privateKey: KeyObject): string {
   const made = selfSignedCertificate({ privateKey, host: 'idp.example', encrypts: false })
   return made.toString('base64')
 }
@@ -41,7 +41,7 @@ interface MetadataOptions {
   services?: string | undefined
 }
 
-export function metadataOf(
+export function buildIdpMetadata(
   entityId: string,
   certificates: string[],
   { attributes = '', services }: MetadataOptions = {},
@@ -50,7 +50,7 @@ export function metadataOf(
     (certificate) =>
       `<KeyDescriptor use="signing"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificate}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></KeyDescriptor>`,
   )
-  const signOn = serviceOf('SingleSignOnService', 'HTTP-Redirect', `${entityId}/sso?tenant=1`)
+  const signOn = samlService('SingleSignOnService', 'HTTP-Redirect', `${entityId}/sso?tenant=1`)
   return `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${entityId}"${attributes}><IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">${keys.join('')}${services ?? signOn}</IDPSSODescriptor></EntityDescriptor>`
 }
 
@@ -80,7 +80,7 @@ export interface ResponseOptions {
 const id = () => `_${crypto.randomUUID()}`
 const seconds = (count: number) => new Date(Date.now() + count * 1000)
 
-export function assertionOf(options: ResponseOptions): string {
+export function buildAssertion(options: ResponseOptions): string {
   const {
     idp,
     base = 'http://auth.example',
@@ -108,7 +108,7 @@ export function assertionOf(options: ResponseOptions): string {
   return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="${assertionId}" Version="2.0" IssueInstant="${issued}"><saml:Issuer>${issuer}</saml:Issuer><saml:Subject><saml:NameID Format="${format}">${nameId}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData NotOnOrAfter="${end}" Recipient="${recipient}"${inResponseTo}/></saml:SubjectConfirmation></saml:Subject><saml:Conditions NotBefore="${start}" NotOnOrAfter="${end}">${restriction}</saml:Conditions><saml:AuthnStatement AuthnInstant="${issued}" SessionIndex="${sessionIndex}"${ends}><saml:AuthnContext><saml:AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement><saml:AttributeStatement>${statements.join('')}</saml:AttributeStatement></saml:Assertion>`
 }
 
-export function responseOf(options: ResponseOptions, ...content: string[]): string {
+export function buildSamlResponse(options: ResponseOptions, ...content: string[]): string {
   const { idp, base = 'http://auth.example', requestId, responseId = id() } = options
   const answers = 'inResponseTo' in options ? options.inResponseTo : requestId
   const inResponseTo = answers === undefined ? '' : ` InResponseTo="${answers}"`
@@ -143,7 +143,7 @@ export function signed(
 
 /** Signed assertion in an unsigned response, as most providers send. */
 export function signedResponse(options: ResponseOptions): string {
-  return responseOf(options, signed(assertionOf(options), 'Assertion', options.idp))
+  return buildSamlResponse(options, signed(buildAssertion(options), 'Assertion', options.idp))
 }
 
 export interface Encryption {

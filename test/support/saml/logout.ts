@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { SAML } from '@node-saml/node-saml'
 
 import type { App } from '../server.ts'
-import { createIdp, type Idp, serviceOf, signed } from './idp.ts'
+import { createIdp, type Idp, samlService, signed } from './idp.ts'
 
 export const sloUrl = 'http://auth.example/sso/saml/slo'
 const spEntityId = 'http://auth.example/sso/saml/metadata'
@@ -16,20 +16,20 @@ export function idpWithLogout(...bindings: Binding[]): Idp {
   return createIdp(undefined, (entityId) =>
     [
       ...bindings.map((binding) =>
-        serviceOf(
+        samlService(
           'SingleLogoutService',
           binding,
           `${entityId}/slo?by=${binding}`,
           ` ResponseLocation="${entityId}/slo-response?by=${binding}"`,
         ),
       ),
-      serviceOf('SingleSignOnService', 'HTTP-Redirect', `${entityId}/sso?tenant=1`),
+      samlService('SingleSignOnService', 'HTTP-Redirect', `${entityId}/sso?tenant=1`),
     ].join(''),
   )
 }
 
 /** node-saml in the place of the provider. */
-export async function peerOf(app: App, { entityId, privateKey }: Idp): Promise<SAML> {
+export async function createSamlPeer(app: App, { entityId, privateKey }: Idp): Promise<SAML> {
   const metadata = (await app.inject('/sso/saml/metadata')).body
   return new SAML({
     issuer: entityId,
@@ -55,7 +55,7 @@ export interface LogoutOptions {
 }
 
 /** The XML of a LogoutRequest. */
-export function logoutRequestOf({ entityId }: Idp, options: LogoutOptions = {}): string {
+export function buildLogoutRequest({ entityId }: Idp, options: LogoutOptions = {}): string {
   const { nameId = 'ann', sessionIndexes = [], destination = sloUrl, issuer = entityId } = options
   const { issuedAt = new Date(), id = `_${crypto.randomUUID()}`, more = '' } = options
   const indexes = sessionIndexes.map((each) => `<samlp:SessionIndex>${each}</samlp:SessionIndex>`)

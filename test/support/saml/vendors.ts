@@ -241,7 +241,7 @@ export const vendors: Record<string, Vendor> = {
 }
 
 /** With a key of this test. */
-export function idpOf({ entityId, metadata }: Vendor): Idp {
+export function createVendorIdp({ entityId, metadata }: Vendor): Idp {
   const made = createIdp(entityId)
   return { ...made, metadata: metadata(made.certificate) }
 }

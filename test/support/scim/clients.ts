@@ -65,7 +65,7 @@ export async function addOwner(app: App, organization_id: string, user_id: strin
     .execute((trx) => addMember(app.organizations, trx, member, by, new Date()))
 }
 
-export async function roleOf(app: App, organizationId: string, userId: string) {
+export async function findMemberRole(app: App, organizationId: string, userId: string) {
   const row = await app.db
     .selectFrom('postern_organization_members')
     .select(['role', 'status', 'joined_by'])
@@ -137,7 +137,7 @@ export function clientWith(app: App, connection: ScimConnection, token: string) 
 }
 
 /** The account of a provisioned user. */
-export async function accountOf(app: App, scimUserId: string) {
+export async function findScimAccount(app: App, scimUserId: string) {
   const row = await app.db
     .selectFrom('scim_users')
     .leftJoin('users', 'users.id', 'scim_users.user_id')
@@ -164,7 +164,7 @@ export async function scimServer(
 }
 
 /** Status, scimType and media type of an error. */
-export function faultOf(response: { statusCode: number; json: () => unknown; headers: object }) {
+export function scimError(response: { statusCode: number; json: () => unknown; headers: object }) {
   const { scimType = '', schemas }: { scimType?: string; schemas?: string[] } = Object(
     response.json(),
   )

@@ -85,7 +85,7 @@ export function siweMessage({ address }: Wallet, issuedAt = new Date()): string 
 }
 
 /** A valid message, but for the fields that the test names; undefined leaves a line out. */
-export function messageOf(wallet: Wallet, fields: MessageFields = {}): string {
+export function buildMessage(wallet: Wallet, fields: MessageFields = {}): string {
   const title = wallet.chain === 'ethereum' ? 'Ethereum' : 'Solana'
   const {
     domain = 'app.example',

@@ -27,4 +27,4 @@ export async function allEvents(
   return events
 }
 
-export const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type)
+export const typesIn = (events: readonly { type: string }[]) => events.map(({ type }) => type)

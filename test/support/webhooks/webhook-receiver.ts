@@ -11,7 +11,7 @@ import { Webhook } from 'standardwebhooks'
 import type { Ending } from '../processes/ending.ts'
 import { listen } from '../processes/listening.ts'
 import { until } from '../processes/until.ts'
-import { errorOf } from './webhook-schemas.ts'
+import { findBodyError } from './webhook-schemas.ts'
 
 export interface Received {
   id: string
@@ -69,7 +69,7 @@ export async function webhookReceiver(t: Ending, secret = webhookSecret, react: 
       path,
     }
     received.push(event)
-    const fault = errorOf(body)
+    const fault = findBodyError(body)
     if (fault) errors.push(fault)
     respond(response, receiver.react(event))
   })

@@ -42,7 +42,7 @@ const checks = new Map(
 )
 
 /** What is wrong with a body; undefined when it is as described. */
-export function errorOf(body: string): string | undefined {
+export function findBodyError(body: string): string | undefined {
   const event: unknown = JSON.parse(body)
   const { type }: { type?: unknown } = Object(event)
   const check = checks.get(String(type))

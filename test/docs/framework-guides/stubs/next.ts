@@ -44,7 +44,7 @@ export class NextResponse {
 }
 
 /** What the handlers read of a NextRequest. */
-export function requestOf(url: string) {
+export function createNextRequest(url: string) {
   return {
     nextUrl: new URL(url),
     cookies: { getAll: allInJar, set: (name: string, value: string) => jar.set(name, value) },

@@ -22,7 +22,7 @@ export function fail(status: number, data: object) {
 }
 
 /** The event of one request of the browser. */
-export function eventOf(url: string, form: Record<string, string> = {}) {
+export function createRequestEvent(url: string, form: Record<string, string> = {}) {
   const body = new URLSearchParams(form)
   return {
     url: new URL(url),

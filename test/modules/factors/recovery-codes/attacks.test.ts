@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { asAdmin } from '../../../support/admin.ts'
 import {
   challenge,
-  claimsOf,
+  tokenClaims,
   verifyChallenge,
   wrongCode,
 } from '../../../support/factors/factors.ts'
@@ -128,7 +128,7 @@ suite('recovery code attacks', () => {
     const { app } = await serverFor(factorsOn)
     const [mine, other] = [await userWithRecoveryCodes(app), await userWithRecoveryCodes(app)]
     assert.deepEqual(outcomeOf(await useCode(app, mine.low, other.first)), failed)
-    assert.equal(claimsOf(mine.low).aal, 'aal1')
+    assert.equal(tokenClaims(mine.low).aal, 'aal1')
     assert.equal((await useCode(app, other.low, other.first)).statusCode, 200)
   })
 
@@ -153,7 +153,7 @@ suite('recovery code attacks', () => {
       const typed: string = rows[0][code] ?? code
       assert.deepEqual(outcomeOf(await useCode(app, aal1, typed)), failed)
       assert.equal(await remaining(app, session), 10)
-      const { aal } = claimsOf(aal1)
+      const { aal } = tokenClaims(aal1)
       assert.equal(aal, 'aal1')
     })
   }

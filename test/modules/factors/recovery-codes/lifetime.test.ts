@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import type { Session } from '../../../../schemas/session.ts'
 import { asAdmin } from '../../../support/admin.ts'
-import { addTotp, claimsOf, send, stepUp } from '../../../support/factors/factors.ts'
+import { addTotp, send, stepUp, tokenClaims } from '../../../support/factors/factors.ts'
 import {
   factorsOn,
   remaining,
@@ -98,7 +98,7 @@ suite('lifetime of recovery codes', () => {
 
     const attacker = await enter()
     assert.deepEqual(outcomeOf(await useCode(app, attacker, first)), wrong)
-    assert.equal(claimsOf(attacker).aal, 'aal1')
+    assert.equal(tokenClaims(attacker).aal, 'aal1')
   })
 })
 

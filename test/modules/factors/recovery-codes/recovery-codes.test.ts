@@ -6,7 +6,13 @@ import { suite, test } from 'node:test'
 import { verifySync } from '@node-rs/argon2'
 
 import { asAdmin } from '../../../support/admin.ts'
-import { addTotp, claimsOf, send, stepUp, userWithTotp } from '../../../support/factors/factors.ts'
+import {
+  addTotp,
+  send,
+  stepUp,
+  tokenClaims,
+  userWithTotp,
+} from '../../../support/factors/factors.ts'
 import {
   factorsOn,
   makeCodes,
@@ -72,8 +78,8 @@ suite('recovery codes', () => {
     const response = await useCode(app, aal1, first)
     assert.equal(response.statusCode, 200, response.body)
     const steppedUp = response.json()
-    const { aal, amr, session_id } = claimsOf(steppedUp)
-    assert.deepEqual([aal, session_id], ['aal2', claimsOf(aal1).session_id])
+    const { aal, amr, session_id } = tokenClaims(steppedUp)
+    assert.deepEqual([aal, session_id], ['aal2', tokenClaims(aal1).session_id])
     assert.deepEqual(amr.map(({ method }) => method).sort(), ['mfa/recovery_code', 'password'])
     const stored = await app.pool.query('select aal, factor_id from auth.sessions where id = $1', [
       session_id,
@@ -83,7 +89,7 @@ suite('recovery codes', () => {
     assert.deepEqual(outcomeOf(await useCode(app, steppedUp, first)), failed)
     assert.equal((await getUser(app, before)).statusCode, 200, 'a session at aal2 stays')
     const next = await refresh(app, steppedUp.refresh_token)
-    assert.equal(claimsOf(next.json()).aal, 'aal2')
+    assert.equal(tokenClaims(next.json()).aal, 'aal2')
   })
 
   test('revokes other sessions below aal2 and accepts the previous refresh token as parent', async () => {
@@ -93,7 +99,7 @@ suite('recovery codes', () => {
     assert.equal((await useCode(app, aal1, first)).statusCode, 200)
     assert.deepEqual(outcomeOf(await getUser(app, other)), [403, 'session_not_found'])
     const old = await refresh(app, aal1.refresh_token)
-    assert.equal(claimsOf(old.json()).aal, 'aal2')
+    assert.equal(tokenClaims(old.json()).aal, 'aal2')
   })
 
   test('allows adding a factor, removing the lost one and changing the password', async () => {

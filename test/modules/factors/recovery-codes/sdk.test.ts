@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { AuthClient } from '@supabase/auth-js'
 
-import { codeOf } from '../../../support/factors/factors.ts'
+import { totpCode } from '../../../support/factors/factors.ts'
 import { factorsOn } from '../../../support/factors/recovery-codes.ts'
 import { build } from '../../../support/server.ts'
 import { newAddress, password } from '../../../support/users.ts'
@@ -116,7 +116,7 @@ async function listen(t: TestContext) {
     assert.equal((await client.signUp({ email, password })).error, null)
     const { data } = await client.mfa.enroll({ factorType: 'totp' })
     const factor = data ?? assert.fail('no factor')
-    const code = codeOf(factor.totp.secret)
+    const code = totpCode(factor.totp.secret)
     const verification = { factorId: factor.id, code }
     assert.equal((await client.mfa.challengeAndVerify(verification)).error, null)
     return { client, email }

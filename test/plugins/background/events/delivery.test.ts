@@ -13,7 +13,7 @@ import { changeUser } from '../../../support/requests.ts'
 import { type App, build } from '../../../support/server.ts'
 import { autoconfirm, signedIn, signUpUser } from '../../../support/users.ts'
 import { vendorServer } from '../../../support/vendor-server.ts'
-import { allEvents, typesOf } from '../../../support/webhooks/events.ts'
+import { allEvents, typesIn } from '../../../support/webhooks/events.ts'
 import {
   type Reaction,
   webhookEnv,
@@ -75,7 +75,7 @@ suite('webhook delivery', () => {
     await signedIn(app, user.email)
     const { user: other } = await signUpUser(app)
     await until(() => receiver.ofUser(other.id).length === 3)
-    assert.deepEqual(typesOf(receiver.ofUser(user.id)).slice(3), ['user.updated'])
+    assert.deepEqual(typesIn(receiver.ofUser(user.id)).slice(3), ['user.updated'])
 
     for (const attempts of [2, 3]) {
       await hurry()
@@ -83,7 +83,7 @@ suite('webhook delivery', () => {
     }
     await until(() => receiver.ofUser(user.id).length === 7)
     const again = receiver.ofUser(user.id).slice(3)
-    assert.deepEqual(typesOf(again), [
+    assert.deepEqual(typesIn(again), [
       'user.updated',
       'user.updated',
       'user.updated',

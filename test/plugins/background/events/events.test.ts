@@ -9,7 +9,7 @@ import { adminCall, asAdmin } from '../../../support/admin.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
 import { call, changeUser, getUser, refresh } from '../../../support/requests.ts'
 import type { App } from '../../../support/server.ts'
-import { statementsOf } from '../../../support/statements.ts'
+import { watchStatements } from '../../../support/statements.ts'
 import {
   autoconfirm,
   newAddress,
@@ -19,7 +19,7 @@ import {
   signUp,
   signUpUser,
 } from '../../../support/users.ts'
-import { allEvents, type Streamed, typesOf } from '../../../support/webhooks/events.ts'
+import { allEvents, type Streamed, typesIn } from '../../../support/webhooks/events.ts'
 
 const on = { ...autoconfirm, AUTH_EVENTS_ENABLED: 'true' }
 
@@ -33,7 +33,7 @@ suite('events', () => {
   test('sign-up emits user.created, email.confirmed and user.signed_in', async () => {
     const { user } = await signUpUser(app)
     const events = await allEvents(app, user.id, 3)
-    assert.deepEqual(typesOf(events), ['user.created', 'email.confirmed', 'user.signed_in'])
+    assert.deepEqual(typesIn(events), ['user.created', 'email.confirmed', 'user.signed_in'])
     const [created, , signed] = events
     const shown = created?.data.user
     assert.deepEqual([shown?.id, shown?.email, shown?.role], [user.id, user.email, 'authenticated'])
@@ -68,7 +68,7 @@ suite('events', () => {
     await changeUser(app, access_token, { password: `another ${password}` })
     await call(app, '/logout', {}, { token: access_token })
     const events = (await allEvents(app, user.id, 10)).slice(4)
-    assert.deepEqual(typesOf(events), [
+    assert.deepEqual(typesIn(events), [
       'user.updated',
       'session.revoked',
       'password.changed',
@@ -88,7 +88,7 @@ suite('events', () => {
     await refresh(app, first.json().refresh_token)
     assert.equal((await refresh(app, refresh_token)).statusCode, 400)
     const events = (await allEvents(app, user.id, 5)).slice(3)
-    assert.deepEqual(typesOf(events), ['session.revoked', 'refresh_token.reuse_detected'])
+    assert.deepEqual(typesIn(events), ['session.revoked', 'refresh_token.reuse_detected'])
     assert.equal(events[0]?.data.session_id, events[1]?.data.session_id)
   })
 
@@ -100,7 +100,7 @@ suite('events', () => {
     await put({ email: newAddress(), email_confirm: true, password })
     await adminCall(app, 'DELETE', `/admin/users/${id}`)
     const events = await allEvents(app, id, 10)
-    assert.deepEqual(typesOf(events), [
+    assert.deepEqual(typesIn(events), [
       ...['user.created', 'user.banned', 'user.updated', 'user.unbanned', 'user.updated'],
       ...['email.confirmed', 'password.changed', 'email.changed', 'user.updated', 'user.deleted'],
     ])
@@ -123,10 +123,10 @@ suite('events', () => {
     const first = await page('&limit=2')
     assert.deepEqual([first.events.length, first.has_more], [2, true])
     const second = await page(`&limit=2&after=${first.next}`)
-    assert.deepEqual(typesOf(second.events), ['user.signed_in'])
+    assert.deepEqual(typesIn(second.events), ['user.signed_in'])
     const end = await page(`&after=${second.next}`)
     assert.deepEqual(end, { events: [], next: second.next, has_more: false })
-    assert.deepEqual(typesOf((await page('&type=user.created')).events), ['user.created'])
+    assert.deepEqual(typesIn((await page('&type=user.created')).events), ['user.created'])
     assert.equal((await asAdmin(app, 'GET', '/admin/events?after=x')).statusCode, 400)
   })
 
@@ -135,7 +135,7 @@ suite('events', () => {
     // The server looks for events to be sent at the same time, in tables of its own.
     const ofRequests = /"(users|sessions|postern_throttles)"/
     const count = async (act: () => Promise<unknown>) =>
-      (await statementsOf(app, act)).filter((text) => ofRequests.test(text)).length
+      (await watchStatements(app, act)).filter((text) => ofRequests.test(text)).length
     assert.equal(await count(() => signedIn(app, email)), 3)
     assert.equal(await count(() => refresh(app, refresh_token)), 1)
   })
@@ -171,7 +171,7 @@ suite('events', () => {
   test('disabled: writes nothing and returns feature_disabled', async () => {
     const { app: quiet } = await serverFor(autoconfirm)
     const { user, access_token } = await signUpUser(quiet)
-    const output = await statementsOf(quiet, async () => {
+    const output = await watchStatements(quiet, async () => {
       await signedIn(quiet, user.email)
       await changeUser(quiet, access_token, { data: { a: 1 }, password: `other ${password}` })
     })

@@ -25,7 +25,7 @@ import {
   syncEnvironment,
 } from '../../../../plugins/background/events/environment.ts'
 import { getWebhookRetryDelay, restDelay } from '../../../../plugins/background/events/schedule.ts'
-import { configOf } from '../../../support/config.ts'
+import { testConfig } from '../../../support/config.ts'
 import { cloneDatabase, openPool } from '../../../support/database.ts'
 import { lockRows } from '../../../support/locked-user.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
@@ -275,7 +275,7 @@ suite('webhook delivery leases', () => {
     const url = (name: string) => `https://${name}.example/`
     const start = (...names: string[]) => {
       const endpoints = names.map((name) => ({ url: url(name), secrets: [webhookSecret] }))
-      const config = configOf({ AUTH_WEBHOOK_ENDPOINTS: JSON.stringify(endpoints) })
+      const config = testConfig({ AUTH_WEBHOOK_ENDPOINTS: JSON.stringify(endpoints) })
       return syncEnvironment({ config, db }, now)
     }
     await start('a', 'b', 'c')

@@ -10,10 +10,10 @@ import { type ExternalServer, externalServer, verifiedProfile } from '../../../s
 import { everyFactor, send } from '../../../support/factors/factors.ts'
 import { addPasskey, passkeysOn } from '../../../support/factors/passkeys.ts'
 import { url, useCode, userWithRecoveryCodes } from '../../../support/factors/recovery-codes.ts'
-import { identityId, link, nextId, unlink, userOf } from '../../../support/linking.ts'
+import { fetchUser, identityId, link, nextId, unlink } from '../../../support/linking.ts'
 import { createClient, signInClient } from '../../../support/oauth-server.ts'
 import { organizationWrites } from '../../../support/organizations/organization-writes.ts'
-import { ok, ownerOf } from '../../../support/organizations/organizations.ts'
+import { createOwner, ok } from '../../../support/organizations/organizations.ts'
 import { until } from '../../../support/processes/until.ts'
 import { providerWrites } from '../../../support/provider-writes.ts'
 import { call, changeUser, refresh } from '../../../support/requests.ts'
@@ -27,7 +27,7 @@ import {
   signUpUser,
 } from '../../../support/users.ts'
 import { webhookEnv, webhookReceiver } from '../../../support/webhooks/webhook-receiver.ts'
-import { describedTypes, errorOf } from '../../../support/webhooks/webhook-schemas.ts'
+import { describedTypes, findBodyError } from '../../../support/webhooks/webhook-schemas.ts'
 
 const settings = {
   ...everyFactor,
@@ -71,7 +71,7 @@ const acts: Record<string, (server: ExternalServer) => Promise<void>> = {
   async 'accounts of a provider'(server) {
     const user = await signUpUser(server.app)
     await link(server, user, 'github', verifiedProfile(newAddress(), nextId()))
-    await unlink(server, user, identityId(await userOf(server, user), 'github'))
+    await unlink(server, user, identityId(await fetchUser(server, user), 'github'))
   },
   async 'second factors and passkeys'({ app }) {
     const { first, low: aal1 } = await userWithRecoveryCodes(app)
@@ -113,7 +113,7 @@ const acts: Record<string, (server: ExternalServer) => Promise<void>> = {
   },
   async organizations({ app }) {
     for (const { write } of Object.values(organizationWrites)) await write(app)
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const path = `/organizations/${organization.id}`
     await ok(app, owner, 'PUT /user/sessions/current', { organization_id: organization.id })
     for (const action of ['accept', 'decline']) {
@@ -179,7 +179,7 @@ suite('webhook bodies', () => {
   ]
   for (const [what, body, error] of bodies) {
     test(`reports ${error ? 'an error' : 'no error'} for one ${what}`, () => {
-      const found = errorOf(JSON.stringify(body))
+      const found = findBodyError(JSON.stringify(body))
       if (error) assert.match(found ?? '', error)
       else assert.equal(found, undefined)
     })

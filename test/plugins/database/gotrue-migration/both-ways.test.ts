@@ -12,7 +12,7 @@ import type pg from 'pg'
 
 import type { Session } from '../../../../schemas/session.ts'
 import { providerEnv } from '../../../support/external.ts'
-import { addTotp, challenge, codeOf, stepUp } from '../../../support/factors/factors.ts'
+import { addTotp, challenge, stepUp, totpCode } from '../../../support/factors/factors.ts'
 import { gotrueSealed } from '../../../support/gotrue/encryption.ts'
 import { type GotrueEncrypted, gotrueEncrypted } from '../../../support/gotrue/migrated-server.ts'
 import { read, run, tablesItReads } from '../../../support/gotrue/reader.ts'
@@ -158,7 +158,7 @@ suite('database shared with GoTrue', () => {
         ...[id, userId, stored(id, secret)],
       )
       const session = await signedIn(server.app, email)
-      const app = { id, secret, code: (away = 0) => codeOf(secret, away) }
+      const app = { id, secret, code: (away = 0) => totpCode(secret, away) }
       const verified = await stepUp(server.app, session, app)
       assert.equal((await refresh(server.app, verified.refresh_token)).statusCode, 200)
     })

@@ -10,7 +10,7 @@ import { encryptionKeyId } from '../../../../plugins/security/encryption/keys.ts
 import { migrated, query } from '../../../db/sql.ts'
 import { encryptionKey } from '../../../support/config.ts'
 import { cloneDatabase } from '../../../support/database.ts'
-import { claimsOf, everyFactor, send, userWithTotp } from '../../../support/factors/factors.ts'
+import { everyFactor, send, tokenClaims, userWithTotp } from '../../../support/factors/factors.ts'
 import { makeCodes, remaining, url, useCode } from '../../../support/factors/recovery-codes.ts'
 import { gotrueEncrypted } from '../../../support/gotrue/migrated-server.ts'
 import { addUser } from '../../../support/gotrue/users.ts'
@@ -75,7 +75,7 @@ suite('GoTrue recovery codes', () => {
     const { id, codes }: { id: string; codes: string[] } = (await makeCodes(app, session)).json()
     const [first = '', second = ''] = codes
     const steppedUp = (await useCode(app, await signedIn(app, email), first)).json()
-    const { session_id } = claimsOf(steppedUp)
+    const { session_id } = tokenClaims(steppedUp)
     const { rows } = await pool.query(
       `select code_hash, consumed_at from auth.mfa_recovery_codes codes
         join auth.mfa_recovery_code_sets sets on sets.id = mfa_recovery_code_set_id
@@ -122,12 +122,12 @@ suite('recovery codes of an early version', () => {
       },
       {
         text: `update auth.sessions set aal = 'aal2' where id = $1`,
-        values: [claimsOf(steppedUp).session_id],
+        values: [tokenClaims(steppedUp).session_id],
       },
       {
         text: `insert into auth.mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
           values (gen_random_uuid(), $1, 'recovery_code', now(), now())`,
-        values: [claimsOf(steppedUp).session_id],
+        values: [tokenClaims(steppedUp).session_id],
       },
     )
     await migrated(database.url)
@@ -151,7 +151,7 @@ suite('recovery codes of an early version', () => {
   test('keep their aal2 sessions, which fall back to aal1 with the codes', async (t) => {
     const { database, session, raised: steppedUp } = await earlyDatabase(t)
     const { app } = await build(t, { env: everyFactor, database })
-    const id = claimsOf(steppedUp).session_id
+    const id = tokenClaims(steppedUp).session_id
     const stored = async () => {
       const { rows } = await app.pool.query(
         `select aal, array(select authentication_method from auth.mfa_amr_claims

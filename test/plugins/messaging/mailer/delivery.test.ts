@@ -13,7 +13,7 @@ import {
 } from '../../../../plugins/messaging/mailer/deliver.ts'
 import { certificate } from '../../../mail/certificate.ts'
 import { startSmtp } from '../../../mail/smtp.ts'
-import { configOf } from '../../../support/config.ts'
+import { testConfig } from '../../../support/config.ts'
 
 const message: EmailDelivery = {
   kind: 'recovery',
@@ -158,7 +158,7 @@ async function start(t: TestContext, env: Record<string, string>, options: SMTPS
   const { port, emails } = await startSmtp(t, options)
   const server = { AUTH_SMTP_HOST: '127.0.0.1', AUTH_SMTP_PORT: String(port) }
   const delivery = createSmtpDelivery(
-    configOf({ ...server, AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com', ...env }),
+    testConfig({ ...server, AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com', ...env }),
   )
   assert.ok(delivery)
   t.after(delivery.close)

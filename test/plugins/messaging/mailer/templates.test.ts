@@ -6,7 +6,7 @@ import { createLibrary } from '../../../../mail/languages/library.ts'
 import { previewAll } from '../../../../mail/preview.ts'
 import { configuredRenderer } from '../../../../plugins/messaging/mailer/renderer.ts'
 import { type Response, startTemplateServer } from '../../../mail/template-server.ts'
-import { configOf } from '../../../support/config.ts'
+import { testConfig } from '../../../support/config.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { buildMailApp } from '../../../support/messages/mail-app.ts'
 import { until } from '../../../support/processes/until.ts'
@@ -106,7 +106,7 @@ async function start(
   const server = await startTemplateServer(t, response)
   const database = await cloneDatabase(t)
   const app = await buildMailApp(
-    configOf(
+    testConfig(
       { DATABASE_URL: database.url, AUTH_MAILER_TEMPLATES_RECOVERY: server.url, ...env },
       dev,
     ),
@@ -122,7 +122,7 @@ async function start(
 /** Caching outside development, tested with the renderer alone, because the guard rejects local servers. */
 async function caching(t: TestContext, response: Response | string, env: Record<string, string>) {
   const server = await startTemplateServer(t, response)
-  const config = configOf({ AUTH_MAILER_TEMPLATES_RECOVERY: server.url, ...env }, false)
+  const config = testConfig({ AUTH_MAILER_TEMPLATES_RECOVERY: server.url, ...env }, false)
   const log = { warn() {} }
   const renderer = configuredRenderer(config, {
     fetch,

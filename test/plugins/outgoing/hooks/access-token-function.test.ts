@@ -9,7 +9,7 @@ import type { Session } from '../../../../schemas/session.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
 import { outcomeOf, refresh } from '../../../support/requests.ts'
 import { build } from '../../../support/server.ts'
-import { statementsOf } from '../../../support/statements.ts'
+import { watchStatements } from '../../../support/statements.ts'
 import { autoconfirm, signIn, signUpUser } from '../../../support/users.ts'
 import { functionEnv, makeFunction } from '../../../support/webhooks/hook-functions.ts'
 
@@ -70,7 +70,7 @@ suite('custom access token hook as database function', () => {
   test('adds only its call to the statements of a refresh', async () => {
     const { app } = await started
     const { refresh_token } = await signUpUser(app)
-    const statements = await statementsOf(app, () => refresh(app, refresh_token))
+    const statements = await watchStatements(app, () => refresh(app, refresh_token))
     assert.equal(statements.length, 1, statements.join('\n'))
   })
 })

@@ -16,7 +16,7 @@ import {
 } from '../../../support/factors/factors.ts'
 import {
   emailAfter,
-  pathOf,
+  emailedPath,
   pkcePair,
   redirectParams,
 } from '../../../support/messages/mail-journeys.ts'
@@ -100,9 +100,9 @@ suite('custom access token hook over HTTP', () => {
       emailAfter(server, email, () => call(app, '/recover', { email, ...more }))
     const token = codeIn(await send())
     const typed: Session = (await verify(app, { type: 'recovery', email, token })).json()
-    const opened = redirectParams(await app.inject(pathOf(linkIn(await send()))))
+    const opened = redirectParams(await app.inject(emailedPath(linkIn(await send()))))
     const { verifier, fields } = pkcePair()
-    const { query } = redirectParams(await app.inject(pathOf(linkIn(await send(fields)))))
+    const { query } = redirectParams(await app.inject(emailedPath(linkIn(await send(fields)))))
     const exchange = { auth_code: query.code, code_verifier: verifier }
     const exchanged: Session = (await call(app, '/token?grant_type=pkce', exchange)).json()
     const tokens = [typed.access_token, opened.fragment.access_token, exchanged.access_token]

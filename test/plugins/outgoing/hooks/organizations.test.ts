@@ -3,13 +3,18 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { nextEmail } from '../../../support/messages/mail-journeys.ts'
-import { as, ok, organizationsOn, ownerOf } from '../../../support/organizations/organizations.ts'
+import {
+  as,
+  createOwner,
+  ok,
+  organizationsOn,
+} from '../../../support/organizations/organizations.ts'
 import { outcomeOf } from '../../../support/requests.ts'
 import {
-  accountOf,
   addOwner,
-  faultOf,
-  roleOf,
+  findMemberRole,
+  findScimAccount,
+  scimError,
   scimServer,
   userSchema,
 } from '../../../support/scim/clients.ts'
@@ -23,7 +28,7 @@ suite('before organization join hook', () => {
     const env = { ...organizationsOn, ...receiver.env('BEFORE_ORGANIZATION_JOIN') }
     const server = await build(t, { env })
     const { app } = server
-    const { owner, organization } = await ownerOf(app)
+    const { owner, organization } = await createOwner(app)
     const email = newAddress()
     await ok(app, owner, `POST /organizations/${organization.id}/invitations`, { email })
     const { mail } = await nextEmail(server, email)
@@ -71,7 +76,7 @@ suite('before organization join hook', () => {
 
     const refused = await client.send('POST', '/Users', ann)
 
-    assert.deepEqual(faultOf(refused), [403, ''])
+    assert.deepEqual(scimError(refused), [403, ''])
     assert.match(refused.body, /The contract has no seat left/)
     const list = await client.ask<{ totalResults: number }>('GET', '/Users')
     assert.equal(list.totalResults, 0)
@@ -84,8 +89,8 @@ suite('before organization join hook', () => {
     })
     receiver.answer({})
     const { id } = await client.create(ann)
-    const { user_id: userId } = await accountOf(app, id)
-    assert.equal(await roleOf(app, organization, String(userId)), 'member active scim')
+    const { user_id: userId } = await findScimAccount(app, id)
+    assert.equal(await findMemberRole(app, organization, String(userId)), 'member active scim')
   })
 
   test('is not called for a user whom a SCIM client links and who is a member', async (t) => {
@@ -99,6 +104,6 @@ suite('before organization join hook', () => {
     await client.create({ userName: email, emails: [{ value: email }] })
 
     assert.deepEqual(receiver.calls, [])
-    assert.equal(await roleOf(app, organization, id), 'owner active admin')
+    assert.equal(await findMemberRole(app, organization, id), 'owner active admin')
   })
 })

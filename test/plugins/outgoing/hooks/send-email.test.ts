@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import type { HookEmail } from '../../../../plugins/outgoing/hooks/messages.ts'
 import { asAdmin } from '../../../support/admin.ts'
 import { cloneDatabase } from '../../../support/database.ts'
-import { pathOf, redirectParams } from '../../../support/messages/mail-journeys.ts'
+import { emailedPath, redirectParams } from '../../../support/messages/mail-journeys.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
 import { untilRows } from '../../../support/processes/until.ts'
 import { call, changeUser, verify } from '../../../support/requests.ts'
@@ -63,7 +63,7 @@ suite('send email hook over HTTP', () => {
     assert.equal((await signUp(app, { email }, { data: { name: 'Ann' } })).statusCode, 200)
     const event = await receiver.next(0, ofKind('signup', email))
     const [message] = messagesOf(event)
-    const { fragment } = redirectParams(await app.inject(pathOf(message?.link ?? '')))
+    const { fragment } = redirectParams(await app.inject(emailedPath(message?.link ?? '')))
     return { email, event, message, token: fragment.access_token ?? assert.fail() }
   }
 
@@ -126,7 +126,7 @@ suite('send email hook over HTTP', () => {
     const [toOld, toNew] = messages
     const typed = { type: 'email_change', email, token: toOld?.code }
     assert.equal((await verify(app, typed)).json().code, '200')
-    const opened = redirectParams(await app.inject(pathOf(toNew?.link ?? '')))
+    const opened = redirectParams(await app.inject(emailedPath(toNew?.link ?? '')))
     assert.ok(opened.fragment.access_token)
     const changed = (reported: HookEvent) =>
       Object(reported.email_data).email_action_type === 'email_changed_notification'

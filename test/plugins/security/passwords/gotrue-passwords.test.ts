@@ -10,7 +10,7 @@ import pino from 'pino'
 
 import { writeUsers } from '../../../../cli/users/export.ts'
 import { buildApp } from '../../../../server/app.ts'
-import { configOf, encryptionKey } from '../../../support/config.ts'
+import { encryptionKey, testConfig } from '../../../support/config.ts'
 import { gotrueSealed } from '../../../support/gotrue/encryption.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
 import { changeUser, outcomeOf } from '../../../support/requests.ts'
@@ -46,7 +46,7 @@ async function storedPassword(app: App, id: string): Promise<string> {
 /** Another start on the same database: how a sign-in ends there. */
 async function signInAgain(url: string, env: Record<string, string>, email: string) {
   const own = { AUTH_JWT_ALGORITHM: 'ES256', AUTH_ENCRYPTION_KEY: encryptionKey }
-  const config = configOf({ DATABASE_URL: url, ...own, ...env }, false)
+  const config = testConfig({ DATABASE_URL: url, ...own, ...env }, false)
   const app = await buildApp({ config, log: pino({ level: 'silent' }) })
   try {
     await app.ready()

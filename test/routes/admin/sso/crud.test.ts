@@ -8,7 +8,7 @@ import { serve } from '../../../support/processes/listening.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
 import { createServer } from '../../../support/providers/tls.ts'
 import { outcomeOf } from '../../../support/requests.ts'
-import { createIdp, metadataOf, signedResponse } from '../../../support/saml/idp.ts'
+import { buildIdpMetadata, createIdp, signedResponse } from '../../../support/saml/idp.ts'
 import { addIdp, ask, begin, path, post, samlOn } from '../../../support/saml/server.ts'
 import { type App, build } from '../../../support/server.ts'
 
@@ -170,7 +170,7 @@ suite('/admin/sso/providers', () => {
     'metadata with sign-on by SOAP only': {
       metadata_xml: createIdp().metadata.replace('HTTP-Redirect', 'SOAP'),
     },
-    'metadata without a certificate': { metadata_xml: metadataOf('https://idp.example', []) },
+    'metadata without a certificate': { metadata_xml: buildIdpMetadata('https://idp.example', []) },
     'an empty domain': { domains: [' '] },
     'an attribute mapping of an array to a string': {
       attribute_mapping: { keys: { name: { name: 'cn', array: true } } },

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import {
   emailAfter,
-  pathOf,
+  emailedPath,
   pkcePair,
   redirectParams,
 } from '../../../support/messages/mail-journeys.ts'
@@ -20,7 +20,7 @@ const confirming = { AUTH_MAILER_LINK_CONFIRMATION: 'true' }
 async function newLink(server: Built, fields: object = {}, query = ''): Promise<string> {
   const email = newAddress()
   const send = () => call(server.app, `/otp${query}`, { email, ...fields })
-  return pathOf(linkIn(await emailAfter(server, email, send)))
+  return emailedPath(linkIn(await emailAfter(server, email, send)))
 }
 
 /** The form of the page as a browser parses it. */

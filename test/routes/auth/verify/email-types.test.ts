@@ -8,10 +8,10 @@ import type { Session } from '../../../../schemas/session.ts'
 import type { User } from '../../../../schemas/user.ts'
 import {
   emailAfter,
+  emailedToken,
   open,
   pkcePair,
   redirectParams,
-  tokenOf,
 } from '../../../support/messages/mail-journeys.ts'
 import { codeIn, linkIn } from '../../../support/messages/mail-links.ts'
 import type { ReceivedMail } from '../../../support/messages/mail-server.ts'
@@ -99,10 +99,10 @@ suite('email links', () => {
       assert.equal(link.origin + link.pathname, 'http://auth.example/verify')
       assert.equal(link.searchParams.get('type'), kind.type)
       assert.equal(link.searchParams.get('redirect_to'), target)
-      assert.match(tokenOf(message), /^[0-9a-f]{64}$/)
+      assert.match(emailedToken(message), /^[0-9a-f]{64}$/)
       const html = String(mail.html).replaceAll('&amp;', '&')
       assert.ok(html.includes(codeIn(message)), 'the HTML part has the code')
-      assert.ok(html.includes(tokenOf(message)), 'the HTML part has the link')
+      assert.ok(html.includes(emailedToken(message)), 'the HTML part has the link')
     })
 
     test(`${name}: the link signs in and redirects to the app`, async () => {
@@ -140,7 +140,7 @@ suite('email links', () => {
     test(`${name}: the token hash signs in`, async () => {
       const { app } = await server()
       const email = newAddress()
-      const token_hash = tokenOf(await kind.ask(await server(), email, {}))
+      const token_hash = emailedToken(await kind.ask(await server(), email, {}))
       const response = await verify(app, { type: kind.type, token_hash })
       assert.equal(response.statusCode, 200, response.body)
       await isConfirmed(await server(), response.json<Session>().access_token, email)
@@ -154,7 +154,7 @@ suite('email links', () => {
       const email = newAddress()
       const { verifier, fields } = pkcePair()
       const message = await kind.ask(await server(), email, fields)
-      assert.match(tokenOf(message), /^pkce_[\w-]{43}$/)
+      assert.match(emailedToken(message), /^pkce_[\w-]{43}$/)
       const { query, fragment } = redirectParams(await open(app, message))
       assert.deepEqual(fragment, {})
       assert.deepEqual(Object.keys(query).sort(), ['code', 'from'])
@@ -190,7 +190,7 @@ suite('email links', () => {
     const signedUp = await verify(app, { type: 'email', email, token: first })
     assert.equal(signedUp.json<Session>().type, 'signup')
     const second = await emailAfter(await server(), email, send)
-    const signedIn = await verify(app, { type: 'email', token_hash: tokenOf(second) })
+    const signedIn = await verify(app, { type: 'email', token_hash: emailedToken(second) })
     assert.equal(signedIn.json<Session>().type, 'magiclink')
   })
 
@@ -202,7 +202,7 @@ suite('email links', () => {
       const email = newAddress()
       const typed = { type: 'magiclink', email, token: codeIn(await send(email)) }
       assert.equal((await verify(app, typed)).json<Session>().user.email, email)
-      const hash = { type: 'magiclink', token_hash: tokenOf(await send(newAddress())) }
+      const hash = { type: 'magiclink', token_hash: emailedToken(await send(newAddress())) }
       assert.equal((await verify(app, hash)).statusCode, 200)
     })
   }

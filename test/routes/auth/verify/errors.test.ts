@@ -5,10 +5,10 @@ import { suite, type TestContext, test } from 'node:test'
 import { adminCall } from '../../../support/admin.ts'
 import {
   emailAfter,
+  emailedPath,
+  emailedToken,
   open,
-  pathOf,
   redirectParams,
-  tokenOf,
 } from '../../../support/messages/mail-journeys.ts'
 import { codeIn, linkIn } from '../../../support/messages/mail-links.ts'
 import type { ReceivedMail } from '../../../support/messages/mail-server.ts'
@@ -41,7 +41,7 @@ suite('POST /verify: invalid codes and links', () => {
     const message = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
     const type = 'recovery'
     const typed = { type, email, token: codeIn(message) }
-    return { server, email, message, typed, handed: { type, token_hash: tokenOf(message) } }
+    return { server, email, message, typed, handed: { type, token_hash: emailedToken(message) } }
   }
 
   const invalidCases: Record<
@@ -139,7 +139,7 @@ suite('POST /verify: invalid codes and links', () => {
     ]) {
       assert.deepEqual((await verify(app, body)).json(), rejected)
     }
-    const handed = await verify(app, { type: 'sms', token_hash: tokenOf(message) })
+    const handed = await verify(app, { type: 'sms', token_hash: emailedToken(message) })
     assert.deepEqual(handed.json(), linkRejected)
     assert.equal((await verify(app, { type: 'signup', email, token })).statusCode, 200)
   })
@@ -250,7 +250,7 @@ suite('POST /verify: racing requests', () => {
     const { app } = server
     const email = newAddress()
     const message = await emailAfter(server, email, () => call(app, '/otp', { email }))
-    const path = pathOf(linkIn(message))
+    const path = emailedPath(linkIn(message))
     const body = { type: 'signup', email, token: codeIn(message) }
     const responses = await Promise.all([
       ...Array.from({ length: 4 }, () => verify(app, body)),

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import type { Session } from '../../../../schemas/session.ts'
 import { adminCall } from '../../../support/admin.ts'
-import { emailAfter, pkcePair, tokenOf } from '../../../support/messages/mail-journeys.ts'
+import { emailAfter, emailedToken, pkcePair } from '../../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../../support/messages/mail-links.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
 import { call, outcomeOf, verify } from '../../../support/requests.ts'
@@ -56,7 +56,7 @@ suite('POST /verify: form of the specification', () => {
     const message = await emailAfter(server, email, () =>
       call(server.app, '/recover', { email, ...pkcePair().fields }),
     )
-    const token = tokenOf(message)
+    const token = emailedToken(message)
     assert.match(token, /^pkce_/)
     const response = await verify(server.app, { type: 'recovery', token })
     assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])

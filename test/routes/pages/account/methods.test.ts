@@ -11,7 +11,7 @@ import {
   makeStale,
 } from '../../../support/account-pages.ts'
 import { describe, externalServer, verifiedProfile } from '../../../support/external.ts'
-import { codeOf, everyFactor, wrongCode } from '../../../support/factors/factors.ts'
+import { everyFactor, totpCode, wrongCode } from '../../../support/factors/factors.ts'
 import { nextEmail } from '../../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../../support/messages/mail-links.ts'
 import { buildWithSms } from '../../../support/messages/phone-journeys.ts'
@@ -38,7 +38,7 @@ suite('sign-in methods at the account page', () => {
     const wrong = await browser.submit(scan, { code: wrongCode(secret), action: 'verify' })
     assert.equal(errorIn(wrong), 'The code is wrong or has expired.')
     assert.ok(!wrong.html.includes('<svg'))
-    const added = await browser.submit(wrong, { code: codeOf(secret), action: 'verify' })
+    const added = await browser.submit(wrong, { code: totpCode(secret), action: 'verify' })
     assert.equal(doneIn(added), 'Your change is saved.')
     assert.match(added.html, /My app/)
     const again = await browser.submit(added, { name: 'My app', action: 'add_totp' })
