@@ -14,7 +14,7 @@ import {
   signInClient,
   startAuthorization,
 } from '../support/oauth-server.ts'
-import { type Pair, type Response, racesOf, trueFacts } from '../support/races/pairs.ts'
+import { type Pair, type Response, runRaces, trueFacts } from '../support/races/pairs.ts'
 import { suiteOfRaces } from '../support/races/suite.ts'
 import type { Users } from '../support/races/users.ts'
 import { call } from '../support/requests.ts'
@@ -95,7 +95,7 @@ function exchangeAnd(users: Users, prepare: Prepare, revoke: (stage: Stage) => P
       })
     },
   }
-  return racesOf(pair, rounds)
+  return runRaces(pair, rounds)
 }
 
 const revokeGrant =
@@ -137,7 +137,7 @@ function twoExchanges(users: Users) {
       })
     },
   }
-  return racesOf(pair, rounds)
+  return runRaces(pair, rounds)
 }
 
 interface Asked {
@@ -174,7 +174,7 @@ function approvalAndRevocation(users: Users) {
         [`the revocation was answered ${second.statusCode}`]: second.statusCode !== 204,
       }),
   }
-  return racesOf(pair, rounds)
+  return runRaces(pair, rounds)
 }
 
 interface Registered {
@@ -214,7 +214,7 @@ function registrationAndAdmin(users: Users) {
       })
     },
   }
-  return racesOf(pair, rounds)
+  return runRaces(pair, rounds)
 }
 
 const env = {

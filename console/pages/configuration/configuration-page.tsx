@@ -59,8 +59,9 @@ function isWanted(onlySet: boolean) {
 }
 
 function Groups({ variables }: { variables: ShownVariable[] }) {
-  if (variables.length === 0)
+  if (variables.length === 0) {
     return <Empty title="No variable matches">Search for another word.</Empty>
+  }
   const groups = Map.groupBy(variables, ({ group }) => group)
   return (
     <>

@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
 import { pathOf, roleOptions, type ShownConnection, useRoles } from './organization.ts'
-import { type RoleRule, RoleRules } from './role-rules.tsx'
+import { type RoleMappingRule, RoleRules } from './role-rules.tsx'
 
 interface ConnectionDialogProps {
   id: string
@@ -18,7 +18,7 @@ interface ConnectionDialogProps {
 
 export function ConnectionDialog({ id, connection, onDone, onClose }: ConnectionDialogProps) {
   const roles = useRoles(id)
-  const [rules, setRules] = useState<RoleRule[]>(connection?.role_mapping ?? [])
+  const [rules, setRules] = useState<RoleMappingRule[]>(connection?.role_mapping ?? [])
   const path = `${pathOf(id)}/connections`
   const save = async ({ name, provider, default_role }: FormFields) => {
     const fields = { name, default_role, role_mapping: rules }

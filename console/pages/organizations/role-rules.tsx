@@ -4,12 +4,12 @@ import { Button } from '../../parts/button.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import type { ShownConnection } from './organization.ts'
 
-export type RoleRule = ShownConnection['role_mapping'][number]
+export type RoleMappingRule = ShownConnection['role_mapping'][number]
 
 interface RoleRulesProps {
-  rules: readonly RoleRule[]
+  rules: readonly RoleMappingRule[]
   roles: readonly (readonly [value: string, text: string])[]
-  onChange: (rules: RoleRule[]) => void
+  onChange: (rules: RoleMappingRule[]) => void
 }
 
 /** Which role a claim of the provider gives; the order of the rules counts. */
@@ -53,10 +53,10 @@ export function RoleRules({ rules, roles, onChange }: RoleRulesProps) {
 }
 
 interface RuleProps {
-  rule: RoleRule
+  rule: RoleMappingRule
   index: number
   roles: RoleRulesProps['roles']
-  onChange: (rule: RoleRule) => void
+  onChange: (rule: RoleMappingRule) => void
   onRemove: () => void
   onMoveUp: () => void
 }

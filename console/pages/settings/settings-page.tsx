@@ -45,8 +45,9 @@ function isWanted({ name, group, value, description }: ShownSetting): boolean {
 
 /** A link from the configuration page names a setting. */
 function Groups({ settings, of }: { settings: ShownSetting[]; of: Resource<ShownSettings> }) {
-  if (settings.length === 0)
+  if (settings.length === 0) {
     return <Empty title="No setting matches">Search for another word.</Empty>
+  }
   const named = query.value.get('name')
   const groups = Map.groupBy(settings, ({ group }) => group)
   return (

@@ -174,7 +174,7 @@ suite('domains of an organization', () => {
 
   test('do not give a default role above those of the admin who adds a domain or lets it join', async () => {
     const { app, owner, organization, path } = await verified()
-    const admin = await memberOf(app, organization, 'admin')
+    const admin = await createMember(app, organization, 'admin')
     await ok(app, owner, `PUT ${path}`, { default_role: 'owner' })
     const joining = { domain: 'automatic' }
     const switched = await as(app, admin, `PUT ${path}`, { joining })

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { emailAfter, open } from '../../support/messages/mail-journeys.ts'
 import type { Ending } from '../../support/processes/ending.ts'
 import { call } from '../../support/requests.ts'
-import { accountOf, scimServer } from '../../support/scim/clients.ts'
+import { findScimAccount, scimServer } from '../../support/scim/clients.ts'
 
 const email = 'eve@elsewhere.test'
 const eve = { userName: 'eve', emails: [{ value: email }] }
@@ -16,7 +16,7 @@ async function confirmedOutsider(t: Ending) {
   const { id } = await client.create(eve)
   const message = await emailAfter(server, email, () => call(app, '/magiclink', { email }))
   assert.equal((await open(app, message)).statusCode, 303)
-  const account = await accountOf(app, id)
+  const account = await findScimAccount(app, id)
   assert.ok(account.email_confirmed_at)
   return { app, client, path: `/Users/${id}`, id, account }
 }
@@ -27,7 +27,7 @@ suite('accounts whose user confirmed an address outside of the verified domains'
     const value = [{ value: 'it@corp.test' }]
     const changed = await client.patch(path, { op: 'replace', path: 'emails', value })
     assert.equal(changed.statusCode, 200, changed.body)
-    assert.equal((await accountOf(app, id)).email, email)
+    assert.equal((await findScimAccount(app, id)).email, email)
   })
 
   test('are not deleted with the provisioned user', async (t) => {
