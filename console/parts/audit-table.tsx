@@ -9,8 +9,8 @@ const columns: Column<ShownAuditEntry>[] = [
   { title: 'Action', cell: ({ payload }) => formatName(payload.action ?? '') },
   { title: 'By', kind: 'cut', cell: ({ payload }) => <Author {...payload} /> },
   { title: 'On', kind: 'cut', cell: ({ payload }) => <Subject {...payload} /> },
-  { title: 'Address', cell: ({ ip_address }) => ip_address || '–' },
   { title: 'Details', cell: ({ payload }) => <Traits {...payload} /> },
+  { title: 'Address', cell: ({ ip_address }) => ip_address || '–' },
 ]
 
 export function AuditTable({ entries }: { entries: ShownAuditEntry[] }) {
