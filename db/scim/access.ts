@@ -32,6 +32,21 @@ const wantedRole = (
     'c.default_role',
   )
 
+/** The accounts of provisioned users. */
+export async function listAccountIds(
+  trx: Trx,
+  connectionId: string,
+  scimUserIds: readonly string[],
+): Promise<string[]> {
+  const rows = await trx
+    .selectFrom('scim_users')
+    .select('user_id')
+    .where('sso_provider_id', '=', connectionId)
+    .where(sql<boolean>`id = any(${[...scimUserIds]}::uuid[])`)
+    .execute()
+  return rows.flatMap(({ user_id }) => user_id ?? [])
+}
+
 /** Provisioned members of the organization whose role is not the one that their groups give them. */
 export async function findRoleChanges(
   trx: Trx,

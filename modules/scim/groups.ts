@@ -17,7 +17,12 @@ import { scimRejected } from '../../schemas/errors.ts'
 import { resourceDefinitions } from '../../schemas/scim/resources.ts'
 import { recordChange } from '../organizations/index.ts'
 import { readMemberChange, readMemberIds, type ScimMemberChange } from './members.ts'
-import { applyRoles, type ProvisioningRequest, scimClientInfo } from './membership.ts'
+import {
+  applyRoles,
+  lockMemberAccounts,
+  type ProvisioningRequest,
+  scimClientInfo,
+} from './membership.ts'
 import { applyOperations } from './patch/apply.ts'
 import type { Operation } from './patch/operations.ts'
 import type { ScimDeps } from './plugin.ts'
@@ -37,6 +42,7 @@ export async function createScimGroup(
 ): Promise<ResourceKey> {
   const key = { connectionId: request.connection.sso_provider_id, id: crypto.randomUUID() }
   const ids = readMemberIds(members)
+  await lockMemberAccounts(trx, ids, request)
   await rejectingTaken(() => insertScimGroup(trx, key, resource, request.now))
   await applyRoles(deps, trx, await applyMembers(trx, key, [{ kind: 'add', ids }]), request)
   await recordGroup(deps, trx, 'organization_group_created', { id: key.id, resource }, request)
@@ -86,10 +92,14 @@ async function changeGroup(
   const key = { connectionId: request.connection.sso_provider_id, id }
   const before = await lockOrThrow(trx, key, ifMatch)
   const resource = make(before.resource)
-  await rejectingTaken(() => updateScimGroup(trx, key, resource, request.now))
-  const changed = await applyMembers(trx, key, members)
   // Roles are mapped by the name.
   const isRenamed = resource.displayName !== before.resource.displayName
+  const readsAll = isRenamed || members.some(({ kind }) => kind === 'set')
+  const present = readsAll ? await listMemberIds(trx, id) : []
+  const concerned = [...(isRenamed ? present : []), ...listConcerned(members, present)]
+  await lockMemberAccounts(trx, concerned, request)
+  await rejectingTaken(() => updateScimGroup(trx, key, resource, request.now))
+  const changed = await applyMembers(trx, key, members)
   const affected = isRenamed ? [...changed, ...(await listMemberIds(trx, id))] : changed
   await applyRoles(deps, trx, affected, request)
   await recordGroup(deps, trx, 'organization_group_updated', { id, resource }, request)
@@ -105,6 +115,7 @@ export async function removeScimGroup(
   const key = { connectionId: request.connection.sso_provider_id, id }
   const { resource } = await lockOrThrow(trx, key, ifMatch)
   const members = await listMemberIds(trx, id)
+  await lockMemberAccounts(trx, members, request)
   await deleteScimGroup(trx, key)
   await applyRoles(deps, trx, members, request)
   await recordGroup(deps, trx, 'organization_group_deleted', { id, resource }, request)
@@ -144,6 +155,16 @@ export async function requireScimGroup(
   const found = await findScimGroup(db, key, options)
   if (!found) throw noSuchGroup(key.id)
   return found
+}
+
+/** The users whose membership the changes may change. */
+function listConcerned(changes: readonly ScimMemberChange[], present: readonly string[]): string[] {
+  const were = new Set(present)
+  return changes.flatMap(({ kind, ids }) => {
+    if (kind !== 'set') return ids
+    const kept = new Set(ids)
+    return [...present.filter((one) => !kept.has(one)), ...ids.filter((one) => !were.has(one))]
+  })
 }
 
 /** Returns the users whose membership may have changed. Throws invalidValue for an unknown user. */

@@ -2,8 +2,9 @@
 import type { Db, Trx } from '../../db/core/database.ts'
 import { findMember, type MemberRow } from '../../db/organizations/members.ts'
 import { findOrganization, type OrganizationRow } from '../../db/organizations/organizations.ts'
-import { findRoleChanges } from '../../db/scim/access.ts'
+import { findRoleChanges, listAccountIds } from '../../db/scim/access.ts'
 import type { ScimConnectionRow } from '../../db/scim/connections.ts'
+import { lockUsers } from '../../db/users/update-user.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { adminActor } from '../audit/index.ts'
 import { addMember, removeMember, setMemberRole, setMemberStatus } from '../organizations/index.ts'
@@ -94,7 +95,20 @@ async function provisionedMember(
   return member?.joined_by === 'scim' ? member : undefined
 }
 
-/** Sets the roles that the groups of these users give them. Throws last_owner. */
+/**
+ * Locks the accounts of users whose groups will change, before the change: another request may change other groups of
+ * theirs, and a deletion locks the account before the groups.
+ */
+export async function lockMemberAccounts(
+  trx: Trx,
+  scimUserIds: readonly string[],
+  { connection }: ProvisioningRequest,
+): Promise<void> {
+  if (!connection.organization_id) return
+  await lockUsers(trx, await listAccountIds(trx, connection.sso_provider_id, scimUserIds))
+}
+
+/** Sets the roles that the groups of these users give them; the accounts must be locked. Throws last_owner. */
 export async function applyRoles(
   deps: MembershipDeps,
   trx: Trx,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { asAdmin } from '../../support/admin.ts'
+import { lockUserRow } from '../../support/locked-user.ts'
 import { outcomeOf } from '../../support/requests.ts'
 import {
   findMemberRole,
@@ -173,6 +174,26 @@ suite('roles by SCIM groups', () => {
       value: 'Others',
     })
     assert.deepEqual([await role(a), await role(b)], ['member active scim', 'owner active scim'])
+  })
+
+  test('follow two groups that a user leaves at the same time', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    await mapped(app, client)
+    const [ann, bert] = await twoUsers(client)
+    const admins = await client.createGroup('Admins', [ann])
+    const owners = await client.createGroup('Owners', [ann, bert])
+    const { user_id } = await findScimAccount(app, ann)
+    const lock = await lockUserRow(app, user_id ?? '')
+    const leave = ({ id }: Group) =>
+      client.patch(`/Groups/${id}`, { op: 'remove', path: `members[value eq "${ann}"]` })
+    const first = await lock.queue(1, () => leave(owners))
+    const second = await lock.queue(2, () => leave(admins))
+    await lock.release()
+    const statuses = (await Promise.all([first.response, second.response])).map(
+      ({ statusCode }) => statusCode,
+    )
+    assert.deepEqual(statuses, [200, 200])
+    assert.equal(await findMemberRole(app, organization, user_id ?? ''), 'member active scim')
   })
 
   test('keep a role of the organization that the mapping or the default names', async (t) => {
