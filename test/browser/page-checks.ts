@@ -5,6 +5,8 @@ import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 
+import { until } from '../support/processes/until.ts'
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 
 /** What sticks out of the screen. A string, because this program knows no DOM. */
@@ -29,4 +31,21 @@ export async function findings(page: Page): Promise<string[]> {
     .flatMap(({ id, nodes }) =>
       nodes.map(({ target, any }) => `${id}: ${target} ${any[0]?.message ?? ''}`),
     )
+}
+
+/** How many parts are loading, and the size of the page. */
+const progress = `[document.querySelectorAll('[aria-label=Loading]').length, document.body.innerHTML.length]`
+
+/** Waits until a page of the console has loaded what it shows: nothing says that it loads, and nothing changes. */
+export async function settled(page: Page): Promise<void> {
+  let before = ''
+  await until(
+    async () => {
+      const now = JSON.stringify(await page.evaluate(progress))
+      const isSettled = now === before && now.startsWith('[0,')
+      before = now
+      return isSettled
+    },
+    { everyMs: 100, missing: 'the page still loads' },
+  )
 }

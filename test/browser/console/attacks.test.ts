@@ -9,6 +9,7 @@ import { asAdmin } from '../../support/admin.ts'
 import { serve } from '../../support/processes/listening.ts'
 import { signedIn } from '../../support/users.ts'
 import { executablePath } from '../chromium.ts'
+import { settled } from '../page-checks.ts'
 import { makeUser, open, openSignedIn } from './console-site.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
@@ -31,11 +32,11 @@ suite('attacks on the console', { skip }, () => {
     for (const tab of ['Security', 'Sessions', 'Email', 'Metadata', 'Activity', 'Details']) {
       await page.getByRole('navigation', { name: 'User' }).getByRole('link', { name: tab }).click()
       await page.locator('[aria-current=page]', { hasText: tab }).waitFor()
-      await page.waitForLoadState('networkidle')
+      await settled(page)
       assert.deepEqual(await harmOn(page), [], tab)
     }
     await open(page, 'Audit trail')
-    await page.waitForLoadState('networkidle')
+    await settled(page)
     assert.deepEqual(await harmOn(page), [])
   })
 

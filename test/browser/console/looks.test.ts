@@ -10,7 +10,7 @@ import { suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 
 import { executablePath } from '../chromium.ts'
-import { findings } from '../page-checks.ts'
+import { findings, settled } from '../page-checks.ts'
 import { openConsole, signInWithKey } from './console-site.ts'
 import { fillConsole, pathsOf } from './looks-pages.ts'
 
@@ -91,11 +91,6 @@ async function go(page: Page, path: string): Promise<void> {
   )
   await page.locator('h1').waitFor()
   await settled(page)
-}
-
-async function settled(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle')
-  await page.locator('[aria-label=Loading]').first().waitFor({ state: 'detached' })
 }
 
 async function look(page: Page, name: string): Promise<void> {

@@ -8,6 +8,7 @@ import { asAdmin } from '../../support/admin.ts'
 import { serve } from '../../support/processes/listening.ts'
 import { until } from '../../support/processes/until.ts'
 import { executablePath } from '../chromium.ts'
+import { settled } from '../page-checks.ts'
 import { makeUser, message, open, openSignedIn } from './console-site.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
@@ -89,7 +90,7 @@ suite('operations in the console', { skip }, () => {
     await until(async () => {
       await state.selectOption('All')
       await state.selectOption('Delivered')
-      await page.waitForLoadState('networkidle')
+      await settled(page)
       return (await page.getByRole('row', { name: /user\.created/ }).count()) > 0
     })
     await page
