@@ -1,4 +1,4 @@
-/** Invitations, domains, groups and audit entries of organizations. */
+/** Invitations, domains and audit entries of organizations. */
 import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 
 const ofOrganization = 'uuid not null references postern_organizations (id) on delete cascade'
@@ -7,7 +7,6 @@ const times = { created_at: 'timestamptz not null', updated_at: 'timestamptz not
 export async function up(db: MigrationDb): Promise<void> {
   await invitations(db)
   await domains(db)
-  await groups(db)
   await auditEntries(db)
   await indexes(db)
 }
@@ -51,30 +50,6 @@ async function domains(db: MigrationDb): Promise<void> {
   )
 }
 
-/** `role` is the one that members of the group get, in the order of `priority`, lowest first. */
-async function groups(db: MigrationDb): Promise<void> {
-  await ensureTable(db, 'postern_organization_groups', {
-    id: 'uuid primary key',
-    organization_id: ofOrganization,
-    connection_id: 'uuid references postern_organization_connections (id) on delete cascade',
-    name: 'text not null',
-    external_id: 'text',
-    role: 'text',
-    priority: 'integer not null default 0',
-    ...times,
-  })
-  await ensureTable(
-    db,
-    'postern_organization_group_members',
-    {
-      group_id: 'uuid not null references postern_organization_groups (id) on delete cascade',
-      user_id: 'uuid not null references users (id) on delete cascade',
-      created_at: 'timestamptz not null',
-    },
-    ['primary key (group_id, user_id)'],
-  )
-}
-
 /** What the members of an organization may read of the audit log. */
 async function auditEntries(db: MigrationDb): Promise<void> {
   await ensureTable(db, 'postern_organization_audit_entries', {
@@ -97,12 +72,6 @@ async function indexes(db: MigrationDb): Promise<void> {
       on postern_organization_invitations (invited_by)`,
     `create unique index if not exists postern_organization_domains_verified_idx
       on postern_organization_domains (domain) where verified_at is not null`,
-    `create index if not exists postern_organization_groups_organization_idx
-      on postern_organization_groups (organization_id, created_at, id)`,
-    `create index if not exists postern_organization_groups_connection_idx
-      on postern_organization_groups (connection_id)`,
-    `create index if not exists postern_organization_group_members_user_idx
-      on postern_organization_group_members (user_id)`,
     `create index if not exists postern_organization_audit_entries_idx
       on postern_organization_audit_entries (organization_id, created_at, id)`,
   ])

@@ -148,5 +148,4 @@ export async function countUserOrganizations(db: Db, userId: string): Promise<nu
 /** The memberships of a deleted user. */
 export async function deleteUserMemberships(trx: Trx, userId: string): Promise<void> {
   await trx.deleteFrom('postern_organization_members').where('user_id', '=', userId).execute()
-  await trx.deleteFrom('postern_organization_group_members').where('user_id', '=', userId).execute()
 }

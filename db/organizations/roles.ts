@@ -110,8 +110,8 @@ export async function deleteRole(trx: Trx, id: string): Promise<void> {
 }
 
 /**
- * True when a member, an invitation, a group, a connection (also one for SCIM) or an organization names the role; with
- * null, of any organization.
+ * True when a member, an invitation, a connection (also one for SCIM) or an organization names the role; with null, of
+ * any organization.
  */
 export async function isRoleUsed(
   trx: Trx,
@@ -121,7 +121,6 @@ export async function isRoleUsed(
   const places = [
     ['postern_organization_members', 'organization_id', sql<boolean>`role = ${name}`],
     ['postern_organization_invitations', 'organization_id', sql<boolean>`role = ${name}`],
-    ['postern_organization_groups', 'organization_id', sql<boolean>`role = ${name}`],
     ['postern_organization_connections', 'organization_id', isMappedTo(name)],
     ['postern_scim_connections', 'organization_id', isProvisionedWith(name)],
     ['postern_organizations', 'id', sql<boolean>`default_role = ${name}`],

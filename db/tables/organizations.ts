@@ -109,27 +109,6 @@ export interface OrganizationDomainsTable {
   updated_at: Date
 }
 
-export interface OrganizationGroupsTable {
-  id: string
-  organization_id: string
-  /** The connection that provisions the group; null for one made by hand. */
-  connection_id: string | null
-  name: string
-  external_id: string | null
-  /** The role of members of the group. */
-  role: string | null
-  /** Of several groups with a role, the lowest decides. */
-  priority: Generated<number>
-  created_at: Date
-  updated_at: Date
-}
-
-export interface OrganizationGroupMembersTable {
-  group_id: string
-  user_id: string
-  created_at: Date
-}
-
 export interface OrganizationAuditEntriesTable {
   id: string
   organization_id: string
@@ -145,8 +124,6 @@ export interface OrganizationTables {
   postern_organization_audit_entries: OrganizationAuditEntriesTable
   postern_organization_connections: OrganizationConnectionsTable
   postern_organization_domains: OrganizationDomainsTable
-  postern_organization_group_members: OrganizationGroupMembersTable
-  postern_organization_groups: OrganizationGroupsTable
   postern_organization_invitations: OrganizationInvitationsTable
   postern_organization_members: OrganizationMembersTable
   postern_organization_roles: OrganizationRolesTable

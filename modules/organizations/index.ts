@@ -17,6 +17,7 @@ export { changeRole, createRole, type RoleKey, removeRole } from './custom-roles
 export { toDnsRecord } from './dns.ts'
 export { checkCode, domainAddresses, sendDomainCode } from './domain-codes.ts'
 export { addDomain, checkDns, markVerified, readDomain, removeDomain } from './domains.ts'
+export { changeGroupRole } from './group-roles.ts'
 export {
   acceptOrganizationInvitation,
   declineInvitation,

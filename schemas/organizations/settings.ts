@@ -146,9 +146,13 @@ export const Group = Type.Object(
     id: Id,
     name: Text,
     external_id: nullable(Text),
-    connection_id: nullable(Id),
+    connection_id: { ...Id, description: 'The SCIM connection' },
     role: nullable(Text),
-    priority: Type.Integer({ description: 'Of several groups with a role, the lowest decides' }),
+    priority: nullable(
+      Type.Integer({
+        description: 'Of several groups with a role, the lowest decides; null without a role',
+      }),
+    ),
     ...times,
   },
   { title: 'OrganizationGroup' },
@@ -160,9 +164,9 @@ interface GroupSource extends Timed {
   id: string
   name: string
   external_id: string | null
-  connection_id: string | null
+  connection_id: string
   role: string | null
-  priority: number
+  priority: number | null
 }
 
 export function toGroup(row: GroupSource): Static<typeof Group> {

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 
 import { asAdmin } from '../../support/admin.ts'
 import { lockUserRow } from '../../support/locked-user.ts'
+import { createMember } from '../../support/organizations/organizations.ts'
 import { outcomeOf } from '../../support/requests.ts'
 import {
   findMemberRole,
@@ -212,6 +213,71 @@ suite('roles by SCIM groups', () => {
     }
     await asAdmin(app, 'PUT', url, { default_role: 'member', role_mapping: [] })
     assert.equal((await asAdmin(app, 'DELETE', `${roles}/mapped`)).statusCode, 204)
+  })
+
+  test('are listed and changed by members with groups:write', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    await mapped(app, client)
+    const admins = await client.createGroup('Admins')
+    const staff = await client.createGroup('Staff')
+    const url = `/admin/organizations/${organization}/groups`
+    const listed = async () => {
+      const { groups } = (await asAdmin(app, 'GET', url)).json()
+      return groups.map(({ name, role, priority }: Record<string, unknown>) => [
+        name,
+        role,
+        priority,
+      ])
+    }
+    assert.deepEqual(await listed(), [
+      ['Admins', 'admin', 1],
+      ['Staff', null, null],
+    ])
+    const changed = await asAdmin(app, 'PUT', `${url}/${staff.id}`, { role: 'auditor' })
+    assert.deepEqual(outcomeOf(changed), [422, 'organization_role_not_found'])
+    const first = await asAdmin(app, 'PUT', `${url}/${staff.id}`, { role: 'admin' })
+    assert.deepEqual([first.json().role, first.json().priority], ['admin', 2])
+    assert.equal((await asAdmin(app, 'PUT', `${url}/${admins.id}`, { role: '' })).statusCode, 200)
+    const [ann, bert] = await twoUsers(client)
+    await client.patch(`/Groups/${staff.id}`, {
+      op: 'add',
+      path: 'members',
+      value: [{ value: ann }],
+    })
+    await client.patch(`/Groups/${admins.id}`, {
+      op: 'add',
+      path: 'members',
+      value: [{ value: bert }],
+    })
+    const roles = await Promise.all(
+      [ann, bert].map(async (id) =>
+        findMemberRole(app, organization, (await findScimAccount(app, id)).user_id ?? ''),
+      ),
+    )
+    assert.deepEqual(roles, ['admin active scim', 'member active scim'])
+    assert.deepEqual(outcomeOf(await asAdmin(app, 'PUT', `${url}/${admins.id}`, { priority: 3 })), [
+      400,
+      'validation_failed',
+    ])
+  })
+
+  test('of a group that gives a higher role are not changed by a lower one', async (t) => {
+    const { app, client, organization } = await scimServer(t, {
+      env: { AUTH_MAILER_AUTOCONFIRM: 'true' },
+    })
+    await mapped(app, client)
+    const { id } = await client.createGroup('Owners')
+    const { access_token: token } = await createMember(app, { id: organization }, 'admin')
+    const url = `/organizations/${organization}/groups/${id}`
+    for (const role of ['', 'member', 'owner']) {
+      const response = await app.inject({
+        method: 'PUT',
+        url,
+        headers: { authorization: `Bearer ${token}` },
+        payload: { role },
+      })
+      assert.deepEqual(outcomeOf(response), [403, 'organization_role_too_high'], role)
+    }
   })
 
   test('leave the last owner in place', async (t) => {

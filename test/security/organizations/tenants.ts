@@ -1,5 +1,6 @@
 /** An organization with a user of each role and an object of each kind. */
 import type { Session } from '../../../schemas/session.ts'
+import { insertGroup } from '../../support/organizations/groups.ts'
 import {
   adminOk,
   createMember,
@@ -47,20 +48,14 @@ export async function tenant(
     `POST /admin/organizations/${id}/connections`,
     { name: 'Directory' },
   )
-  const group = { id: crypto.randomUUID(), organization_id: id, name: 'Engineering' }
-  const now = new Date()
-  const rest = { connection_id: null, external_id: null, role: null }
-  await app.db
-    .insertInto('postern_organization_groups')
-    .values({ ...group, ...rest, created_at: now, updated_at: now })
-    .execute()
+  const groupId = await insertGroup(app, id, { name: 'Engineering', role: 'member' })
   const ids = {
     user_id: users.member.user.id,
     invitation_id: invitation.id,
     role: `only-${name}`,
     domain_id: domain.id,
     connection_id: connection.id,
-    group_id: group.id,
+    group_id: groupId,
   }
   return { name, id, users, ids }
 }
@@ -71,8 +66,8 @@ const tables = [
   'postern_organization_roles',
   'postern_organization_domains',
   'postern_organization_connections',
-  'postern_organization_groups',
   'postern_organization_audit_entries',
+  'postern_scim_connections',
 ] as const
 
 /** Everything that is stored of an organization. */

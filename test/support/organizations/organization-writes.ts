@@ -5,6 +5,7 @@ import { asAdmin } from '../admin.ts'
 import type { App } from '../server.ts'
 import { adminCreatedUser, newAddress } from '../users.ts'
 import type { Write } from '../webhooks/webhook-writes.ts'
+import { insertGroup } from './groups.ts'
 import { adminOk } from './organizations.ts'
 
 const path = '/admin/organizations'
@@ -54,14 +55,7 @@ async function sendCode({ app, id }: Made): Promise<string> {
 }
 
 async function group({ app, id, url }: Made): Promise<string> {
-  const now = new Date()
-  const row = { id: crypto.randomUUID(), organization_id: id, name: 'Engineering' }
-  const rest = { connection_id: null, external_id: null, role: null }
-  await app.db
-    .insertInto('postern_organization_groups')
-    .values({ ...row, ...rest, created_at: now, updated_at: now })
-    .execute()
-  return `${url}/groups/${row.id}`
+  return `${url}/groups/${await insertGroup(app, id, { name: 'Engineering', role: 'member' })}`
 }
 
 /** The address of a write in an organization that is there; the other ids are of nothing. */

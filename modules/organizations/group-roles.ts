@@ -1,0 +1,47 @@
+/** Roles of the groups that a SCIM client provisions. */
+import type { Trx } from '../../db/core/database.ts'
+import { type GroupRow, lockGroup, setGroupRole } from '../../db/organizations/groups.ts'
+import type { Deps } from '../../plugins/define-plugin.ts'
+import { organizationGroupNotFound, validationFailed } from '../../schemas/errors.ts'
+import { type ChangedBy, recordChange } from './record.ts'
+import { checkGrant, checkReach } from './roles.ts'
+
+interface Held {
+  trx: Trx
+  /** Of the organization, which is locked. */
+  id: string
+  /** What the actor may grant. */
+  permissions: readonly string[]
+  by: ChangedBy
+}
+
+/**
+ * An empty role removes it. Members follow when their groups change the next time. Throws organization_group_not_found,
+ * organization_role_not_found, organization_role_too_high, and validation_failed for a priority without a role.
+ */
+export async function changeGroupRole(
+  deps: Deps<'audit'>,
+  { trx, id, permissions, by }: Held,
+  groupId: string,
+  { role: given, priority }: { role?: string; priority?: number },
+  now: Date,
+): Promise<GroupRow> {
+  const group = await lockGroup(trx, id, groupId)
+  if (!group) throw organizationGroupNotFound()
+  const role = given === undefined ? group.role : given || null
+  if (role === null && priority !== undefined) throw validationFailed('A priority needs a role.')
+  if (group.role) await checkReach(trx, id, group.role, permissions)
+  if (given) await checkGrant(trx, id, given, permissions)
+  await setGroupRole(trx, group, { role, priority })
+  const changed = (await lockGroup(trx, id, groupId)) ?? group
+  const traits = { group_id: groupId, name: group.name, role, priority: changed.priority }
+  await recordChange(
+    deps,
+    trx,
+    'organization_group_updated',
+    by,
+    { organization_id: id, ...traits },
+    now,
+  )
+  return changed
+}
