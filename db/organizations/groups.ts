@@ -18,10 +18,10 @@ export interface GroupRow {
   updated_at: Date
 }
 
-const selectGroups = (db: Db, organizationId: string) =>
+/** Groups of one or all connections of an organization. */
+const selectGroups = (db: Db) =>
   db
     .selectFrom('postern_scim_groups as g')
-    .innerJoin('postern_scim_connections as c', 'c.sso_provider_id', 'g.sso_provider_id')
     .leftJoin('postern_scim_role_mappings as r', (join) =>
       join
         .onRef('r.sso_provider_id', '=', 'g.sso_provider_id')
@@ -30,16 +30,24 @@ const selectGroups = (db: Db, organizationId: string) =>
     .select(['g.id', 'g.sso_provider_id as connection_id', 'g.display_name as mapped_name'])
     .select(sql<string>`g.resource ->> 'displayName'`.as('name'))
     .select(['g.external_id', 'r.role', 'r.priority', 'g.created_at', 'g.updated_at'])
-    .where('c.organization_id', '=', organizationId)
 
-/** In the order in which their roles are looked at, groups without a role last. */
-export function listGroups(db: Db, organizationId: string): Promise<GroupRow[]> {
-  return selectGroups(db, organizationId)
-    .orderBy('r.priority')
-    .orderBy('g.display_name')
-    .orderBy('g.id')
-    .limit(1000)
+/** The first 1,000 of each connection, in the order in which their roles are looked at, those without a role last. */
+export async function listGroups(db: Db, organizationId: string): Promise<GroupRow[]> {
+  const rows = await db
+    .selectFrom('postern_scim_connections as c')
+    .innerJoinLateral(
+      selectGroups(db)
+        .where('g.sso_provider_id', '=', sql.ref<string>('c.sso_provider_id'))
+        .orderBy('g.display_name')
+        .limit(1000)
+        .as('found'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('found')
+    .where('c.organization_id', '=', organizationId)
     .execute()
+  const place = ({ priority }: GroupRow) => priority ?? Number.POSITIVE_INFINITY
+  return rows.toSorted((a, b) => place(a) - place(b) || a.mapped_name.localeCompare(b.mapped_name))
 }
 
 /** Locks the group: its client must not rename it meanwhile. */
@@ -48,7 +56,12 @@ export function lockGroup(
   organizationId: string,
   id: string,
 ): Promise<GroupRow | undefined> {
-  return selectGroups(trx, organizationId).where('g.id', '=', id).forUpdate('g').executeTakeFirst()
+  return selectGroups(trx)
+    .innerJoin('postern_scim_connections as c', 'c.sso_provider_id', 'g.sso_provider_id')
+    .where('c.organization_id', '=', organizationId)
+    .where('g.id', '=', id)
+    .forUpdate('g')
+    .executeTakeFirst()
 }
 
 /** Null removes the role. Without a priority, a new mapping comes last, and another keeps its place. */
