@@ -3,8 +3,11 @@ import { Type } from '@sinclair/typebox'
 
 import { findUser } from '../../db/users/users.ts'
 import { recordAudit } from '../../modules/audit/index.ts'
-import type { LogoutTokenSession } from '../../modules/sessions/index.ts'
-import { revokeSession, verifyLogoutToken } from '../../modules/sessions/index.ts'
+import {
+  type LogoutTokenSession,
+  revokeSession,
+  verifyLogoutToken,
+} from '../../modules/sessions/index.ts'
 import { needed } from '../../schemas/documented.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { HtmlPage, PageOrError } from '../../schemas/page.ts'

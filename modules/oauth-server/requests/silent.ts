@@ -1,8 +1,10 @@
 /** prompt=none: a response without a page (OpenID Connect Core §3.1.2.6). */
 import { jwtVerify } from 'jose'
 
-import type { StoredAuthorization } from '../../../db/oauth-server/authorizations.ts'
-import { closeAuthorization } from '../../../db/oauth-server/authorizations.ts'
+import {
+  closeAuthorization,
+  type StoredAuthorization,
+} from '../../../db/oauth-server/authorizations.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { type Answering, isConsented, issueCode, openRequest } from './answer.ts'
 import { missingFor } from './demands.ts'

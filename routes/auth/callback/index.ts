@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-import type { AuthorizationState } from '../../../modules/flows/index.ts'
 import {
+  type AuthorizationState,
   clearedStateCookie,
   consumeState,
   isSameUserAgent,

@@ -3,10 +3,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
 import { createAuditEntry, recordAudit } from '../../../modules/audit/index.ts'
-import type { AuthorizationState } from '../../../modules/flows/index.ts'
-import { issueOauthCode, readLinkContext } from '../../../modules/flows/index.ts'
-import type { ExternalUser, SignInOutcome } from '../../../modules/identities/index.ts'
-import { completeExternalSignIn, permitExternalUser } from '../../../modules/identities/index.ts'
+import {
+  type AuthorizationState,
+  issueOauthCode,
+  readLinkContext,
+} from '../../../modules/flows/index.ts'
+import {
+  completeExternalSignIn,
+  type ExternalUser,
+  permitExternalUser,
+  type SignInOutcome,
+} from '../../../modules/identities/index.ts'
 import { joinByConnection, permitConnectionJoin } from '../../../modules/organizations/index.ts'
 import { createSession } from '../../../modules/sessions/index.ts'
 

@@ -1,7 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 
-import type { SignInRequest } from '../../../modules/credentials/index.ts'
-import { acceptSignInCode, sendSignInCode } from '../../../modules/credentials/index.ts'
+import {
+  acceptSignInCode,
+  type SignInRequest,
+  sendSignInCode,
+} from '../../../modules/credentials/index.ts'
 import { checkMetadataSize } from '../../../modules/users/index.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { phoneProviderDisabled } from '../../../schemas/errors.ts'

@@ -1,6 +1,5 @@
 import { findUserByAnyEmail, findUserByPhone } from '../../../db/users/users.ts'
-import type { Attempt } from '../../../modules/otp/index.ts'
-import { throttleAttempt } from '../../../modules/otp/index.ts'
+import { type Attempt, throttleAttempt } from '../../../modules/otp/index.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../../plugins/http/client-info/index.ts'
 import { ApiError, otpDisabled } from '../../../schemas/errors.ts'

@@ -6,16 +6,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Db } from '../../../db/core/database.ts'
 import { findUserByEmail, findUserByPhone, type UserRecord } from '../../../db/users/users.ts'
 import { createAuditEntry } from '../../../modules/audit/index.ts'
-import type { TokenVerification } from '../../../modules/credentials/index.ts'
 import {
   consumeOtp,
   emailChangeHalfConfirmed,
   getPhoneTokenType,
   notifyOfFailure,
   setFirstPassword,
+  type TokenVerification,
 } from '../../../modules/credentials/index.ts'
-import type { Attempt } from '../../../modules/otp/index.ts'
-import { throttleAttempt, verifySmsOtp } from '../../../modules/otp/index.ts'
+import { type Attempt, throttleAttempt, verifySmsOtp } from '../../../modules/otp/index.ts'
 import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
 import { linkExpired, otpExpired } from '../../../schemas/errors.ts'
 import type { VerifyBody } from '../../../schemas/verify.ts'

@@ -2,11 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
 import { createAuditEntry, recordAudit } from '../../../modules/audit/index.ts'
-import type { VerificationResult } from '../../../modules/credentials/index.ts'
 import {
   consumeOtp,
   emailChangeHalfConfirmed,
   isOtpValid,
+  type VerificationResult,
 } from '../../../modules/credentials/index.ts'
 import {
   issuePkceCode,

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-import type { TokenVerification } from '../../../modules/credentials/index.ts'
-import { isVerificationType } from '../../../modules/credentials/index.ts'
+import { isVerificationType, type TokenVerification } from '../../../modules/credentials/index.ts'
 import { isPkceLink } from '../../../modules/otp/index.ts'
 import { validationFailed } from '../../../schemas/errors.ts'
 import { normalizeEmailOfCode, normalizePhone } from '../../../schemas/fields.ts'

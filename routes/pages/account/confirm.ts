@@ -1,9 +1,9 @@
-import type { Visit } from '../../../modules/account/index.ts'
 import {
   type AccountFields,
   type AccountPage,
   type Action,
   addAccountPage,
+  type Visit,
 } from '../../../modules/account/index.ts'
 import { readNext } from '../../../modules/pages/index.ts'
 import { ApiError } from '../../../schemas/errors.ts'

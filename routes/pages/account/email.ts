@@ -1,7 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 
-import type { Visit } from '../../../modules/account/index.ts'
-import { type AccountPage, addAccountPage, settleSession } from '../../../modules/account/index.ts'
+import {
+  type AccountPage,
+  addAccountPage,
+  settleSession,
+  type Visit,
+} from '../../../modules/account/index.ts'
 import { changeFlow, ensureCookie, textIn } from '../../../modules/pages/index.ts'
 
 const path = '/account/email'

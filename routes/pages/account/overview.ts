@@ -1,7 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 
-import type { AccountSay, AccountTextName, Visit } from '../../../modules/account/index.ts'
-import { type AccountPage, addAccountPage, phonesAllowed } from '../../../modules/account/index.ts'
+import {
+  type AccountPage,
+  type AccountSay,
+  type AccountTextName,
+  addAccountPage,
+  phonesAllowed,
+  type Visit,
+} from '../../../modules/account/index.ts'
 import { clearedCookie, endPageSession } from '../../../modules/page-session/index.ts'
 import { getHost, sendPage } from '../../../modules/pages/index.ts'
 import type { User } from '../../../schemas/user.ts'

@@ -2,10 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
 import { notifyOfFailure } from '../../../modules/credentials/index.ts'
-import type { ChallengeResponse, FactorChallenge } from '../../../modules/factors/index.ts'
 import {
+  type ChallengeResponse,
   callMfaVerificationHook,
   completeFactorVerification,
+  type FactorChallenge,
   loadFactorChallenge,
   precomputeFactorClaims,
   rejectClonedAuthenticator,

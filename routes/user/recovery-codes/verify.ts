@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { notifyOfFailure } from '../../../modules/credentials/index.ts'
-import type { RecoveryAttempt } from '../../../modules/factors/index.ts'
 import {
   approveRecovery,
   attemptRecovery,
   callMfaVerificationHook,
   completeRecovery,
+  type RecoveryAttempt,
   readRecoveryCode,
   releaseRecovery,
   requireRecoveryVerify,

@@ -16,8 +16,8 @@ import {
 } from '../../../modules/credentials/index.ts'
 import { readLinkContext } from '../../../modules/flows/index.ts'
 import type { LinkContext, SmsChannel } from '../../../modules/otp/index.ts'
-import type { Changes } from '../../../modules/users/index.ts'
 import {
+  type Changes,
   checkMetadataSize,
   checkProfile,
   isCredentialChange,

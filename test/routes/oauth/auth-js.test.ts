@@ -12,8 +12,7 @@ import {
   startAuthorization,
 } from '../../support/oauth-server.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import type { App } from '../../support/server.ts'
-import { build } from '../../support/server.ts'
+import { type App, build } from '../../support/server.ts'
 import { adminToken, newAddress, password } from '../../support/users.ts'
 
 suite('auth-js and the OAuth server', () => {

@@ -1,8 +1,7 @@
 /** Servers that send SMS, and their codes. */
 import assert from 'node:assert/strict'
 
-import type { Ending } from '../processes/ending.ts'
-import { endingOfSuite } from '../processes/ending.ts'
+import { type Ending, endingOfSuite } from '../processes/ending.ts'
 import { type BuildOptions, build } from '../server.ts'
 import { startSmsServer } from './sms-server.ts'
 

@@ -1,7 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 
-import type { AccountTextName, Visit } from '../../../../modules/account/index.ts'
-import { type AccountPage, addAccountPage, momentIn } from '../../../../modules/account/index.ts'
+import {
+  type AccountPage,
+  type AccountTextName,
+  addAccountPage,
+  momentIn,
+  type Visit,
+} from '../../../../modules/account/index.ts'
 import { enrolment } from './enroll.ts'
 import { addRecoveryCodePages } from './recovery-codes.ts'
 
