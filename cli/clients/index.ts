@@ -115,7 +115,7 @@ async function regenerate(
     const client = await lockAndGetClient(trx, id)
     const made = await regenerateSecret(trx, client, now)
     if (!values['keep-sessions']) {
-      await endClientSessions({ events: createRecorder(config) }, trx, id, now)
+      await endClientSessions({ events: createRecorder(config) }, trx, { client_id: id }, now)
     }
     const traits = { command, now, client_id: id }
     await auditCommand(trx, config, 'oauth_client_secret_regenerated', traits)

@@ -9,16 +9,20 @@ export interface EndedSession {
   user_id: string
 }
 
-/** Deletes the sessions of a client, or only those of one user. */
+/** A client, or one of its users. */
+export interface ClientGrants {
+  client_id: string
+  user_id?: string
+}
+
 export function deleteClientSessions(
   trx: Trx,
-  clientId: string,
-  userId?: string,
+  { client_id, user_id }: ClientGrants,
 ): Promise<EndedSession[]> {
   return trx
     .deleteFrom('sessions')
-    .where('oauth_client_id', '=', clientId)
-    .$if(userId !== undefined, (qb) => qb.where('user_id', '=', userId ?? ''))
+    .where('oauth_client_id', '=', client_id)
+    .$if(user_id !== undefined, (qb) => qb.where('user_id', '=', user_id ?? ''))
     .returning(['id', 'user_id'])
     .execute()
 }
@@ -65,55 +69,22 @@ export async function isSessionLive(db: Db, sessionId: string): Promise<boolean>
   return row !== undefined
 }
 
-/** Deletes the pending requests, codes and device codes of a client. */
-export async function deleteAuthorizationsOfClient(trx: Trx, clientId: string): Promise<void> {
-  await trx
-    .with('devices', (eb) =>
-      eb.deleteFrom('postern_oauth_device_codes').where('client_id', '=', clientId),
-    )
-    .deleteFrom('oauth_authorizations')
-    .where('client_id', '=', clientId)
-    .execute()
-}
-
-/** Deletes the pending requests, codes and device codes of a user at all clients. */
-export async function deleteAuthorizationsOfUser(trx: Trx, userId: string): Promise<void> {
-  await trx
-    .with('devices', (eb) =>
-      eb.deleteFrom('postern_oauth_device_codes').where('user_id', '=', userId),
-    )
-    .deleteFrom('oauth_authorizations')
-    .where('user_id', '=', userId)
-    .execute()
-}
-
 /** Deletes the codes and device codes that a user approved; requests that wait for the user stay. */
-export async function deleteApprovedCodes(trx: Trx, userId: string): Promise<void> {
-  await trx
-    .with('devices', (eb) =>
-      eb.deleteFrom('postern_oauth_device_codes').where('user_id', '=', userId),
-    )
-    .deleteFrom('oauth_authorizations')
-    .where('user_id', '=', userId)
-    .where('status', '=', 'approved')
-    .execute()
+export function deleteApprovedCodes(trx: Trx, userId: string): Promise<void> {
+  return deleteAuthorizations(trx, { user_id: userId }, { status: 'approved' })
 }
 
-/** Deletes the pending requests, codes and device codes of a user at a client. */
-export async function deleteAuthorizationsOfGrant(
+/** Deletes the device codes and the requests and codes, all of them or those with a status. */
+export async function deleteAuthorizations(
   trx: Trx,
-  userId: string,
-  clientId: string,
+  of: ClientGrants | { user_id: string },
+  only: { status?: 'approved' } = {},
 ): Promise<void> {
   await trx
-    .with('devices', (eb) =>
-      eb
-        .deleteFrom('postern_oauth_device_codes')
-        .where('user_id', '=', userId)
-        .where('client_id', '=', clientId),
+    .with('devices', (db) =>
+      db.deleteFrom('postern_oauth_device_codes').where((eb) => eb.and({ ...of })),
     )
     .deleteFrom('oauth_authorizations')
-    .where('user_id', '=', userId)
-    .where('client_id', '=', clientId)
+    .where((eb) => eb.and({ ...of, ...only }))
     .execute()
 }

@@ -90,7 +90,7 @@ async function visitPage(
   const now = new Date()
   const signedIn = await findSignedIn(app, exchange.request, now)
   if (!signedIn) return divert(app, exchange, 'sign-in', page.path)
-  if (owesFactor(signedIn)) return divert(app, exchange, 'sign-in/factor', page.path)
+  if (owesFactor(signedIn.session)) return divert(app, exchange, 'sign-in/factor', page.path)
   const visit = createVisit(app, exchange, signedIn, page.path, now)
   try {
     return await act(visit)

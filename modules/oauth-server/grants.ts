@@ -1,15 +1,12 @@
 /** The grants of a user, and their revocation. */
 import type { Db, Trx } from '../../db/core/database.ts'
 import { listConsents, revokeConsent } from '../../db/oauth-server/consents.ts'
-import {
-  deleteAuthorizationsOfGrant,
-  deleteClientSessions,
-} from '../../db/oauth-server/sessions.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { oauthConsentNotFound } from '../../schemas/errors.ts'
 import { type OauthGrant, toGrant } from '../../schemas/oauth/authorization.ts'
 import { recordAudit } from '../audit/index.ts'
+import { endClientSessions } from './clients/manage.ts'
 
 /** Newest first. */
 export async function listGrants(db: Db, userId: string): Promise<OauthGrant[]> {
@@ -31,17 +28,12 @@ export async function revokeGrant(
 
 /** As revokeGrant, for an admin; the caller records the audit entry. Throws oauth_consent_not_found. */
 export async function revokeGrantByAdmin(
-  { events }: Deps<'events'>,
+  deps: Deps<'events'>,
   trx: Trx,
   user: Pick<UserRecord, 'id'>,
   clientId: string,
   now: Date,
 ): Promise<void> {
   if (!(await revokeConsent(trx, user.id, clientId, now))) throw oauthConsentNotFound()
-  await deleteAuthorizationsOfGrant(trx, user.id, clientId)
-  const ended = await deleteClientSessions(trx, clientId, user.id)
-  const drafts = ended.flatMap(({ id }) =>
-    events.draft('session.revoked', user.id, { session_id: id }),
-  )
-  await events.write(trx, drafts, now)
+  await endClientSessions(deps, trx, { client_id: clientId, user_id: user.id }, now)
 }

@@ -46,11 +46,7 @@ export async function findSignedIn(
 }
 
 /** On the pages, users with a second factor must verify it. */
-export function owesFactor({
-  session: { aal, factors },
-}: {
-  session: Pick<TokenSession, 'aal' | 'factors'>
-}): boolean {
+export function owesFactor({ aal, factors }: Pick<TokenSession, 'aal' | 'factors'>): boolean {
   return aal !== 'aal2' && aal !== 'aal3' && factors.some(({ status }) => status === 'verified')
 }
 
@@ -59,7 +55,7 @@ export function findOwedFactor(
   { bearerAuth }: Deps<'bearerAuth'>,
   { session }: SignedIn,
 ): OwedFactor | undefined {
-  if (owesFactor({ session })) return 'verification'
+  if (owesFactor(session)) return 'verification'
   return bearerAuth.sessionPolicy.owedByRole({ user: session, session }, session.role ?? undefined)
 }
 

@@ -2,7 +2,7 @@
 import type { Trx } from '../../db/core/database.ts'
 import { undoOnError } from '../../db/core/savepoint.ts'
 import { revokeConsents } from '../../db/oauth-server/consents.ts'
-import { deleteAuthorizationsOfUser } from '../../db/oauth-server/sessions.ts'
+import { deleteAuthorizations } from '../../db/oauth-server/sessions.ts'
 import { deleteProviderIdentity, hasOtherAccess } from '../../db/scim/access.ts'
 import { findIdentifierOwners } from '../../db/users/identifier-owners.ts'
 import { recomputeProviders } from '../../db/users/providers.ts'
@@ -28,7 +28,7 @@ export async function deactivateAccount(
   const { now } = request
   await revokeAllSessions(deps.sessions, trx, userId, {}, now)
   await revokeConsents(trx, userId, now)
-  await deleteAuthorizationsOfUser(trx, userId)
+  await deleteAuthorizations(trx, { user_id: userId })
   await setMembershipActive(deps, trx, userId, false, request)
   await recordStateChange(deps, trx, 'user_deactivated', userId, request)
 }

@@ -33,13 +33,18 @@ export function isDocumentUrl(clientId: string): boolean {
   return url.pathname !== '/' && !url.hash && !url.username && !url.password
 }
 
-/** The client described by a document, fetched or cached. Throws oauth_client_not_found, invalid_request. */
+/**
+ * The client described by a document, fetched or cached. Undefined for one that was never stored, unless it may be new.
+ * Throws oauth_client_not_found, invalid_request.
+ */
 export async function findDocumentClient(
   deps: DocumentDeps,
   url: string,
+  mayBeNew: boolean,
   now: Date,
-): Promise<ClientRow> {
+): Promise<ClientRow | undefined> {
   const known = await findClientByUrl(deps.db, url)
+  if (!known && !mayBeNew) return undefined
   if (known?.document_expires_at && known.document_expires_at > now) return known
   await store(deps, url, await fetchDocument(deps, url), now)
   const found = await findClientByUrl(deps.db, url)

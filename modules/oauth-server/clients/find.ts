@@ -9,9 +9,30 @@ import { findDocumentClient, isDocumentUrl } from './document.ts'
 type FindDeps = Deps<'config' | 'db' | 'httpClient' | 'jwt' | 'log'>
 
 /** Undefined when there is none. Throws invalid_request for an unusable metadata document. */
-export async function findClient(
+export function findClient(
   deps: FindDeps,
   clientId: string,
+  now: Date,
+): Promise<Client | undefined> {
+  return find(deps, clientId, true, now)
+}
+
+/**
+ * As findClient, but a document is fetched for a client only that has started a request before: others have no tokens,
+ * and anyone may name them.
+ */
+export function findKnownClient(
+  deps: FindDeps,
+  clientId: string,
+  now: Date,
+): Promise<Client | undefined> {
+  return find(deps, clientId, false, now)
+}
+
+async function find(
+  deps: FindDeps,
+  clientId: string,
+  mayBeNew: boolean,
   now: Date,
 ): Promise<Client | undefined> {
   if (isUuid(clientId)) {
@@ -20,22 +41,9 @@ export async function findClient(
     return row && row.document_url === null ? toClient(row) : undefined
   }
   if (!deps.config.AUTH_OAUTH_SERVER_CLIENT_ID_METADATA_DOCUMENTS) return undefined
-  return isDocumentUrl(clientId)
-    ? toClient(await findDocumentClient(deps, clientId, now))
-    : undefined
-}
-
-/**
- * As findClient, but a document is fetched for a client only that has started a request before: others have no tokens,
- * and anyone may name them.
- */
-export async function findKnownClient(
-  deps: FindDeps,
-  clientId: string,
-  now: Date,
-): Promise<Client | undefined> {
-  const id = await findClientRowId(deps.db, clientId)
-  return id === undefined ? undefined : findClient(deps, clientId, now)
+  if (!isDocumentUrl(clientId)) return undefined
+  const row = await findDocumentClient(deps, clientId, mayBeNew, now)
+  return row && toClient(row)
 }
 
 /**

@@ -9,7 +9,8 @@ import {
   updateClient,
 } from '../../../db/oauth-server/clients.ts'
 import {
-  deleteAuthorizationsOfClient,
+  type ClientGrants,
+  deleteAuthorizations,
   deleteClientSessions,
 } from '../../../db/oauth-server/sessions.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
@@ -137,18 +138,18 @@ export async function deleteClient(
   now: Date,
 ): Promise<void> {
   await softDeleteClient(trx, client.id, now)
-  await endClientSessions(deps, trx, client.id, now)
+  await endClientSessions(deps, trx, { client_id: client.id }, now)
 }
 
-/** Revokes every session and deletes every request of a client. */
+/** Revokes every session and deletes every request and code of a client, or those of one user. */
 export async function endClientSessions(
   { events }: EndDeps,
   trx: Trx,
-  clientId: string,
+  of: ClientGrants,
   now: Date,
 ): Promise<void> {
-  await deleteAuthorizationsOfClient(trx, clientId)
-  const ended = await deleteClientSessions(trx, clientId)
+  await deleteAuthorizations(trx, of)
+  const ended = await deleteClientSessions(trx, of)
   const drafts = ended.flatMap(({ id, user_id }) =>
     events.draft('session.revoked', user_id, { session_id: id }),
   )

@@ -44,7 +44,9 @@ const regenerate: FastifyPluginAsyncTypebox = async (fastify) => {
         await bearerAuth.holdAdmin(trx, request, now)
         const client = await lockAndGetClient(trx, id)
         const secret = await regenerateSecret(trx, client, now)
-        if (!request.body?.keep_sessions) await endClientSessions({ events }, trx, id, now)
+        if (!request.body?.keep_sessions) {
+          await endClientSessions({ events }, trx, { client_id: id }, now)
+        }
         const traits = { now, client_id: id }
         await recordAdminAction(audit, trx, 'oauth_client_secret_regenerated', request, traits)
         return { ...showClient(client), client_secret: secret }

@@ -113,7 +113,7 @@ async function findAnswering(
   const signIn = toStoredAuthentication(auth, now)
   // The rule of the hosted pages, which this API must not lead around; the operator's own page decides itself.
   const hasHostedPage = !config.AUTH_OAUTH_SERVER_AUTHORIZATION_PATH
-  const owes = hasHostedPage && owesFactor({ session: { aal: signIn.aal, factors: user.factors } })
+  const owes = hasHostedPage && owesFactor({ aal: signIn.aal, factors: user.factors })
   return { user, signIn, owesFactor: owes, ip: request.clientIp }
 }
 
