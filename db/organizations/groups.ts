@@ -18,7 +18,7 @@ export interface GroupRow {
   updated_at: Date
 }
 
-/** Groups of one or all connections of an organization. */
+/** Groups with the role that their name is mapped to. */
 const selectGroups = (db: Db) =>
   db
     .selectFrom('postern_scim_groups as g')
@@ -64,25 +64,28 @@ export function lockGroup(
     .executeTakeFirst()
 }
 
-/** Null removes the role. Without a priority, a new mapping comes last, and another keeps its place. */
+/**
+ * Null removes the role. Without a priority, a new mapping comes last, and another keeps its place. Returns the priority,
+ * null without a role.
+ */
 export async function setGroupRole(
   trx: Trx,
   { connection_id: id, mapped_name: name }: Pick<GroupRow, 'connection_id' | 'mapped_name'>,
   { role, priority }: { role: string | null; priority: number | undefined },
-): Promise<void> {
+): Promise<number | null> {
   if (role === null) {
     await trx
       .deleteFrom('postern_scim_role_mappings')
       .where('sso_provider_id', '=', id)
       .where('group_name', '=', name)
       .execute()
-    return
+    return null
   }
   const last = trx
     .selectFrom('postern_scim_role_mappings')
     .select(sql<number>`coalesce(max(priority) + 1, 0)`.as('priority'))
     .where('sso_provider_id', '=', id)
-  await trx
+  const stored = await trx
     .insertInto('postern_scim_role_mappings')
     .values({ sso_provider_id: id, group_name: name, role, priority: priority ?? last })
     .onConflict((conflict) =>
@@ -90,5 +93,7 @@ export async function setGroupRole(
         .columns(['sso_provider_id', 'group_name'])
         .doUpdateSet({ role, ...(priority !== undefined && { priority }) }),
     )
-    .execute()
+    .returning('priority')
+    .executeTakeFirstOrThrow()
+  return stored.priority
 }

@@ -32,8 +32,7 @@ export async function changeGroupRole(
   if (role === null && priority !== undefined) throw validationFailed('A priority needs a role.')
   if (group.role) await checkReach(trx, id, group.role, permissions)
   if (given) await checkGrant(trx, id, given, permissions)
-  await setGroupRole(trx, group, { role, priority })
-  const changed = (await lockGroup(trx, id, groupId)) ?? group
+  const changed = { ...group, role, priority: await setGroupRole(trx, group, { role, priority }) }
   const traits = { group_id: groupId, name: group.name, role, priority: changed.priority }
   await recordChange(
     deps,
