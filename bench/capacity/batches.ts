@@ -1,17 +1,9 @@
 /** As plugins/database/driver/batch-loader.ts: while one batch is under way, the next collects. */
+import { commitLimits, lookupLimits } from '../../plugins/database/driver/index.ts'
 import type { Clock } from './resources.ts'
 
-export interface BatchLimits {
-  maxBatchSize: number
-  /** A batch that takes longer does not delay the next one. */
-  slowAfterMs: number
-}
-
-/** Those of the server: look-ups of sessions, and changes that share a commit. */
-export const batchLimits = {
-  lookup: { maxBatchSize: 64, slowAfterMs: 25 },
-  commit: { maxBatchSize: 16, slowAfterMs: 5 },
-} satisfies Record<string, BatchLimits>
+/** Look-ups of sessions, and changes that share a commit. */
+export const batchLimits = { lookup: lookupLimits, commit: commitLimits }
 export type BatchKind = keyof typeof batchLimits
 
 export type Batches = ReturnType<typeof createBatches>
@@ -22,7 +14,7 @@ export type Batches = ReturnType<typeof createBatches>
  */
 export function createBatches(
   clock: Clock,
-  { maxBatchSize, slowAfterMs }: BatchLimits,
+  { maxBatchSize, slowAfterMs }: typeof lookupLimits,
   begin: (then: () => void) => void,
   run: (size: number, done: () => void) => void,
 ) {

@@ -2,6 +2,7 @@
  * A discrete-event simulation of servers and Postgres: requests queue for a thread, then for a processor core, and share
  * messages to Postgres as those of the server do. It is fed by measured processor times.
  */
+import { maxGroupMs } from '../../plugins/database/driver/index.ts'
 import { quantile } from '../statistics.ts'
 import { type Batches, type BatchKind, batchLimits, createBatches } from './batches.ts'
 import { acquire, type Clock, createClock, release, runStages, type Stage } from './resources.ts'
@@ -100,7 +101,7 @@ function runRequest(
 }
 
 /** As plugins/database/driver/backoff.ts: changes that take longer are sent by themselves. */
-const isFar = ({ roundTripMs }: Server): boolean => roundTripMs > 50
+const isFar = ({ roundTripMs }: Server): boolean => roundTripMs > maxGroupMs
 
 function withoutCommits(demand: Demand): Demand {
   const { batch, ...alone } = demand

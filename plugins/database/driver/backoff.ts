@@ -1,7 +1,9 @@
 /** Statements that were slow in a group are sent alone for a while, longer each time that they are slow again. */
 
-/** What a group and each of its statements may take, in milliseconds. A trigger of the operator may take longer. */
-const [maxGroupMs, maxStatementMs] = [50, 5]
+/** What a group may take, in milliseconds. A trigger of the operator may take longer. */
+export const maxGroupMs = 50
+/** The same for each of its statements. */
+const maxStatementMs = 5
 
 const [initialBackoffMs, maxBackoffMs] = [250, 60_000]
 

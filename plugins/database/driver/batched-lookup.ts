@@ -11,7 +11,7 @@ export interface BatchedLookup<Row> {
   maxDurationMs: number
 }
 
-const limits = { maxBatchSize: 64, slowAfterMs: 25 }
+export const lookupLimits = { maxBatchSize: 64, slowAfterMs: 25 }
 
 /**
  * A function that finds the row of a UUID in lower case. Its statement is sent after the call, so it sees everything that
@@ -19,7 +19,7 @@ const limits = { maxBatchSize: 64, slowAfterMs: 25 }
  */
 export function batchLookup<Row>(lookup: BatchedLookup<Row>) {
   const { maxDurationMs } = lookup
-  return createBatchLoader<string, Row | undefined>({ ...limits, maxDurationMs }, (ids) =>
+  return createBatchLoader<string, Row | undefined>({ ...lookupLimits, maxDurationMs }, (ids) =>
     findAll(lookup, ids),
   )
 }

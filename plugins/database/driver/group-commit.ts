@@ -10,7 +10,7 @@ import type { Connect, Result, Statement, StatementOutcome } from './connection.
 import { isOfOneStatement } from './error-scope.ts'
 
 /** Most disks commit within `slowAfterMs`. */
-const limits = { maxBatchSize: 16, slowAfterMs: 5 }
+export const commitLimits = { maxBatchSize: 16, slowAfterMs: 5 }
 
 export interface GroupCommitOptions {
   /** The maximum duration of a request in milliseconds. */
@@ -50,7 +50,7 @@ export function groupCommits(
     return changes.map((change) => toFinish(change, committed.get(change)))
   }
 
-  const load = createBatchLoader({ ...limits, maxDurationMs }, finishAll)
+  const load = createBatchLoader({ ...commitLimits, maxDurationMs }, finishAll)
 
   return async (statement) => {
     const runAlone = bindContext(() => runOnce(connect, statement))

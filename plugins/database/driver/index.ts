@@ -9,9 +9,11 @@ import { type DriverOptions, PostgresDriver } from './kysely-driver.ts'
 import { PlainConnection } from './plain-connection.ts'
 import { prepareConnections } from './prepared-connection.ts'
 
-export { batchLookup } from './batched-lookup.ts'
+export { maxGroupMs } from './backoff.ts'
+export { batchLookup, lookupLimits } from './batched-lookup.ts'
 export { NotConnected } from './deadline-connection.ts'
 export { isOfOneStatement } from './error-scope.ts'
+export { commitLimits } from './group-commit.ts'
 
 export interface DialectOptions {
   /** False behind a pooler that supports no prepared statements: nothing is named, pipelined or grouped. */
