@@ -14,7 +14,7 @@ import { cloneDatabase } from '../support/database.ts'
 import { startCli } from '../support/processes/cli-process.ts'
 import { callCommand, commandEnvironment } from '../support/processes/command-call.ts'
 import { until } from '../support/processes/until.ts'
-import { call, outcomeOf } from '../support/requests.ts'
+import { call, statusAndCode } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { startedKeyServer } from '../support/signing-keys.ts'
 
@@ -95,7 +95,7 @@ suite('keys and token commands', () => {
 
     assert.match(stdout, new RegExp(`^${jti} {2}service_role {2}revoked `, 'm'))
     await until(async () => (await send(token)).statusCode === 403)
-    assert.deepEqual(outcomeOf(await send(token)), [403, 'bad_jwt'])
+    assert.deepEqual(statusAndCode(await send(token)), [403, 'bad_jwt'])
     assert.equal((await send(other)).statusCode, 200)
     const again = await run('revoke', jti)
     assert.match(again.stderr, /is already revoked/)

@@ -8,7 +8,7 @@ import { User } from '../../schemas/user.ts'
 import { adminCall } from '../support/admin.ts'
 import { userWithTotp } from '../support/factors/factors.ts'
 import { sharedServers } from '../support/processes/shared-servers.ts'
-import { getUser, outcomeOf, refresh } from '../support/requests.ts'
+import { getUser, refresh, statusAndCode } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 import { autoconfirm, bodyOf200, signedIn, signIn, signUpUser } from '../support/users.ts'
 import { allEvents } from '../support/webhooks/events.ts'
@@ -35,7 +35,7 @@ suite('infinite times', () => {
     const { app } = await serverFor(autoconfirm)
     const { email, user } = await signUpUser(app)
     await write(app, 'users', ['banned_until'], 'infinity')
-    assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'user_banned'])
+    assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'user_banned'])
     const one = await adminCall(app, 'GET', `/admin/users/${user.id}`)
     assert.equal(one.banned_until, shown.infinity)
     const lifted = await adminCall(app, 'PUT', `/admin/users/${user.id}`, { ban_duration: 'none' })

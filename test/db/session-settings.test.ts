@@ -6,7 +6,7 @@ import type { User } from '../../schemas/user.ts'
 import { adminCall } from '../support/admin.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { lockUserRow } from '../support/locked-user.ts'
-import { changeUser, getUser, outcomeOf, refresh } from '../support/requests.ts'
+import { changeUser, getUser, refresh, statusAndCode } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { autoconfirm, bodyOf200, newAddress, signIn, signUpUser } from '../support/users.ts'
 import { query } from './sql.ts'
@@ -42,7 +42,7 @@ suite('database settings', () => {
       bodyOf200(await refresh(app, account.refresh_token))
 
       await adminCall(app, 'PUT', `/admin/users/${user.id}`, { ban_duration: '24h' })
-      const rejected = outcomeOf(await signIn(app, { email: account.email }))
+      const rejected = statusAndCode(await signIn(app, { email: account.email }))
       assert.match(JSON.stringify(rejected), /user_banned/)
     })
   }
@@ -79,7 +79,7 @@ suite('database settings', () => {
       const requested = await lock.queue(1, () => changeUser(app, access_token, change))
       await lock.query('delete from auth.sessions where user_id = $1', [user.id])
       await lock.release()
-      assert.deepEqual(outcomeOf(await requested.response), [403, 'session_not_found'])
+      assert.deepEqual(statusAndCode(await requested.response), [403, 'session_not_found'])
     })
   }
 })

@@ -9,7 +9,7 @@ import { query } from '../db/sql.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startTcpProxy } from '../support/processes/tcp-proxy.ts'
 import { until } from '../support/processes/until.ts'
-import { call, getUser, outcomeOf, refresh } from '../support/requests.ts'
+import { call, getUser, refresh, statusAndCode } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { autoconfirm, newAddress, signIn, signUp, signUpUser } from '../support/users.ts'
 
@@ -66,7 +66,7 @@ suite('lost database', () => {
       ),
     )
     for (const response of await writes()) {
-      assert.deepEqual(outcomeOf(response), [503, 'service_unavailable'], response.body)
+      assert.deepEqual(statusAndCode(response), [503, 'service_unavailable'], response.body)
       assert.match(String(response.headers['retry-after']), /^[1-9]/)
     }
     assert.equal((await getUser(app, session)).statusCode, 200)
@@ -120,7 +120,7 @@ suite('lost database', () => {
     )
     await until(async () => (await getUser(app, session)).statusCode === 200)
     const rejected = await refresh(app, session.refresh_token)
-    assert.deepEqual(outcomeOf(rejected), [503, 'service_unavailable'], rejected.body)
+    assert.deepEqual(statusAndCode(rejected), [503, 'service_unavailable'], rejected.body)
     assert.match(String(rejected.headers['retry-after']), /^[1-9]/)
 
     await query(
@@ -193,7 +193,7 @@ suite('lost database', () => {
 
 async function rejected(respond: ReturnType<typeof refresh>, why: string): Promise<void> {
   const response = await respond
-  assert.deepEqual(outcomeOf(response), [503, 'service_unavailable'], `${why} ${response.body}`)
+  assert.deepEqual(statusAndCode(response), [503, 'service_unavailable'], `${why} ${response.body}`)
   assert.match(String(response.headers['retry-after']), /^[1-9]/)
 }
 

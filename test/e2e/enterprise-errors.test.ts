@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import * as custom from '../support/custom-providers/requests.ts'
 import { sharedServers } from '../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../support/requests.ts'
+import { call, statusAndCode } from '../support/requests.ts'
 import {
   buildAssertion,
   buildIdpMetadata,
@@ -27,14 +27,14 @@ const uuid = () => crypto.randomUUID()
 const host = () => `${uuid()}.example`
 
 const sso = (body: (app: App) => Promise<object> | object) => async (app: App) =>
-  outcomeOf(await call(app, '/sso', await body(app)))
+  statusAndCode(await call(app, '/sso', await body(app)))
 
 const singleSignOn: Row[] = [
   ['POST /sso while SAML is off', [404, 'saml_provider_disabled'], sso(() => ({})), {}],
   [
     'GET /sso/saml/metadata while SAML is off',
     [404, 'saml_provider_disabled'],
-    async (app) => outcomeOf(await app.inject('/sso/saml/metadata')),
+    async (app) => statusAndCode(await app.inject('/sso/saml/metadata')),
     {},
   ],
   ['neither provider_id nor domain', [400, 'validation_failed'], sso(() => ({}))],
@@ -104,7 +104,7 @@ const consumerService: Row[] = [
   [
     'GET /sso/saml/acs',
     [405, 'method_not_allowed'],
-    async (app) => outcomeOf(await app.inject('/sso/saml/acs')),
+    async (app) => statusAndCode(await app.inject('/sso/saml/acs')),
   ],
   ['a valid response', [302, '', ''], respond({})],
   [
@@ -186,7 +186,7 @@ const consumerService: Row[] = [
   ],
 ]
 
-const admin = async (...request: Parameters<typeof ask>) => outcomeOf(await ask(...request))
+const admin = async (...request: Parameters<typeof ask>) => statusAndCode(await ask(...request))
 const create =
   (more: () => object): Row[2] =>
   (app) =>
@@ -202,7 +202,7 @@ const change =
   }
 const byUser = (path: string) => async (app: App) => {
   const { access_token: token } = await signUpUser(app)
-  return outcomeOf(await call(app, path, undefined, { token }))
+  return statusAndCode(await call(app, path, undefined, { token }))
 }
 const xml = (edit: (metadata: string) => string) => () => ({
   metadata_xml: edit(createIdp().metadata),
@@ -213,7 +213,7 @@ const ssoProviders: Row[] = [
   [
     'no token',
     [401, 'no_authorization'],
-    async (app) => outcomeOf(await app.inject('/admin/sso/providers')),
+    async (app) => statusAndCode(await app.inject('/admin/sso/providers')),
   ],
   ['the token of a user', [403, 'not_admin'], byUser('/admin/sso/providers')],
   ['GET list', [200, ''], (app) => admin(app, 'GET')],
@@ -342,12 +342,12 @@ const signIn =
     const own = wallet()
     const response = await web3.signInWith(app, own, web3.buildMessage(own, fields))
     const { error } = Object(response.json())
-    return [...outcomeOf(response), ...(error ? [error] : [])]
+    return [...statusAndCode(response), ...(error ? [error] : [])]
   }
 const grant =
   (body: object): Row[2] =>
   async (app) =>
-    outcomeOf(await web3.post(app, body))
+    statusAndCode(await web3.post(app, body))
 const invalidGrant = [400, 'invalid_credentials', 'invalid_grant']
 
 const wallets: Row[] = [
@@ -374,7 +374,7 @@ const wallets: Row[] = [
   [
     'the signature of another key',
     [400, 'invalid_credentials'],
-    async (app) => outcomeOf(await web3.signInWith(app, wallet(), web3.buildMessage(wallet()))),
+    async (app) => statusAndCode(await web3.signInWith(app, wallet(), web3.buildMessage(wallet()))),
   ],
   ['a valid message', [200, ''], signIn()],
   [
@@ -386,7 +386,7 @@ const wallets: Row[] = [
 ]
 
 const manage = async (...request: Parameters<typeof custom.send>) =>
-  outcomeOf(await custom.send(...request))
+  statusAndCode(await custom.send(...request))
 /** Of the public network: nothing is sent to it. */
 const plain = (more: object = {}) =>
   custom.oauth2Input('https://1.1.1.1', { identifier: `custom:${uuid()}`, ...more })
@@ -399,7 +399,7 @@ const idToken =
   async (app) => {
     const provider = more ? await added(app, more) : 'custom:unknown'
     const body = { provider, id_token: `e30.${Buffer.from('{"iss":"x"}').toString('base64url')}.x` }
-    return outcomeOf(await call(app, '/token?grant_type=id_token', body))
+    return statusAndCode(await call(app, '/token?grant_type=id_token', body))
   }
 const invalidProvider: Record<string, object> = {
   'another type': { provider_type: 'saml' },
@@ -427,7 +427,11 @@ const invalidProvider: Record<string, object> = {
 }
 
 const customProviders: Row[] = [
-  ['no token', [401, 'no_authorization'], async (app) => outcomeOf(await app.inject(custom.path))],
+  [
+    'no token',
+    [401, 'no_authorization'],
+    async (app) => statusAndCode(await app.inject(custom.path)),
+  ],
   ['the token of a user', [403, 'not_admin'], byUser(custom.path)],
   [
     'the feature off',
@@ -488,13 +492,15 @@ const customProviders: Row[] = [
   [
     'GET /authorize of an unknown provider',
     [400, 'validation_failed'],
-    async (app) => outcomeOf(await app.inject('/authorize?provider=custom:unknown')),
+    async (app) => statusAndCode(await app.inject('/authorize?provider=custom:unknown')),
   ],
   [
     'GET /authorize of a disabled provider',
     [400, 'validation_failed'],
     async (app) =>
-      outcomeOf(await app.inject(`/authorize?provider=${await added(app, { enabled: false })}`)),
+      statusAndCode(
+        await app.inject(`/authorize?provider=${await added(app, { enabled: false })}`),
+      ),
   ],
   ['an ID token of an unknown provider', [400, 'validation_failed'], idToken(undefined)],
   ['an ID token of an OAuth 2.0 provider', [400, 'validation_failed'], idToken({})],

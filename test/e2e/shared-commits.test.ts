@@ -6,7 +6,7 @@ import type { Session } from '../../schemas/session.ts'
 import type { User } from '../../schemas/user.ts'
 import { sharedServers } from '../support/processes/shared-servers.ts'
 import { until } from '../support/processes/until.ts'
-import { call, changeUser, getUser, outcomeOf, refresh } from '../support/requests.ts'
+import { call, changeUser, getUser, refresh, statusAndCode } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { recordTrips } from '../support/statements.ts'
 import { autoconfirm, bodyOf200, signUpUser } from '../support/users.ts'
@@ -98,7 +98,7 @@ suite('group commit of requests', () => {
       [thief, ...sessions].map((one) => refresh(app, one.refresh_token)),
     )
     assert.ok(rejected)
-    assert.deepEqual(outcomeOf(rejected), [400, 'refresh_token_already_used'])
+    assert.deepEqual(statusAndCode(rejected), [400, 'refresh_token_already_used'])
     assert.deepEqual(
       idsOf(responses.map((response) => bodyOf200<Session>(response))),
       idsOf(sessions),

@@ -7,7 +7,7 @@ import type { Session } from '../../schemas/session.ts'
 import type { User } from '../../schemas/user.ts'
 import { adminCall } from '../support/admin.ts'
 import { seededRandom } from '../support/races/schedule.ts'
-import { call, changeUser, getUser, outcomeOf, refresh } from '../support/requests.ts'
+import { call, changeUser, getUser, refresh, statusAndCode } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 import { watchPool } from '../support/statements.ts'
 import { autoconfirm, bodyOf200, signedIn, signUpUser } from '../support/users.ts'
@@ -100,7 +100,7 @@ async function repeat(app: App, user: TestUser): Promise<void> {
 async function steal(app: App, user: TestUser): Promise<void> {
   const old = user.spent.at(-2)
   if (old === undefined) return
-  assert.deepEqual(outcomeOf(await refresh(app, old)), [400, 'refresh_token_already_used'])
+  assert.deepEqual(statusAndCode(await refresh(app, old)), [400, 'refresh_token_already_used'])
   await assertEnded(app, user)
 }
 
@@ -114,7 +114,7 @@ async function beBanned(app: App, user: TestUser): Promise<void> {
   const url = `/admin/users/${user.id}`
   await adminCall(app, 'PUT', url, { ban_duration: '1h' })
   const { session } = user
-  assert.deepEqual(outcomeOf(await refresh(app, session.refresh_token)), [400, 'user_banned'])
+  assert.deepEqual(statusAndCode(await refresh(app, session.refresh_token)), [400, 'user_banned'])
   await adminCall(app, 'PUT', url, { ban_duration: 'none' })
   await comeAgain(app, user)
 }
@@ -136,7 +136,7 @@ async function beLocked(app: App, user: TestUser): Promise<void> {
 
 async function assertEnded(app: App, user: TestUser): Promise<void> {
   const { refresh_token } = user.session
-  const [status] = outcomeOf(await refresh(app, refresh_token))
+  const [status] = statusAndCode(await refresh(app, refresh_token))
   assert.equal(status, 400)
   assert.equal((await getUser(app, user.session)).statusCode, 403)
   await comeAgain(app, user)

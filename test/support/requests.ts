@@ -35,7 +35,7 @@ export const refresh = (app: App, refreshToken: string, headers: Record<string, 
   call(app, '/token?grant_type=refresh_token', { refresh_token: refreshToken }, { headers })
 
 /** Status and error code of a response. */
-export function outcomeOf(response: { statusCode: number; json: () => unknown }) {
+export function statusAndCode(response: { statusCode: number; json: () => unknown }) {
   const { error_code: code }: { error_code?: string } = Object(response.json())
   return [response.statusCode, code ?? '']
 }

@@ -12,7 +12,7 @@ import {
 import { client, startFakeProvider } from '../../support/providers/fake-provider.ts'
 import { signIdToken } from '../../support/providers/keys.ts'
 import { signInAs, startOpenidProvider } from '../../support/providers/openid-provider.ts'
-import { bearer, call, getUser, outcomeOf } from '../../support/requests.ts'
+import { bearer, call, getUser, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { signUpUser } from '../../support/users.ts'
 
@@ -93,7 +93,7 @@ suite('linking to a custom provider', () => {
     const session = await signUpUser(app)
     for (const provider of ['custom:acme', 'custom:unknown']) {
       const response = await authorizeLink(app, session, provider)
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], provider)
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'], provider)
     }
   })
 })

@@ -18,7 +18,7 @@ import { goThere } from '../../support/providers/browser.ts'
 import { client, startFakeProvider } from '../../support/providers/fake-provider.ts'
 import { signIdToken } from '../../support/providers/keys.ts'
 import { signInAs, startOpenidProvider } from '../../support/providers/openid-provider.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 
 const documented = {
@@ -102,7 +102,7 @@ suite('custom OpenID Connect provider', () => {
     assert.equal(url.searchParams.get('client_id'), 'another')
     await send(one.app, 'PUT', '/custom:acme', { enabled: false })
     const rejected = await two.app.inject('/authorize?provider=custom:acme')
-    assert.deepEqual(outcomeOf(rejected), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(rejected), [400, 'validation_failed'])
     assert.match(rejected.json().msg, /^Unsupported provider: /)
   })
 
@@ -131,10 +131,10 @@ suite('custom OpenID Connect provider', () => {
     const { app, issuer } = await withTokens(t)
     await add(app, oidcInput(issuer, { enabled: false }))
     await add(app, oauth2Input(issuer))
-    assert.deepEqual(outcomeOf(await byIdToken(app, issuer)), [400, 'provider_disabled'])
+    assert.deepEqual(statusAndCode(await byIdToken(app, issuer)), [400, 'provider_disabled'])
     for (const provider of ['custom:unknown', 'custom:plain']) {
       const response = await byIdToken(app, issuer, {}, provider)
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], provider)
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'], provider)
     }
   })
 

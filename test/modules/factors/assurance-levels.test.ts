@@ -13,7 +13,7 @@ import {
   userWithTotp,
 } from '../../support/factors/factors.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf, refresh } from '../../support/requests.ts'
+import { refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { newNumber, signedIn, signUpUser } from '../../support/users.ts'
 
@@ -138,7 +138,7 @@ suite('actions that require aal2', () => {
         const { app } = await serverFor(env)
         const { session, factor } = await reach(app, t)
         const response = await act(app, session, factor)
-        assert.deepEqual(outcomeOf(response), isRejected ? rejection : [200, ''], response.body)
+        assert.deepEqual(statusAndCode(response), isRejected ? rejection : [200, ''], response.body)
       })
     }
     test(`${name}: allows all other actions`, async (t) => {

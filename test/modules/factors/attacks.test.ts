@@ -15,7 +15,7 @@ import {
   wrongCode,
 } from '../../support/factors/factors.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf, refresh } from '../../support/requests.ts'
+import { refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { signedIn, signUpUser } from '../../support/users.ts'
 
@@ -36,7 +36,7 @@ suite('factor attacks', () => {
     assert.equal(steppedUp.statusCode, 200, steppedUp.body)
     const again = { ...body, code: factor.code(2) }
     assert.deepEqual(
-      outcomeOf(await verifyChallenge(app, steppedUp.json(), factor.id, again)),
+      statusAndCode(await verifyChallenge(app, steppedUp.json(), factor.id, again)),
       consumed,
     )
   })
@@ -50,7 +50,7 @@ suite('factor attacks', () => {
         challenge_id,
         code: factor.code(away),
       })
-      assert.deepEqual(outcomeOf(response), failed, `${away}`)
+      assert.deepEqual(statusAndCode(response), failed, `${away}`)
     }
     await stepUp(app, session, factor, 1)
   })
@@ -94,7 +94,7 @@ suite('factor attacks', () => {
     assert.equal(attempts.filter(({ statusCode }) => statusCode === 422).length, 10)
     assert.equal(attempts.filter(({ statusCode }) => statusCode === 429).length, 90)
     const next = await verifyChallenge(app, session, factor.id, body)
-    assert.deepEqual(outcomeOf(next), [429, 'over_request_rate_limit'])
+    assert.deepEqual(statusAndCode(next), [429, 'over_request_rate_limit'])
     assert.ok(Number(next.headers['retry-after']) > 0)
   })
 
@@ -107,7 +107,7 @@ suite('factor attacks', () => {
       challenge_id,
       code: other.code(),
     })
-    assert.deepEqual(outcomeOf(response), unknownChallenge)
+    assert.deepEqual(statusAndCode(response), unknownChallenge)
   })
 
   test('rejects a challenge and a factor of another user', async () => {
@@ -116,13 +116,13 @@ suite('factor attacks', () => {
     const { id: challenge_id } = await challenge(app, theirs.session, theirs.factor.id)
     const stolen = { challenge_id, code: mine.factor.code(1) }
     const other = await verifyChallenge(app, mine.session, mine.factor.id, stolen)
-    assert.deepEqual(outcomeOf(other), unknownChallenge)
+    assert.deepEqual(statusAndCode(other), unknownChallenge)
     const foreign = await verifyChallenge(app, mine.session, theirs.factor.id, stolen)
-    assert.deepEqual(outcomeOf(foreign), unknownFactor)
+    assert.deepEqual(statusAndCode(foreign), unknownFactor)
     const pending = await send(app, 'POST', `/factors/${theirs.factor.id}/challenge`, mine.session)
-    assert.deepEqual(outcomeOf(pending), unknownFactor)
+    assert.deepEqual(statusAndCode(pending), unknownFactor)
     const removed = await send(app, 'DELETE', `/factors/${theirs.factor.id}`, mine.session)
-    assert.deepEqual(outcomeOf(removed), unknownFactor)
+    assert.deepEqual(statusAndCode(removed), unknownFactor)
   })
 
   test('rejects a challenge of another session of the user', async () => {
@@ -132,7 +132,7 @@ suite('factor attacks', () => {
     const { id: challenge_id } = await challenge(app, session, factor.id)
     const body = { challenge_id, code: factor.code(1) }
     assert.deepEqual(
-      outcomeOf(await verifyChallenge(app, second, factor.id, body)),
+      statusAndCode(await verifyChallenge(app, second, factor.id, body)),
       unknownChallenge,
     )
   })
@@ -150,7 +150,7 @@ suite('factor attacks', () => {
       },
       payload: { challenge_id, code: factor.code(1) },
     })
-    assert.deepEqual(outcomeOf(response), consumed)
+    assert.deepEqual(statusAndCode(response), consumed)
   })
 
   test('rejects an expired challenge', async (t) => {
@@ -160,9 +160,9 @@ suite('factor attacks', () => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 301_000 })
     const body = { challenge_id, code: factor.code() }
     const late = await verifyChallenge(app, session, factor.id, body)
-    assert.deepEqual(outcomeOf(late), [422, 'mfa_challenge_expired'])
+    assert.deepEqual(statusAndCode(late), [422, 'mfa_challenge_expired'])
     assert.deepEqual(
-      outcomeOf(await verifyChallenge(app, session, factor.id, body)),
+      statusAndCode(await verifyChallenge(app, session, factor.id, body)),
       unknownChallenge,
     )
   })
@@ -180,7 +180,7 @@ suite('factor attacks', () => {
     const { id: challenge_id } = await challenge(app, steppedUp.json(), factor.id)
     t.mock.timers.setTime(start + 1_200_000)
     const late = { challenge_id, code: factor.code() }
-    const outcome = outcomeOf(await verifyChallenge(app, steppedUp.json(), factor.id, late))
+    const outcome = statusAndCode(await verifyChallenge(app, steppedUp.json(), factor.id, late))
     assert.deepEqual(outcome, [422, 'mfa_challenge_expired'])
   })
 
@@ -190,10 +190,10 @@ suite('factor attacks', () => {
     const factor = await addTotp(app, begun)
     const other = await signedIn(app, begun.email)
     const pending = await send(app, 'POST', `/factors/${factor.id}/challenge`, other)
-    assert.deepEqual(outcomeOf(pending), unknownFactor)
+    assert.deepEqual(statusAndCode(pending), unknownFactor)
     assert.equal((await send(app, 'POST', '/logout?scope=local', begun)).statusCode, 204)
     const later = await send(app, 'POST', `/factors/${factor.id}/challenge`, other)
-    assert.deepEqual(outcomeOf(later), unknownFactor)
+    assert.deepEqual(statusAndCode(later), unknownFactor)
   })
 
   test('changes nothing before the factor is verified', async () => {
@@ -236,7 +236,7 @@ suite('factor attacks', () => {
       const { app } = await serverFor({ ...everyFactor, ...env })
       const { before } = await userWithTotp(app)
       await new Promise((resolve) => setTimeout(resolve, 5))
-      assert.deepEqual(outcomeOf(await refresh(app, before.refresh_token)), [
+      assert.deepEqual(statusAndCode(await refresh(app, before.refresh_token)), [
         400,
         'refresh_token_already_used',
       ])
@@ -248,7 +248,7 @@ suite('factor attacks', () => {
     const user = await signUpUser(app)
     const next: Session = (await refresh(app, user.refresh_token)).json()
     await stepUp(app, next, await addTotp(app, next))
-    assert.deepEqual(outcomeOf(await refresh(app, user.refresh_token)), [
+    assert.deepEqual(statusAndCode(await refresh(app, user.refresh_token)), [
       400,
       'refresh_token_already_used',
     ])
@@ -260,7 +260,7 @@ suite('factor attacks', () => {
     const second: Session = (await refresh(app, session.refresh_token)).json()
     await new Promise((resolve) => setTimeout(resolve, 5))
     assert.equal((await refresh(app, second.refresh_token)).statusCode, 200)
-    assert.deepEqual(outcomeOf(await refresh(app, session.refresh_token)), [
+    assert.deepEqual(statusAndCode(await refresh(app, session.refresh_token)), [
       400,
       'refresh_token_already_used',
     ])

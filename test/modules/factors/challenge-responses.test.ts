@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { addTotp, enrol, everyFactor, send } from '../../support/factors/factors.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
 suite('factor challenge and verify', () => {
@@ -40,7 +40,7 @@ suite('factor challenge and verify', () => {
       for (const end of ['challenge', 'verify']) {
         const url = `/factors/${enrolled.json().id}/${end}`
         const rejected = await send(app, 'POST', url, user, body)
-        assert.deepEqual(outcomeOf(rejected), [422, code])
+        assert.deepEqual(statusAndCode(rejected), [422, code])
         assert.equal(rejected.json().msg, `MFA verification is disabled for ${name}`)
       }
     })
@@ -60,7 +60,7 @@ suite('factor challenge and verify', () => {
         await send(app, 'POST', `/factors/${id}/verify`, user, body),
         await send(app, 'DELETE', `/factors/${id}`, user),
       ]
-      for (const response of responses) assert.deepEqual(outcomeOf(response), [404, code])
+      for (const response of responses) assert.deepEqual(statusAndCode(response), [404, code])
     })
   }
 
@@ -80,7 +80,7 @@ suite('factor challenge and verify', () => {
       const user = await signUpUser(app)
       const { id } = await addTotp(app, user)
       const response = await send(app, 'POST', `/factors/${id}/verify`, user, body)
-      assert.deepEqual(outcomeOf(response), outcome)
+      assert.deepEqual(statusAndCode(response), outcome)
     })
   }
 

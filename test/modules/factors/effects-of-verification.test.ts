@@ -14,7 +14,7 @@ import {
 } from '../../support/factors/factors.ts'
 import { waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { newAddress, signedIn, signUp, signUpUser } from '../../support/users.ts'
 
 suite('adding and removing a factor', () => {
@@ -70,7 +70,7 @@ suite('adding and removing a factor', () => {
     assert.equal((await asAdmin(app, 'DELETE', url)).statusCode, 200)
     await waitForIdleQueue(server)
     assert.ok(mail.messages.every(({ to }) => to !== email))
-    const outcome = outcomeOf(await enrol(app, session, { factor_type: 'totp' }))
+    const outcome = statusAndCode(await enrol(app, session, { factor_type: 'totp' }))
     assert.deepEqual(outcome, [200, ''])
     assert.equal((await signedIn(app, email)).user.factors?.length, 1)
   })

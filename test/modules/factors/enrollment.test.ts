@@ -13,7 +13,7 @@ import {
   userWithTotp,
 } from '../../support/factors/factors.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { getUser, outcomeOf } from '../../support/requests.ts'
+import { getUser, statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
 const totp = { factor_type: 'totp' }
@@ -50,7 +50,7 @@ suite('POST /factors', () => {
   for (const [name, [body, outcome, env = everyFactor]] of Object.entries(rejectedBodies)) {
     test(`rejects ${name}`, async () => {
       const { app } = await serverFor(env)
-      assert.deepEqual(outcomeOf(await enrol(app, await signUpUser(app), body)), outcome)
+      assert.deepEqual(statusAndCode(await enrol(app, await signUpUser(app), body)), outcome)
     })
   }
 
@@ -62,7 +62,7 @@ suite('POST /factors', () => {
       ['webauthn', 'WebAuthn'],
     ]) {
       const rejectedBodies = await enrol(app, user, { factor_type: type, phone: '+15550107' })
-      assert.deepEqual(outcomeOf(rejectedBodies), [422, `mfa_${type}_enroll_not_enabled`])
+      assert.deepEqual(statusAndCode(rejectedBodies), [422, `mfa_${type}_enroll_not_enabled`])
       assert.equal(rejectedBodies.json().msg, `MFA enroll is disabled for ${name}`)
     }
     await addTotp(app, user)
@@ -74,7 +74,7 @@ suite('POST /factors', () => {
     for (const friendly_name of ['', 'My phone']) {
       const body = { ...totp, friendly_name }
       assert.equal((await enrol(app, user, body)).statusCode, 200)
-      const outcome = outcomeOf(await enrol(app, user, body))
+      const outcome = statusAndCode(await enrol(app, user, body))
       assert.deepEqual(outcome, [422, 'mfa_factor_name_conflict'])
       assert.equal((await enrol(app, other, body)).statusCode, 200)
     }
@@ -86,7 +86,7 @@ suite('POST /factors', () => {
     const responses = await Promise.all(
       ['a', 'b', 'c', 'd'].map((friendly_name) => enrol(app, user, { ...totp, friendly_name })),
     )
-    const outcomes = responses.map(outcomeOf).filter(([status]) => status !== 200)
+    const outcomes = responses.map(statusAndCode).filter(([status]) => status !== 200)
     const full = [422, 'too_many_enrolled_mfa_factors']
     assert.deepEqual(outcomes, [full, full])
   })
@@ -95,7 +95,7 @@ suite('POST /factors', () => {
     const { app } = await serverFor({ ...everyFactor, AUTH_MFA_MAX_VERIFIED_FACTORS: '1' })
     const { session } = await userWithTotp(app)
     const second = await enrol(app, session, { ...totp, friendly_name: 'second' })
-    assert.deepEqual(outcomeOf(second), [422, 'too_many_enrolled_mfa_factors'])
+    assert.deepEqual(statusAndCode(second), [422, 'too_many_enrolled_mfa_factors'])
     const msg = 'Maximum number of verified factors reached, unenroll to continue'
     assert.equal(second.json().msg, msg)
   })
@@ -111,10 +111,10 @@ suite('POST /factors', () => {
     const start = Date.now()
     t.mock.timers.enable({ apis: ['Date'], now: start + 590_000 })
     const conflict = [422, 'mfa_factor_name_conflict']
-    assert.deepEqual(outcomeOf(await enrol(app, user, totp)), conflict, 'it is too young')
+    assert.deepEqual(statusAndCode(await enrol(app, user, totp)), conflict, 'it is too young')
     await challenge(app, user, id)
     t.mock.timers.setTime(start + 610_000)
-    assert.deepEqual(outcomeOf(await enrol(app, user, totp)), conflict, 'a user is at it')
+    assert.deepEqual(statusAndCode(await enrol(app, user, totp)), conflict, 'a user is at it')
     t.mock.timers.setTime(start + 900_000)
     assert.equal((await enrol(app, user, totp)).statusCode, 200)
     const { factors } = (await getUser(app, user)).json()
@@ -126,11 +126,14 @@ suite('POST /factors', () => {
     const { user } = await signUpUser(app)
     const url = '/factors'
     const unknown = await app.inject({ method: 'POST', url, payload: totp })
-    assert.deepEqual(outcomeOf(unknown), [401, 'no_authorization'])
+    assert.deepEqual(statusAndCode(unknown), [401, 'no_authorization'])
     const role = 'authenticated'
     const made = { role, sub: user.id, seconds: 60 }
     const access_token = await app.jwt.signApiToken(made, new Date())
-    assert.deepEqual(outcomeOf(await enrol(app, { access_token }, totp)), [401, 'no_authorization'])
+    assert.deepEqual(statusAndCode(await enrol(app, { access_token }, totp)), [
+      401,
+      'no_authorization',
+    ])
   })
 
   test('returns 403 for an anonymous user', async () => {
@@ -139,7 +142,10 @@ suite('POST /factors', () => {
       AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
     })
     const signedUp = await app.inject({ method: 'POST', url: '/signup', payload: {} })
-    assert.deepEqual(outcomeOf(await enrol(app, signedUp.json(), totp)), [403, 'no_authorization'])
+    assert.deepEqual(statusAndCode(await enrol(app, signedUp.json(), totp)), [
+      403,
+      'no_authorization',
+    ])
   })
 
   test('rejects changes of factors by an impersonating admin', async () => {
@@ -154,7 +160,7 @@ suite('POST /factors', () => {
       send(app, 'DELETE', `/factors/${id}`, acting),
     ]
     for (const response of await Promise.all(tries)) {
-      assert.deepEqual(outcomeOf(response), [403, 'session_impersonated'])
+      assert.deepEqual(statusAndCode(response), [403, 'session_impersonated'])
     }
   })
 })

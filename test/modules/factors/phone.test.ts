@@ -14,7 +14,7 @@ import {
   verifyChallenge,
 } from '../../support/factors/factors.ts'
 import { type PhoneServer, sharedSmsServer } from '../../support/messages/phone-journeys.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { newNumber, signUpUser } from '../../support/users.ts'
 
 suite('phone factor', () => {
@@ -45,14 +45,14 @@ suite('phone factor', () => {
       challenge_id: pending.id,
       code: `${code}0`,
     })
-    assert.deepEqual(outcomeOf(wrong), [422, 'mfa_verification_failed'])
+    assert.deepEqual(statusAndCode(wrong), [422, 'mfa_verification_failed'])
     assert.equal(wrong.json().msg, 'Invalid MFA Phone code entered')
     const session = await finish(await server(), user, factor.id, pending.id, code)
     assert.equal(tokenClaims(session).aal, 'aal2')
     assert.equal(tokenClaims(session).amr[0]?.method, 'mfa/phone')
     assert.equal(session.user.factors?.[0]?.phone, number)
     const again = await verifyChallenge(app, session, factor.id, { challenge_id: pending.id, code })
-    assert.deepEqual(outcomeOf(again), [422, 'mfa_ip_address_mismatch'])
+    assert.deepEqual(statusAndCode(again), [422, 'mfa_ip_address_mismatch'])
   })
 
   test('stores the code encrypted', async () => {
@@ -74,7 +74,7 @@ suite('phone factor', () => {
     const code = /\d{6}/.exec(sms.messages.at(-2)?.body ?? '')?.[0]
     if (code === (await sms.code(number))) return
     const response = await verifyChallenge(app, user, id, { challenge_id: second.id, code })
-    assert.deepEqual(outcomeOf(response), [422, 'mfa_verification_failed'])
+    assert.deepEqual(statusAndCode(response), [422, 'mfa_verification_failed'])
     await finish(await server(), user, id, first.id, code ?? '')
   })
 
@@ -83,7 +83,7 @@ suite('phone factor', () => {
     const path = `/admin/users/${user.user.id}/factors/${id}`
     await adminCall(app, 'PUT', path, { phone: newNumber() })
     const late = await verifyChallenge(app, user, id, { challenge_id: requested.id, code })
-    assert.deepEqual(outcomeOf(late), [422, 'mfa_factor_not_found'])
+    assert.deepEqual(statusAndCode(late), [422, 'mfa_factor_not_found'])
   })
 
   test('rejects the number of a verified factor and accepts that of an unverified one', async () => {
@@ -95,7 +95,7 @@ suite('phone factor', () => {
     const session = await verified(await server(), user, id, number)
     const body = { factor_type: 'phone', phone: number, friendly_name: 'third try' }
     const rejected = await send(app, 'POST', '/factors', session, body)
-    assert.deepEqual(outcomeOf(rejected), [422, 'mfa_verified_factor_exists'])
+    assert.deepEqual(statusAndCode(rejected), [422, 'mfa_verified_factor_exists'])
     assert.deepEqual(
       session.user.factors?.map(({ friendly_name }) => friendly_name),
       ['second try'],
@@ -107,7 +107,7 @@ suite('phone factor', () => {
       const { app } = await server()
       const user = await signUpUser(app)
       const response = await send(app, 'POST', '/factors', user, { factor_type: 'phone', phone })
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
     })
   }
 
@@ -117,7 +117,7 @@ suite('phone factor', () => {
     const { id } = await enrol(await server(), user, newNumber())
     const url = `/factors/${id}/challenge`
     const response = await send(app, 'POST', url, user, { channel: 'pigeon' })
-    assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
   })
 
   test('AUTH_MFA_PHONE_MAX_FREQUENCY throttles a factor and no other account', async () => {
@@ -129,10 +129,10 @@ suite('phone factor', () => {
     const intruder = await signUpUser(app)
     const theirs = await enrol(await waiting(), intruder, number)
     const early = await send(app, 'POST', `/factors/${theirs.id}/challenge`, intruder)
-    assert.deepEqual(outcomeOf(early), [429, 'over_sms_send_rate_limit'])
+    assert.deepEqual(statusAndCode(early), [429, 'over_sms_send_rate_limit'])
     await challenge(app, session, id)
     const again = await send(app, 'POST', `/factors/${id}/challenge`, session)
-    assert.deepEqual(outcomeOf(again), [429, 'over_sms_send_rate_limit'])
+    assert.deepEqual(statusAndCode(again), [429, 'over_sms_send_rate_limit'])
     assert.ok(Number(again.headers['retry-after']) > 3500)
   })
 
@@ -142,7 +142,7 @@ suite('phone factor', () => {
     const { id } = await enrol(await scarce(), user, newNumber())
     await challenge(app, user, id)
     const response = await send(app, 'POST', `/factors/${id}/challenge`, user)
-    assert.deepEqual(outcomeOf(response), [429, 'over_sms_send_rate_limit'])
+    assert.deepEqual(statusAndCode(response), [429, 'over_sms_send_rate_limit'])
   })
 
   test('applies AUTH_MFA_PHONE_OTP_LENGTH and AUTH_MFA_PHONE_TEMPLATE and ignores test OTPs', async () => {
@@ -155,7 +155,7 @@ suite('phone factor', () => {
       challenge_id: pending.id,
       code: '12345678',
     })
-    assert.deepEqual(outcomeOf(fixed), [422, 'mfa_verification_failed'])
+    assert.deepEqual(statusAndCode(fixed), [422, 'mfa_verification_failed'])
   })
 
   test('creates no challenge when the provider rejects the message, and allows a retry', async () => {
@@ -166,7 +166,7 @@ suite('phone factor', () => {
     const url = `/factors/${id}/challenge`
     const rejected = await send(app, 'POST', url, user)
     sms.state.rejects = false
-    assert.deepEqual(outcomeOf(rejected), [422, 'sms_send_failed'])
+    assert.deepEqual(statusAndCode(rejected), [422, 'sms_send_failed'])
     await challenge(app, user, id)
   })
 })

@@ -7,7 +7,7 @@ import type { Session } from '../../../schemas/session.ts'
 import { adminCall } from '../../support/admin.ts'
 import { addTotp, everyFactor, send, stepUp, tokenClaims } from '../../support/factors/factors.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf, refresh } from '../../support/requests.ts'
+import { refresh, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { adminToken, password, signedIn, signUpUser } from '../../support/users.ts'
 import { startHookReceiver } from '../../support/webhooks/hook-receiver.ts'
@@ -38,7 +38,7 @@ suite('AUTH_MFA_REQUIRED_ROLES', () => {
     test(`${method} ${path} requires a factor`, async () => {
       const { app } = await serverFor(env)
       const user = await editor(app)
-      assert.deepEqual(outcomeOf(await send(app, method, url, user, body)), toEnrol)
+      assert.deepEqual(statusAndCode(await send(app, method, url, user, body)), toEnrol)
     })
   }
 
@@ -57,11 +57,11 @@ suite('AUTH_MFA_REQUIRED_ROLES', () => {
     const { app } = await serverFor(env)
     const user = await editor(app)
     const factor = await addTotp(app, user)
-    assert.deepEqual(outcomeOf(await send(app, 'GET', '/sessions', user)), toEnrol)
+    assert.deepEqual(statusAndCode(await send(app, 'GET', '/sessions', user)), toEnrol)
     const steppedUp = await stepUp(app, user, factor)
     assert.equal((await send(app, 'GET', '/sessions', steppedUp)).statusCode, 200)
     const again = await signedIn(app, user.user.email)
-    assert.deepEqual(outcomeOf(await send(app, 'GET', '/sessions', again)), toVerify)
+    assert.deepEqual(statusAndCode(await send(app, 'GET', '/sessions', again)), toVerify)
   })
 
   test('issues a token for this server only until the factor is verified', async () => {
@@ -87,7 +87,7 @@ suite('AUTH_MFA_REQUIRED_ROLES', () => {
     const { app } = await build(t, { env: { ...env, ...receiver.env('CUSTOM_ACCESS_TOKEN') } })
     const user = await signUpUser(app)
     assert.equal(rightsIn(user).role, 'mfa_required')
-    assert.deepEqual(outcomeOf(await send(app, 'GET', '/sessions', user)), toEnrol)
+    assert.deepEqual(statusAndCode(await send(app, 'GET', '/sessions', user)), toEnrol)
   })
 
   test('does not apply to other roles', async () => {
@@ -100,7 +100,7 @@ suite('AUTH_MFA_REQUIRED_ROLES', () => {
     const { app } = await serverFor(env)
     const user = await withRole(app, 'service_role')
     const list = '/admin/users'
-    assert.deepEqual(outcomeOf(await send(app, 'GET', list, user)), toEnrol)
+    assert.deepEqual(statusAndCode(await send(app, 'GET', list, user)), toEnrol)
     const steppedUp = await stepUp(app, user, await addTotp(app, user))
     assert.equal((await send(app, 'GET', list, steppedUp)).statusCode, 200)
     const service = { access_token: await adminToken(app) }
@@ -111,7 +111,7 @@ suite('AUTH_MFA_REQUIRED_ROLES', () => {
     const { app } = await serverFor(env)
     const user = await signUpUser(app)
     await app.pool.query(`update auth.users set role = 'editor' where id = $1`, [user.user.id])
-    assert.deepEqual(outcomeOf(await send(app, 'GET', '/sessions', user)), toEnrol)
+    assert.deepEqual(statusAndCode(await send(app, 'GET', '/sessions', user)), toEnrol)
   })
 
   test('applies to the role of the token, with and without a session', async () => {
@@ -119,7 +119,10 @@ suite('AUTH_MFA_REQUIRED_ROLES', () => {
     const claims = await app.jwt.verify((await signUpUser(app)).access_token)
     for (const session_id of [claims.session_id ?? '', nilUuid]) {
       const access_token = await app.jwt.sign({ ...claims, session_id, role: 'editor' })
-      assert.deepEqual(outcomeOf(await send(app, 'GET', '/sessions', { access_token })), toEnrol)
+      assert.deepEqual(
+        statusAndCode(await send(app, 'GET', '/sessions', { access_token })),
+        toEnrol,
+      )
     }
   })
 

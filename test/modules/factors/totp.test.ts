@@ -18,7 +18,7 @@ import {
   wrongCode,
 } from '../../support/factors/factors.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import { signedIn, signUpUser } from '../../support/users.ts'
 
 suite('TOTP factor', () => {
@@ -106,11 +106,14 @@ suite('TOTP factor', () => {
     assert.equal(again.json().refresh_token, session.refresh_token)
     assert.equal(tokenClaims(again.json()).aal, 'aal2')
     const { refresh_token } = (await refresh(app, session.refresh_token)).json()
-    assert.deepEqual(outcomeOf(await refresh(app, before.refresh_token)), [
+    assert.deepEqual(statusAndCode(await refresh(app, before.refresh_token)), [
       400,
       'refresh_token_already_used',
     ])
-    assert.deepEqual(outcomeOf(await refresh(app, refresh_token)), [400, 'refresh_token_not_found'])
+    assert.deepEqual(statusAndCode(await refresh(app, refresh_token)), [
+      400,
+      'refresh_token_not_found',
+    ])
   })
 
   test('revokes the session when the previous refresh token is reused later', async () => {
@@ -120,11 +123,11 @@ suite('TOTP factor', () => {
       `update auth.sessions set refreshed_at = refreshed_at - interval '11 s' where id = $1`,
       [tokenClaims(session).session_id],
     )
-    assert.deepEqual(outcomeOf(await refresh(app, before.refresh_token)), [
+    assert.deepEqual(statusAndCode(await refresh(app, before.refresh_token)), [
       400,
       'refresh_token_already_used',
     ])
-    assert.deepEqual(outcomeOf(await getUser(app, session)), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await getUser(app, session)), [403, 'session_not_found'])
   })
 
   test('revokes other sessions below aal2 at each verification', async () => {
@@ -132,8 +135,8 @@ suite('TOTP factor', () => {
     const { email, factor, session } = await userWithTotp(app)
     const [second, third] = [await signedIn(app, email), await signedIn(app, email)]
     const steppedUp = await stepUp(app, second, factor, 1)
-    assert.deepEqual(outcomeOf(await getUser(app, third)), [403, 'session_not_found'])
-    assert.deepEqual(outcomeOf(await refresh(app, third.refresh_token)), [
+    assert.deepEqual(statusAndCode(await getUser(app, third)), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await refresh(app, third.refresh_token)), [
       400,
       'refresh_token_not_found',
     ])
@@ -160,7 +163,7 @@ suite('TOTP factor', () => {
     const { id, secret, code } = await addTotp(app, user)
     const { id: challenge_id } = await challenge(app, user, id)
     const wrong = await verifyChallenge(app, user, id, { challenge_id, code: wrongCode(secret) })
-    assert.deepEqual(outcomeOf(wrong), [422, 'mfa_verification_failed'])
+    assert.deepEqual(statusAndCode(wrong), [422, 'mfa_verification_failed'])
     assert.equal(wrong.json().msg, 'Invalid TOTP code entered')
     assert.equal(tokenClaims((await refresh(app, user.refresh_token)).json()).aal, 'aal1')
     const right = await verifyChallenge(app, user, id, { challenge_id, code: code() })
@@ -174,7 +177,7 @@ suite('TOTP factor', () => {
       const { id } = await addTotp(app, user)
       const { id: challenge_id } = await challenge(app, user, id)
       const wrong = await verifyChallenge(app, user, id, { challenge_id, code })
-      assert.deepEqual(outcomeOf(wrong), [422, 'mfa_verification_failed'])
+      assert.deepEqual(statusAndCode(wrong), [422, 'mfa_verification_failed'])
     })
   }
 
@@ -234,7 +237,7 @@ suite('TOTP factor', () => {
     const user = await signUpUser(app)
     const { id } = await addTotp(app, user)
     await request(app, 'DELETE', `/factors/${id}`, user)
-    assert.deepEqual(outcomeOf(await send(app, 'DELETE', `/factors/${id}`, user)), [
+    assert.deepEqual(statusAndCode(await send(app, 'DELETE', `/factors/${id}`, user)), [
       404,
       'mfa_factor_not_found',
     ])

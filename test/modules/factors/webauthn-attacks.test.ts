@@ -14,7 +14,7 @@ import {
 import { newSecurityKey } from '../../support/factors/security-key.ts'
 import { lockUserRow } from '../../support/locked-user.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
 const failed = [422, 'mfa_verification_failed']
@@ -40,12 +40,15 @@ suite('forged security key response', () => {
       const create = await challenge(app, user, id)
       const flags = forgery.flags === undefined ? {} : { flags: 0x40 }
       const forged = newSecurityKey().create(browserOptions(create), { ...forgery, ...flags })
-      assert.deepEqual(outcomeOf(await give(app, user, id, create.id, forged)), expected)
+      assert.deepEqual(statusAndCode(await give(app, user, id, create.id, forged)), expected)
 
       const { session, key, id: factorId } = await userWithSecurityKey(app)
       const request = await challenge(app, session, factorId)
       const forged2 = key.get(browserOptions(request), forgery)
-      assert.deepEqual(outcomeOf(await give(app, session, factorId, request.id, forged2)), expected)
+      assert.deepEqual(
+        statusAndCode(await give(app, session, factorId, request.id, forged2)),
+        expected,
+      )
       const honest = key.get(browserOptions(request))
       await finish(app, session, factorId, request.id, honest)
     })
@@ -66,7 +69,7 @@ suite('forged security key response', () => {
       const { session, key, id } = await userWithSecurityKey(app)
       const pending = await challenge(app, session, id)
       const forged = key.get(browserOptions(pending), forgery)
-      assert.deepEqual(outcomeOf(await give(app, session, id, pending.id, forged)), failed)
+      assert.deepEqual(statusAndCode(await give(app, session, id, pending.id, forged)), failed)
     })
   }
 
@@ -81,7 +84,7 @@ suite('forged security key response', () => {
         challenge_id: pending.id,
         webauthn,
       })
-      assert.deepEqual(outcomeOf(response), malformed)
+      assert.deepEqual(statusAndCode(response), malformed)
     }
   })
 
@@ -91,7 +94,7 @@ suite('forged security key response', () => {
     const { id } = await enrolKey(app, session, 'second')
     const pending = await challenge(app, session, id)
     const response = await give(app, session, id, pending.id, key.get(browserOptions(pending)))
-    assert.deepEqual(outcomeOf(response), malformed)
+    assert.deepEqual(statusAndCode(response), malformed)
   })
 
   test('rejects the security key of another user', async () => {
@@ -99,7 +102,10 @@ suite('forged security key response', () => {
     const [mine, theirs] = [await userWithSecurityKey(app), await userWithSecurityKey(app)]
     const pending = await challenge(app, mine.session, mine.id)
     const given = theirs.key.get(browserOptions(pending))
-    assert.deepEqual(outcomeOf(await give(app, mine.session, mine.id, pending.id, given)), failed)
+    assert.deepEqual(
+      statusAndCode(await give(app, mine.session, mine.id, pending.id, given)),
+      failed,
+    )
   })
 
   test('rejects a counter that does not increase, logs it and notifies the user', async () => {
@@ -114,9 +120,9 @@ suite('forged security key response', () => {
     await finish(app, session, id, pending.id, copied)
     const next = await challenge(app, session, id)
     const late = key.get(browserOptions(next), { counter: 1 })
-    assert.deepEqual(outcomeOf(await give(app, session, id, next.id, late)), failed)
+    assert.deepEqual(statusAndCode(await give(app, session, id, next.id, late)), failed)
     const none = key.get(browserOptions(next), { counter: 0 })
-    assert.deepEqual(outcomeOf(await give(app, session, id, next.id, none)), failed)
+    assert.deepEqual(statusAndCode(await give(app, session, id, next.id, none)), failed)
 
     const reported = await mail.waitFor((message) => message.to === email)
     assert.equal(reported.mail.subject, 'A security key of your account was refused')
@@ -141,7 +147,7 @@ suite('forged security key response', () => {
     const queued = await Promise.all(responses)
     await lock.release()
     const outcomes = await Promise.all(
-      queued.map(async ({ response }) => outcomeOf(await response)),
+      queued.map(async ({ response }) => statusAndCode(await response)),
     )
     assert.deepEqual(outcomes.toSorted(), [[200, ''], failed])
     const { rows } = await app.pool.query(
@@ -167,7 +173,7 @@ suite('forged security key response', () => {
       const { session, id } = await userWithSecurityKey(app)
       const { id: challenge_id } = await challenge(app, session, id)
       const response = await verifyChallenge(app, session, id, { challenge_id, ...body })
-      assert.deepEqual(outcomeOf(response), malformed)
+      assert.deepEqual(statusAndCode(response), malformed)
     })
   }
 })

@@ -11,7 +11,7 @@ import {
   userWithPasskey,
 } from '../../support/factors/passkeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 
 const rejected = [400, 'webauthn_verification_failed']
 
@@ -31,7 +31,7 @@ suite('cloned passkey', () => {
       await signInBy(app, device)
       const { challenge_id, options } = await createAuthenticationChallenge(app)
       const body = { challenge_id, credential: device.get(options, { counter }) }
-      assert.deepEqual(outcomeOf(await finishSignIn(app, body)), rejected)
+      assert.deepEqual(statusAndCode(await finishSignIn(app, body)), rejected)
 
       const reported = await mail.waitFor(user.email)
       assert.equal(reported.mail.subject, 'A security key of your account was refused')
@@ -68,6 +68,6 @@ suite('cloned passkey', () => {
     assert.equal((await withCount(0)).statusCode, 200)
     assert.equal((await withCount(0)).statusCode, 200)
     assert.equal((await withCount(4_294_967_295)).statusCode, 200)
-    assert.deepEqual(outcomeOf(await withCount(0)), rejected)
+    assert.deepEqual(statusAndCode(await withCount(0)), rejected)
   })
 })

@@ -18,7 +18,7 @@ import {
 } from '../../support/factors/passkeys.ts'
 import { emailAfter, open, waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { newAddress, signedIn, signIn, signUp, signUpUser } from '../../support/users.ts'
 
@@ -45,9 +45,9 @@ suite('passkey registration attacks', () => {
       const device = newDevice()
       const credential = device.create(options, forgery)
       const response = await finishRegistration(app, user, { challenge_id, credential })
-      assert.deepEqual(outcomeOf(response), rejected)
+      assert.deepEqual(statusAndCode(response), rejected)
       const honest = { challenge_id, credential: device.create(options) }
-      assert.deepEqual(outcomeOf(await finishRegistration(app, user, honest)), notFound)
+      assert.deepEqual(statusAndCode(await finishRegistration(app, user, honest)), notFound)
       assert.deepEqual(await fetchPasskeys(app, user), [])
     })
   }
@@ -64,7 +64,7 @@ suite('passkey registration attacks', () => {
       const { challenge_id, options } = await createRegistrationChallenge(app, user)
       const credential = newDevice({ idSize }).create(options)
       const response = await finishRegistration(app, user, { challenge_id, credential })
-      assert.deepEqual(outcomeOf(response), outcome)
+      assert.deepEqual(statusAndCode(response), outcome)
     })
   }
 
@@ -79,9 +79,9 @@ suite('passkey registration attacks', () => {
       const { challenge_id, options } = await createRegistrationChallenge(app, mine)
       const body = { challenge_id, credential: newDevice().create(options) }
       const attacker = await attackerOf(app, mine)
-      assert.deepEqual(outcomeOf(await finishRegistration(app, attacker, body)), notFound)
+      assert.deepEqual(statusAndCode(await finishRegistration(app, attacker, body)), notFound)
       assert.equal((await finishRegistration(app, mine, body)).statusCode, 200)
-      assert.deepEqual(outcomeOf(await finishRegistration(app, mine, body)), notFound)
+      assert.deepEqual(statusAndCode(await finishRegistration(app, mine, body)), notFound)
     })
   }
 
@@ -90,7 +90,7 @@ suite('passkey registration attacks', () => {
     const { user, device } = await userWithPasskey(app)
     const { challenge_id, options } = await createRegistrationChallenge(app, user)
     const credential = device.get(options)
-    assert.deepEqual(outcomeOf(await finishSignIn(app, { challenge_id, credential })), notFound)
+    assert.deepEqual(statusAndCode(await finishSignIn(app, { challenge_id, credential })), notFound)
     const body = { challenge_id, credential: newDevice().create(options) }
     assert.equal((await finishRegistration(app, user, body)).statusCode, 200)
   })
@@ -103,9 +103,9 @@ suite('passkey registration attacks', () => {
     await call(app, '/logout?scope=local', {}, { token })
     const body = { challenge_id, credential: newDevice().create(options) }
     const response = await finishRegistration(app, mine, body)
-    assert.deepEqual(outcomeOf(response), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(response), [403, 'session_not_found'])
     const other = await signedIn(app, mine.email)
-    assert.deepEqual(outcomeOf(await finishRegistration(app, other, body)), notFound)
+    assert.deepEqual(statusAndCode(await finishRegistration(app, other, body)), notFound)
   })
 
   test('drops a passkey from before the email was verified', async () => {
@@ -122,7 +122,7 @@ suite('passkey registration attacks', () => {
     await waitForIdleQueue(server)
     const message = await emailAfter(server, email, () => call(app, '/otp', { email }))
     assert.equal((await open(app, message)).statusCode, 303)
-    assert.deepEqual(outcomeOf(await tryPasskey(app, device)), rejected)
+    assert.deepEqual(statusAndCode(await tryPasskey(app, device)), rejected)
   })
 })
 type Requested = Awaited<ReturnType<typeof signUpUser>>

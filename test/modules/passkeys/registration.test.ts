@@ -17,7 +17,7 @@ import {
   userWithPasskey,
 } from '../../support/factors/passkeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { anonymousUser, signedIn, signUpUser } from '../../support/users.ts'
 
 const ask = '/passkeys/registration/options'
@@ -138,10 +138,10 @@ suite('passkey registration', () => {
     const pending = await createRegistrationChallenge(app, user)
     await addPasskey(app, user)
     const full = [422, 'too_many_passkeys']
-    assert.deepEqual(outcomeOf(await send(app, 'POST', ask, user, {})), full)
+    assert.deepEqual(statusAndCode(await send(app, 'POST', ask, user, {})), full)
     const credential = newDevice().create(pending.options)
     const body = { challenge_id: pending.challenge_id, credential }
-    assert.deepEqual(outcomeOf(await finishRegistration(app, user, body)), full)
+    assert.deepEqual(statusAndCode(await finishRegistration(app, user, body)), full)
   })
 
   test('applies the limit to racing requests', async () => {
@@ -166,7 +166,7 @@ suite('passkey registration', () => {
     const { challenge_id, options } = await createRegistrationChallenge(app, other)
     const credential = device.create(options)
     const response = await finishRegistration(app, other, { challenge_id, credential })
-    assert.deepEqual(outcomeOf(response), [422, 'webauthn_credential_exists'])
+    assert.deepEqual(statusAndCode(response), [422, 'webauthn_credential_exists'])
   })
 
   test('requires aal2 from users with a factor at both steps and for deletion', async () => {
@@ -177,12 +177,12 @@ suite('passkey registration', () => {
     const steppedUp = await stepUp(app, before, await addTotp(app, before))
     const aal1 = await signedIn(app, before.email)
     const insufficient = [403, 'insufficient_aal']
-    assert.deepEqual(outcomeOf(await send(app, 'POST', ask, aal1, {})), insufficient)
+    assert.deepEqual(statusAndCode(await send(app, 'POST', ask, aal1, {})), insufficient)
     const credential = newDevice().create(pending.options)
     const body = { challenge_id: pending.challenge_id, credential }
-    assert.deepEqual(outcomeOf(await finishRegistration(app, aal1, body)), insufficient)
+    assert.deepEqual(statusAndCode(await finishRegistration(app, aal1, body)), insufficient)
     const url = `/passkeys/${passkey.id}`
-    assert.deepEqual(outcomeOf(await send(app, 'DELETE', url, aal1)), insufficient)
+    assert.deepEqual(statusAndCode(await send(app, 'DELETE', url, aal1)), insufficient)
     const renamed = await send(app, 'PATCH', url, aal1, { friendly_name: 'Mine' })
     assert.equal(renamed.statusCode, 200)
     await addPasskey(app, steppedUp)
@@ -193,7 +193,7 @@ suite('passkey registration', () => {
     const anonymous = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' }
     const { app } = await serverFor({ ...passkeysOn, ...anonymous })
     const unknown = await anonymousUser(app)
-    assert.deepEqual(outcomeOf(await send(app, 'POST', ask, unknown, {})), [
+    assert.deepEqual(statusAndCode(await send(app, 'POST', ask, unknown, {})), [
       403,
       'no_authorization',
     ])
@@ -204,7 +204,7 @@ suite('passkey registration', () => {
       .where('id', '=', user.user.id)
       .execute()
     const rejected = await send(app, 'POST', ask, user, {})
-    assert.deepEqual(outcomeOf(rejected), [422, 'validation_failed'])
+    assert.deepEqual(statusAndCode(rejected), [422, 'validation_failed'])
   })
 })
 
@@ -222,7 +222,7 @@ suite('passkeys of a user', () => {
     }
     for (const body of [{}, { friendly_name: '' }, { friendly_name: `${'ü'.repeat(60)}x` }]) {
       const response = await send(app, 'PATCH', url, user, body)
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
     }
     assert.equal((await fetchPasskeys(app, user))[0]?.friendly_name, 'ü'.repeat(60))
   })
@@ -234,8 +234,11 @@ suite('passkeys of a user', () => {
     assert.equal((await send(app, 'DELETE', url, user)).statusCode, 204)
     assert.deepEqual(await fetchPasskeys(app, user), [])
     const gone = [400, 'webauthn_verification_failed']
-    assert.deepEqual(outcomeOf(await tryPasskey(app, device)), gone)
-    assert.deepEqual(outcomeOf(await send(app, 'DELETE', url, user)), [404, 'validation_failed'])
+    assert.deepEqual(statusAndCode(await tryPasskey(app, device)), gone)
+    assert.deepEqual(statusAndCode(await send(app, 'DELETE', url, user)), [
+      404,
+      'validation_failed',
+    ])
   })
 
   for (const [what, id] of [
@@ -250,8 +253,8 @@ suite('passkeys of a user', () => {
       const url = `/passkeys/${id ?? other.passkey.id}`
       const missing = [404, 'validation_failed']
       const body = { friendly_name: 'Mine' }
-      assert.deepEqual(outcomeOf(await send(app, 'PATCH', url, user, body)), missing)
-      assert.deepEqual(outcomeOf(await send(app, 'DELETE', url, user)), missing)
+      assert.deepEqual(statusAndCode(await send(app, 'PATCH', url, user, body)), missing)
+      assert.deepEqual(statusAndCode(await send(app, 'DELETE', url, user)), missing)
       assert.equal((await fetchPasskeys(app, other.user)).length, 1)
     })
   }
@@ -265,11 +268,11 @@ suite('passkeys of a user', () => {
     assert.deepEqual((await asAdmin(app, 'GET', url)).json(), [])
     assert.equal((await tryPasskey(app, device)).statusCode, 400)
     const missing = [404, 'validation_failed']
-    assert.deepEqual(outcomeOf(await asAdmin(app, 'DELETE', `${url}/${passkey.id}`)), missing)
+    assert.deepEqual(statusAndCode(await asAdmin(app, 'DELETE', `${url}/${passkey.id}`)), missing)
     const unknownId = `/admin/users/${crypto.randomUUID()}/passkeys`
-    assert.deepEqual(outcomeOf(await asAdmin(app, 'GET', unknownId)), [404, 'user_not_found'])
+    assert.deepEqual(statusAndCode(await asAdmin(app, 'GET', unknownId)), [404, 'user_not_found'])
     const off = (await serverFor()).app
-    assert.deepEqual(outcomeOf(await asAdmin(off, 'GET', unknownId)), [404, 'user_not_found'])
+    assert.deepEqual(statusAndCode(await asAdmin(off, 'GET', unknownId)), [404, 'user_not_found'])
   })
 
   test('write audit log entries for each change', async () => {
@@ -305,7 +308,7 @@ suite('passkeys disabled', () => {
     test(`${method} ${url.replace(/[0-9a-f-]{36}/, 'id')} returns 404 passkey_disabled`, async () => {
       const { app } = await serverFor()
       const response = await app.inject({ method, url, ...(method !== 'GET' && { payload: {} }) })
-      assert.deepEqual(outcomeOf(response), [404, 'passkey_disabled'])
+      assert.deepEqual(statusAndCode(response), [404, 'passkey_disabled'])
     })
   }
 

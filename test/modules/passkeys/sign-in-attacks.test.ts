@@ -16,7 +16,7 @@ import {
   userWithPasskey,
 } from '../../support/factors/passkeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
 const rejected = [400, 'webauthn_verification_failed']
@@ -55,9 +55,12 @@ suite('passkey authentication attacks', () => {
       const other = await userWithPasskey(app)
       const { challenge_id, options } = await createAuthenticationChallenge(app)
       const credential = device.get(options, forgeryOf(other.device))
-      assert.deepEqual(outcomeOf(await finishSignIn(app, { challenge_id, credential })), rejected)
+      assert.deepEqual(
+        statusAndCode(await finishSignIn(app, { challenge_id, credential })),
+        rejected,
+      )
       const honest = { challenge_id, credential: device.get(options) }
-      assert.deepEqual(outcomeOf(await finishSignIn(app, honest)), notFound)
+      assert.deepEqual(statusAndCode(await finishSignIn(app, honest)), notFound)
       assert.equal((await fetchPasskeys(app, user))[0]?.last_used_at, undefined)
       assert.equal((await signInBy(app, device)).user.id, user.user.id)
     })
@@ -81,10 +84,10 @@ suite('passkey authentication attacks', () => {
     const { challenge_id, options } = await createAuthenticationChallenge(app)
     const body = { challenge_id, credential: device.get(options) }
     assert.equal((await finishSignIn(app, body)).statusCode, 200)
-    assert.deepEqual(outcomeOf(await finishSignIn(app, body)), notFound)
+    assert.deepEqual(statusAndCode(await finishSignIn(app, body)), notFound)
     const fresh = await createAuthenticationChallenge(app)
     const replayed = { ...body, challenge_id: fresh.challenge_id }
-    assert.deepEqual(outcomeOf(await finishSignIn(app, replayed)), rejected)
+    assert.deepEqual(statusAndCode(await finishSignIn(app, replayed)), rejected)
   })
 
   test('accepts one of twenty racing responses to one challenge', async () => {
@@ -93,7 +96,7 @@ suite('passkey authentication attacks', () => {
     const { challenge_id, options } = await createAuthenticationChallenge(app)
     const body = { challenge_id, credential: device.get(options) }
     const responses = await Promise.all(Array.from({ length: 20 }, () => finishSignIn(app, body)))
-    const codes = responses.map(outcomeOf).map(([, code]) => code)
+    const codes = responses.map(statusAndCode).map(([, code]) => code)
     assert.equal(codes.filter((code) => code === '').length, 1)
     assert.equal(codes.filter((code) => code === 'webauthn_challenge_not_found').length, 19)
   })
@@ -106,8 +109,8 @@ suite('passkey authentication attacks', () => {
     const { challenge_id, options } = await createAuthenticationChallenge(app)
     t.mock.timers.setTime(started + 300_000)
     const body = { challenge_id, credential: device.get(options) }
-    assert.deepEqual(outcomeOf(await finishSignIn(app, body)), expired)
-    assert.deepEqual(outcomeOf(await finishSignIn(app, body)), notFound)
+    assert.deepEqual(statusAndCode(await finishSignIn(app, body)), expired)
+    assert.deepEqual(statusAndCode(await finishSignIn(app, body)), notFound)
   })
 
   test('AUTH_WEBAUTHN_CHALLENGE_EXPIRY_DURATION limits the lifetime of a challenge', async (t) => {
@@ -127,7 +130,7 @@ suite('passkey authentication attacks', () => {
     t.mock.timers.setTime(started + 599_000)
     assert.equal((await responded(first)).statusCode, 200)
     t.mock.timers.setTime(started + 600_000)
-    assert.deepEqual(outcomeOf(await responded(second)), expired)
+    assert.deepEqual(statusAndCode(await responded(second)), expired)
   })
 
   test('rejects an attestation instead of an assertion', async () => {
@@ -136,11 +139,11 @@ suite('passkey authentication attacks', () => {
     const { challenge_id, options } = await createAuthenticationChallenge(app)
     const user = { id: handleOf(account.user.id) }
     const credential = newDevice().create({ ...options, user })
-    assert.deepEqual(outcomeOf(await finishSignIn(app, { challenge_id, credential })), rejected)
+    assert.deepEqual(statusAndCode(await finishSignIn(app, { challenge_id, credential })), rejected)
     const again = await createAuthenticationChallenge(app)
     const made = newDevice().create({ ...again.options, user })
     const body = { challenge_id: again.challenge_id, credential: made }
-    assert.deepEqual(outcomeOf(await finishRegistration(app, account, body)), notFound)
+    assert.deepEqual(statusAndCode(await finishRegistration(app, account, body)), notFound)
     assert.equal((await fetchPasskeys(app, account)).length, 1)
   })
 
@@ -159,8 +162,8 @@ suite('passkey authentication attacks', () => {
     test(`returns ${rejection[1]} for ${what}, in authentication and registration`, async () => {
       const { app } = await serverFor(passkeysOn)
       const user = await signUpUser(app)
-      assert.deepEqual(outcomeOf(await finishSignIn(app, body)), rejection)
-      assert.deepEqual(outcomeOf(await finishRegistration(app, user, body)), rejection)
+      assert.deepEqual(statusAndCode(await finishSignIn(app, body)), rejection)
+      assert.deepEqual(statusAndCode(await finishRegistration(app, user, body)), rejection)
     })
   }
 
@@ -193,7 +196,10 @@ suite('passkey authentication attacks', () => {
       const { device } = await userWithPasskey(app)
       const { challenge_id, options } = await createAuthenticationChallenge(app)
       const credential = change(device.get(options))
-      assert.deepEqual(outcomeOf(await finishSignIn(app, { challenge_id, credential })), rejected)
+      assert.deepEqual(
+        statusAndCode(await finishSignIn(app, { challenge_id, credential })),
+        rejected,
+      )
     })
   }
 })

@@ -22,7 +22,7 @@ import {
 } from '../../support/factors/passkeys.ts'
 import { insertRecoveryCodes } from '../../support/factors/recovery-codes.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { call, getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import { adminCreatedUser, newAddress, newNumber, signUpUser } from '../../support/users.ts'
 
 suite('passkey authentication', () => {
@@ -107,7 +107,7 @@ suite('passkey authentication', () => {
     const change = async (session: Session) =>
       send(app, 'PUT', '/user', session, { password: `${crypto.randomUUID()} horse` })
     const rejected = await change(await signInBy(app, unsure))
-    assert.deepEqual(outcomeOf(rejected), [401, 'insufficient_aal'])
+    assert.deepEqual(statusAndCode(rejected), [401, 'insufficient_aal'])
     assert.equal((await change(await signInBy(app, sure))).statusCode, 200)
   })
 
@@ -168,7 +168,7 @@ suite('passkey authentication', () => {
     }
     const { app } = await serverFor({ ...passkeysOn, ...captcha })
     const response = await call(app, '/passkeys/authentication/options', {})
-    assert.deepEqual(outcomeOf(response), [400, 'captcha_failed'])
+    assert.deepEqual(statusAndCode(response), [400, 'captcha_failed'])
   })
 
   test('AUTH_RATE_LIMIT_PASSKEY limits requests per address', async () => {
@@ -177,7 +177,7 @@ suite('passkey authentication', () => {
     const send = (ip: string) =>
       call(app, '/passkeys/authentication/options', {}, { headers: { 'x-real-ip': ip } })
     for (let i = 0; i < 3; i++) assert.equal((await send('203.0.113.7')).statusCode, 200)
-    assert.deepEqual(outcomeOf(await send('203.0.113.7')), [429, 'over_request_rate_limit'])
+    assert.deepEqual(statusAndCode(await send('203.0.113.7')), [429, 'over_request_rate_limit'])
     assert.equal((await send('203.0.113.8')).statusCode, 200)
   })
 })
@@ -204,7 +204,7 @@ suite('passkey of a user who cannot sign in', () => {
       const sessions = () =>
         app.db.selectFrom('sessions').select('id').where('user_id', '=', id).execute()
       const before = await sessions()
-      assert.deepEqual(outcomeOf(await tryPasskey(app, device)), rejection)
+      assert.deepEqual(statusAndCode(await tryPasskey(app, device)), rejection)
       assert.deepEqual(await sessions(), before)
       const [passkey] = await app.db
         .selectFrom('webauthn_credentials')
@@ -223,7 +223,7 @@ suite('passkey of a user who cannot sign in', () => {
       await insertRecoveryCodes(app, id)
       const body = { should_soft_delete: soft }
       assert.equal((await asAdmin(app, 'DELETE', `/admin/users/${id}`, body)).statusCode, 200)
-      assert.deepEqual(outcomeOf(await tryPasskey(app, device)), rejected())
+      assert.deepEqual(statusAndCode(await tryPasskey(app, device)), rejected())
       for (const table of ['webauthn_credentials', 'mfa_recovery_code_sets'] as const) {
         const left = await app.db
           .selectFrom(table)

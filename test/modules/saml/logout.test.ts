@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { inflateRawSync } from 'node:zlib'
 
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf, refresh } from '../../support/requests.ts'
+import { call, refresh, statusAndCode } from '../../support/requests.ts'
 import { type ResponseOptions, signedResponse } from '../../support/saml/idp.ts'
 import {
   base64,
@@ -32,7 +32,7 @@ async function signIn(app: App, options: ResponseOptions) {
 async function isSignedIn(app: App, { refresh_token }: { refresh_token: string }) {
   const response = await refresh(app, refresh_token)
   if (response.statusCode === 200) return true
-  assert.deepEqual(outcomeOf(response), [400, 'refresh_token_not_found'])
+  assert.deepEqual(statusAndCode(response), [400, 'refresh_token_not_found'])
   return false
 }
 
@@ -62,7 +62,7 @@ suite('single logout started at the identity provider', () => {
     assert.match(samlMessage(url.href, 'SAMLResponse'), /status:Success/)
     assert.deepEqual([await isSignedIn(app, ended), await isSignedIn(app, kept)], [false, true])
     const headers = { authorization: `Bearer ${ended.access_token}` }
-    assert.deepEqual(outcomeOf(await app.inject({ url: '/user', headers })), [
+    assert.deepEqual(statusAndCode(await app.inject({ url: '/user', headers })), [
       403,
       'session_not_found',
     ])
@@ -121,7 +121,7 @@ suite('single logout started at the identity provider', () => {
     const user = { nameID: 'ann', nameIDFormat: 'x', sessionIndex: 's1', ID: '', issuer: '' }
     await visit(app, await peer.getLogoutUrlAsync(user, '', {}))
     assert.equal(await isSignedIn(app, opened), false)
-    assert.deepEqual(outcomeOf(await exchange(late)), [404, 'flow_state_not_found'])
+    assert.deepEqual(statusAndCode(await exchange(late)), [404, 'flow_state_not_found'])
   })
 
   test('responds with success where the user has no session, and sends the browser to the site for a provider without endpoint', async () => {
@@ -224,7 +224,7 @@ suite('single logout started here', () => {
       await call(off.app, '/signup', { email, password: 'correct horse' }),
     )
     const response = await call(off.app, '/logout/sso', {}, { token })
-    assert.deepEqual(outcomeOf(response), [404, 'saml_provider_disabled'])
+    assert.deepEqual(statusAndCode(response), [404, 'saml_provider_disabled'])
   })
 })
 

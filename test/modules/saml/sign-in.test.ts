@@ -12,7 +12,7 @@ import { decodeJwt } from 'jose'
 
 import { toPem } from '../../../providers/saml/signature.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import {
   buildAssertion,
   buildIdpMetadata,
@@ -74,7 +74,7 @@ suite('POST /sso and /sso/saml/acs', () => {
       { password: 'another password' },
       { method: 'PUT', token: access_token },
     )
-    assert.deepEqual(outcomeOf(change), [422, 'user_sso_managed'])
+    assert.deepEqual(statusAndCode(change), [422, 'user_sso_managed'])
   })
 
   test('ends in a code for a client with PKCE, and in one session that ends with that of the provider', async () => {

@@ -6,7 +6,7 @@ import { SignedXml } from 'xml-crypto'
 
 import { toPem } from '../../../providers/saml/signature.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { createIdp, samlService, signedResponse } from '../../support/saml/idp.ts'
 import { formIn, visit } from '../../support/saml/logout.ts'
 import { addIdp, post, samlOn } from '../../support/saml/server.ts'
@@ -60,13 +60,13 @@ suite('POST /sso for a provider with HTTP-POST', () => {
     const { id } = await addIdp(app, {}, postOnly())
     const unknown = [404, 'saml_relay_state_not_found']
     for (const query of ['', '?id=x', `?id=${crypto.randomUUID()}`]) {
-      assert.deepEqual(outcomeOf(await visit(app, `/sso/saml/post${query}`)), unknown)
+      assert.deepEqual(statusAndCode(await visit(app, `/sso/saml/post${query}`)), unknown)
     }
     const begun = await call(app, '/sso', { provider_id: id })
     const url = String(begun.headers.location)
     const old = { created_at: new Date(Date.now() - 130_000) }
     const relay = new URL(url).searchParams.get('id') ?? ''
     await app.db.updateTable('saml_relay_states').set(old).where('id', '=', relay).execute()
-    assert.equal(outcomeOf(await visit(app, url))[1], 'saml_relay_state_expired')
+    assert.equal(statusAndCode(await visit(app, url))[1], 'saml_relay_state_expired')
   })
 })

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { decodeJwt } from 'jose'
 
-import { call, getUser, outcomeOf } from '../../support/requests.ts'
+import { call, getUser, statusAndCode } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import { anonymousUser } from '../../support/users.ts'
 import { allEvents, typesIn } from '../../support/webhooks/events.ts'
@@ -64,7 +64,7 @@ suite('user with first session', () => {
   test('stores nothing when the metadata does not fit a token', async (t) => {
     const { app } = await build(t, { env })
     const rejected = await call(app, '/signup', { data: { text: 'x'.repeat(20_000) } })
-    assert.deepEqual(outcomeOf(rejected), [422, 'metadata_too_large'])
+    assert.deepEqual(statusAndCode(rejected), [422, 'metadata_too_large'])
     for (const table of ['users', 'sessions', 'postern_event_inbox']) {
       const { rows } = await app.pool.query(`select from auth.${table}`)
       assert.equal(rows.length, 0, table)

@@ -7,7 +7,7 @@ import type { Session } from '../../../schemas/session.ts'
 import { adminCall } from '../../support/admin.ts'
 import { emailAfter, nextEmail } from '../../support/messages/mail-journeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { getUser, outcomeOf, verify } from '../../support/requests.ts'
+import { getUser, statusAndCode, verify } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
 import { signIn } from '../../support/users.ts'
 import { allEvents } from '../../support/webhooks/events.ts'
@@ -59,7 +59,7 @@ suite('logout link', () => {
       assert.equal(page.statusCode, 200)
       assert.match(page.body, /The session has ended/)
     }
-    assert.deepEqual(outcomeOf(await getUser(server.app, attacker)), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await getUser(server.app, attacker)), [403, 'session_not_found'])
     assert.ok(await isLive(server, owner))
     const ended = await allEvents(server.app, owner.user.id, 1, 'session.revoked')
     assert.equal(ended.length, 1)

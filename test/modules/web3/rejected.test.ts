@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { bodyOf200 } from '../../support/users.ts'
 import {
   buildMessage,
@@ -104,7 +104,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
         const { app } = await server(walletsOn)
         const wallet = newWallet()
         const response = await signInWith(app, wallet, make(wallet))
-        assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+        assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
       })
     }
 
@@ -152,7 +152,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
       const { app } = await server({ ...walletsOn, AUTH_DISABLE_SIGNUP: 'true' })
       const wallet = newWallet()
       const response = await signInWith(app, wallet, buildMessage(wallet))
-      assert.deepEqual(outcomeOf(response), [422, 'signup_disabled'])
+      assert.deepEqual(statusAndCode(response), [422, 'signup_disabled'])
     })
 
     test(`a banned user of a ${chain} wallet`, async () => {
@@ -164,7 +164,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
       const banned_until = new Date(Date.now() + 3_600_000)
       await app.db.updateTable('users').set({ banned_until }).where('id', '=', user.id).execute()
       const response = await signInWith(app, wallet, buildMessage(wallet))
-      assert.deepEqual(outcomeOf(response), [403, 'user_banned'])
+      assert.deepEqual(statusAndCode(response), [403, 'user_banned'])
     })
   }
 
@@ -213,7 +213,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
     const message = buildMessage(ethereumWallet())
     const signature = `0x${'ab'.repeat(200)}${'6492'.repeat(16)}`
     const response = await post(app, { chain: 'ethereum', message, signature })
-    assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
     assert.match(response.json().msg, /EIP-1271/)
   })
 
@@ -222,20 +222,20 @@ suite('POST /token?grant_type=web3 rejects', () => {
     const message = buildMessage(solanaWallet())
     for (const signature of ['', 'AAAA', 'A'.repeat(87), '*'.repeat(86)]) {
       const response = await post(app, { chain: 'solana', message, signature })
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], signature)
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'], signature)
     }
   })
 
   test('other chains with web3_unsupported_chain', async () => {
     const { app } = await server(walletsOn)
     for (const chain of ['bitcoin', 'Ethereum', '', undefined]) {
-      assert.deepEqual(outcomeOf(await post(app, { chain })), [400, 'web3_unsupported_chain'])
+      assert.deepEqual(statusAndCode(await post(app, { chain })), [400, 'web3_unsupported_chain'])
     }
   })
 
   test('a disabled chain with web3_provider_disabled', async () => {
     const { app } = await server({ AUTH_EXTERNAL_WEB3_SOLANA_ENABLED: 'true' })
-    assert.deepEqual(outcomeOf(await post(app, { chain: 'ethereum' })), [
+    assert.deepEqual(statusAndCode(await post(app, { chain: 'ethereum' })), [
       422,
       'web3_provider_disabled',
     ])
@@ -244,10 +244,10 @@ suite('POST /token?grant_type=web3 rejects', () => {
   test('each body with web3_provider_disabled while both chains are disabled', async () => {
     const { app } = await server()
     for (const body of [{}, { chain: 'bitcoin' }]) {
-      assert.deepEqual(outcomeOf(await post(app, body)), [422, 'web3_provider_disabled'])
+      assert.deepEqual(statusAndCode(await post(app, body)), [422, 'web3_provider_disabled'])
     }
     const response = await call(app, '/token?grant_type=web3', undefined, { method: 'POST' })
-    assert.deepEqual(outcomeOf(response), [422, 'web3_provider_disabled'])
+    assert.deepEqual(statusAndCode(response), [422, 'web3_provider_disabled'])
   })
 })
 

@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose'
 
 import type { Session } from '../../../schemas/session.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf, refresh } from '../../support/requests.ts'
+import { call, refresh, statusAndCode } from '../../support/requests.ts'
 import { bodyOf200 } from '../../support/users.ts'
 import {
   buildMessage,
@@ -161,7 +161,8 @@ suite('POST /token?grant_type=web3', () => {
     const limits = { AUTH_RATE_LIMIT_HEADER: 'x-real-ip', AUTH_RATE_LIMIT_WEB3: '2' }
     const { app } = await server({ ...walletsOn, ...limits })
     const headers = { 'x-real-ip': '192.0.2.7' }
-    const send = async () => outcomeOf(await call(app, '/token?grant_type=web3', {}, { headers }))
+    const send = async () =>
+      statusAndCode(await call(app, '/token?grant_type=web3', {}, { headers }))
     assert.deepEqual(await send(), [400, 'web3_unsupported_chain'])
     await send()
     assert.deepEqual(await send(), [429, 'over_request_rate_limit'])

@@ -10,7 +10,7 @@ import type { Session } from '../../../schemas/session.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { describe, externalServer, verifiedProfile } from '../../support/external.ts'
 import { untilRows } from '../../support/processes/until.ts'
-import { bearer, call, getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { bearer, call, getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { autoconfirm, newAddress, signUp, signUpUser } from '../../support/users.ts'
 import { startHookReceiver } from '../../support/webhooks/hook-receiver.ts'
@@ -26,7 +26,7 @@ suite('request deadline', () => {
 
     const response = await signUp(app, { email })
 
-    assert.deepEqual(outcomeOf(response), timedOut)
+    assert.deepEqual(statusAndCode(response), timedOut)
     assert.match(response.json().msg, /please retry/)
     await nothingRuns(locker)
     await locker.query('rollback')
@@ -41,7 +41,7 @@ suite('request deadline', () => {
 
     const response = await refresh(app, refresh_token)
 
-    assert.deepEqual(outcomeOf(response), timedOut)
+    assert.deepEqual(statusAndCode(response), timedOut)
     assert.match(response.json().msg, /may have taken effect/)
     await nothingRuns(locker)
     await locker.query('rollback')
@@ -75,7 +75,7 @@ suite('request deadline', () => {
     assert.equal((await logout(app, first)).statusCode, 204)
     await locker.query('begin; lock table auth.audit_log_entries in access exclusive mode')
 
-    assert.deepEqual(outcomeOf(await logout(app, second)), timedOut)
+    assert.deepEqual(statusAndCode(await logout(app, second)), timedOut)
 
     await nothingRuns(locker)
     await locker.query('rollback')
@@ -89,7 +89,7 @@ suite('request deadline', () => {
 
     const responses = await Promise.all([1, 2, 3].map(() => getUser(app, session)))
 
-    assert.deepEqual(responses.map(outcomeOf), [timedOut, timedOut, timedOut])
+    assert.deepEqual(responses.map(statusAndCode), [timedOut, timedOut, timedOut])
     await nothingRuns(locker)
   })
 
@@ -101,7 +101,7 @@ suite('request deadline', () => {
     assert.equal(pending.statusCode, 200, pending.body)
     await untilRows(async () => (await waitingStatements(locker)).rows)
 
-    assert.deepEqual(outcomeOf(await getUser(app, session)), timedOut)
+    assert.deepEqual(statusAndCode(await getUser(app, session)), timedOut)
 
     assert.equal(mail.messages.length, 0)
     await locker.query('rollback')
@@ -123,7 +123,7 @@ suite('request deadline', () => {
 
     const reply = await server.app.inject(`/callback?${new URLSearchParams(params)}`)
 
-    assert.deepEqual(outcomeOf(reply), timedOut)
+    assert.deepEqual(statusAndCode(reply), timedOut)
     released.resolve()
     await untilRows(async () => lines.filter((line) => line.includes('was aborted')))
     assert.equal(await server.countUsers(), 0)
@@ -147,7 +147,7 @@ suite('request deadline', () => {
 
     const response = await signUp(app, { email })
 
-    assert.deepEqual(outcomeOf(response), timedOut)
+    assert.deepEqual(statusAndCode(response), timedOut)
     assert.match(response.json().msg, /may have taken effect/)
     assert.equal(await countUsers(app), 0)
     await locker.query('select pg_advisory_unlock(7)')

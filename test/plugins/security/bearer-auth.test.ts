@@ -7,7 +7,7 @@ import { SignJWT } from 'jose'
 
 import { nilUuid } from '../../../db/tables/users.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, getUser, outcomeOf } from '../../support/requests.ts'
+import { call, getUser, statusAndCode } from '../../support/requests.ts'
 import { endsInTime } from '../../support/runner/bounded.ts'
 import type { App } from '../../support/server.ts'
 import { autoconfirm, signedIn, signUpUser } from '../../support/users.ts'
@@ -90,12 +90,12 @@ suite('bearer token parser', () => {
     ]
     for (const [named, response] of responses) {
       const access_token = await app.jwt.sign({ ...claims, ...named })
-      const outcome = outcomeOf(await getUser(app, { access_token }))
+      const outcome = statusAndCode(await getUser(app, { access_token }))
       assert.deepEqual(outcome, response, JSON.stringify(named))
     }
     await assertRejected(app, `Bearer ${token} ${token}`)
     const aud = await call(app, '/user', undefined, { token, headers: { 'x-jwt-aud': '' } })
-    assert.deepEqual(outcomeOf(aud), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(aud), [400, 'validation_failed'])
   })
 
   test('returns no server error for claims of any type in a signed token', async () => {

@@ -6,7 +6,7 @@ import type { Admin } from '../../../schemas/console/admin.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { createAdmin, removeAdmins, withConsole } from '../../support/admins.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
 suite('/admin/admins', () => {
@@ -26,7 +26,7 @@ suite('/admin/admins', () => {
     const { admins } = await adminCall<{ admins: Admin[] }>(app, 'GET', '/admin/admins')
     assert.equal(admins.find(({ user_id: id }) => id === user.id)?.role, 'operator')
     assert.equal((await owner.ask('DELETE', url)).statusCode, 204)
-    assert.deepEqual(outcomeOf(await owner.ask('DELETE', url)), [404, 'admin_not_found'])
+    assert.deepEqual(statusAndCode(await owner.ask('DELETE', url)), [404, 'admin_not_found'])
 
     const entries = await app.db
       .selectFrom('audit_log_entries')
@@ -61,12 +61,12 @@ suite('/admin/admins', () => {
     const { id } = await createAdmin(app, 'support')
     const add = (body: object) => asAdmin(app, 'POST', '/admin/admins', body)
     const again = await add({ user_id: id, role: 'owner' })
-    assert.deepEqual(outcomeOf(again), [409, 'admin_exists'])
+    assert.deepEqual(statusAndCode(again), [409, 'admin_exists'])
     const unknown = await add({ email: 'unknown@example.com', role: 'owner' })
-    assert.deepEqual(outcomeOf(unknown), [404, 'user_not_found'])
+    assert.deepEqual(statusAndCode(unknown), [404, 'user_not_found'])
     const role = await add({ user_id: id, role: 'root' })
-    assert.deepEqual(outcomeOf(role), [400, 'validation_failed'])
-    assert.deepEqual(outcomeOf(await add({ role: 'owner' })), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(role), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(await add({ role: 'owner' })), [400, 'validation_failed'])
   })
 
   test('the last owner is not demoted, removed or deleted', async () => {
@@ -76,11 +76,14 @@ suite('/admin/admins', () => {
     await createAdmin(app, 'operator')
     const last = [422, 'last_owner']
     const url = `/admin/admins/${id}`
-    assert.deepEqual(outcomeOf(await ask('PUT', url, { role: 'operator' })), last)
-    assert.deepEqual(outcomeOf(await ask('DELETE', url)), last)
+    assert.deepEqual(statusAndCode(await ask('PUT', url, { role: 'operator' })), last)
+    assert.deepEqual(statusAndCode(await ask('DELETE', url)), last)
     for (const soft of [true, false]) {
       const body = { should_soft_delete: soft }
-      assert.deepEqual(outcomeOf(await asAdmin(app, 'DELETE', `/admin/users/${id}`, body)), last)
+      assert.deepEqual(
+        statusAndCode(await asAdmin(app, 'DELETE', `/admin/users/${id}`, body)),
+        last,
+      )
     }
     assert.equal((await ask('PUT', url, { role: 'owner' })).statusCode, 200)
     await createAdmin(app, 'owner')
@@ -90,7 +93,7 @@ suite('/admin/admins', () => {
   test('rejects the account deletion of the last owner', async () => {
     const { app } = await serverFor({ ...withConsole, AUTH_USER_SELF_DELETE_ENABLED: 'true' })
     const { ask } = await createAdmin(app, 'owner')
-    assert.deepEqual(outcomeOf(await ask('DELETE', '/user', {})), [422, 'last_owner'])
+    assert.deepEqual(statusAndCode(await ask('DELETE', '/user', {})), [422, 'last_owner'])
   })
 
   test('a deleted user is no admin', async () => {

@@ -5,7 +5,7 @@ import { before, suite, test } from 'node:test'
 import { SignJWT } from 'jose'
 
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import {
   adminCreatedUser,
@@ -178,9 +178,9 @@ suite('admin endpoints', () => {
       await app.db.updateTable('users').set({ role }).where('id', '=', user.id).execute()
       const { access_token: token } = await signedIn(app, email)
       const invited = await call(app, '/invite', { email: newAddress() }, { token })
-      assert.deepEqual(outcomeOf(invited), [200, ''], role)
+      assert.deepEqual(statusAndCode(invited), [200, ''], role)
       const list = await call(app, '/admin/users', undefined, { token })
-      assert.deepEqual(outcomeOf(list), [403, 'not_admin'], role)
+      assert.deepEqual(statusAndCode(list), [403, 'not_admin'], role)
     }
   })
 

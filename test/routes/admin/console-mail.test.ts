@@ -6,7 +6,7 @@ import { adminCall, asAdmin } from '../../support/admin.ts'
 import { withConsole } from '../../support/admins.ts'
 import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import { until } from '../../support/processes/until.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { newAddress, signUpUser } from '../../support/users.ts'
 
@@ -54,11 +54,11 @@ suite('/admin/mail', () => {
     await adminCall<object>(app, 'POST', `/admin/mail/${mails[1]?.id}/retry`)
     await nextEmail(server, users[0]?.email ?? '', since)
     const again = await asAdmin(app, 'POST', `/admin/mail/${mails[1]?.id}/retry`)
-    assert.deepEqual(outcomeOf(again), [422, 'mail_not_retryable'])
+    assert.deepEqual(statusAndCode(again), [422, 'mail_not_retryable'])
     assert.equal((await asAdmin(app, 'DELETE', `/admin/mail/${mails[0]?.id}`)).statusCode, 204)
     assert.deepEqual((await list(app, 'state=dead')).mails, [])
     const missing = await asAdmin(app, 'DELETE', `/admin/mail/${mails[0]?.id}`)
-    assert.deepEqual(outcomeOf(missing), [404, 'mail_not_found'])
+    assert.deepEqual(statusAndCode(missing), [404, 'mail_not_found'])
   })
 
   test('sends all dead letters again, without those that may have been delivered', async (t) => {
@@ -82,7 +82,7 @@ suite('/admin/mail', () => {
     const uncertain = (await list(app, 'state=dead')).mails.find(({ id }) => id === ids[1])
     assert.deepEqual([uncertain?.retryable, uncertain?.uncertain], [true, true])
     const refused = await asAdmin(app, 'POST', `/admin/mail/${ids[1]}/retry`)
-    assert.deepEqual(outcomeOf(refused), [422, 'mail_not_retryable'])
+    assert.deepEqual(statusAndCode(refused), [422, 'mail_not_retryable'])
     assert.deepEqual(await adminCall<object>(app, 'POST', '/admin/mail/retry'), { queued: 1 })
     const body = { uncertain: true }
     assert.deepEqual(await adminCall<object>(app, 'POST', `/admin/mail/${ids[1]}/retry`, body), {})
@@ -104,7 +104,7 @@ suite('/admin/mail', () => {
     assert.equal(new Set(seen.map(({ id }) => id)).size, 3)
     assert.equal((await list(app, 'kind=magic_link')).mails.length, 1)
     const bad = await asAdmin(app, 'GET', '/admin/mail?cursor=x')
-    assert.deepEqual(outcomeOf(bad), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(bad), [400, 'validation_failed'])
   })
 
   test('previews every kind in every language, by the subjects in use', async (t) => {
@@ -125,7 +125,7 @@ suite('/admin/mail', () => {
     }
     for (const query of ['kind=love-letter', 'kind=recovery&locale=xx']) {
       const response = await asAdmin(app, 'GET', `/admin/mail/preview?${query}`)
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
     }
   })
 
@@ -144,7 +144,10 @@ suite('/admin/mail', () => {
     const { subject } = await adminCall<Draft>(app, 'GET', `${url}?kind=recovery`)
     assert.notEqual(subject, 'Hello')
     const remote = { ...draft, template: 'https://example.com/a.html' }
-    assert.deepEqual(outcomeOf(await asAdmin(app, 'POST', url, remote)), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(await asAdmin(app, 'POST', url, remote)), [
+      400,
+      'validation_failed',
+    ])
   })
 
   test('sends a test email immediately and returns the response of the mail server', async (t) => {
@@ -156,7 +159,7 @@ suite('/admin/mail', () => {
     await nextEmail(server, address, 0)
     server.mail.behave('permanent')
     const response = await asAdmin(server.app, 'POST', '/admin/mail/test', body)
-    assert.deepEqual(outcomeOf(response), [422, 'mail_not_sent'])
+    assert.deepEqual(statusAndCode(response), [422, 'mail_not_sent'])
     assert.ok(!response.body.includes(address), response.body)
   })
 })

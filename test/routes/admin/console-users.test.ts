@@ -8,7 +8,7 @@ import { createAdmin, withConsole } from '../../support/admins.ts'
 import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import { createClient, signInClient } from '../../support/oauth-server.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { adminToken, newAddress, signUpUser } from '../../support/users.ts'
 
@@ -63,7 +63,7 @@ suite('users at the console', () => {
     const gone = await asAdmin(app, 'GET', `/admin/users/${one.user.id}`)
     assert.equal(gone.statusCode, 404)
     const bare = await asAdmin(app, 'POST', '/admin/users/bulk', { action: 'ban', ids })
-    assert.deepEqual(outcomeOf(bare), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(bare), [400, 'validation_failed'])
   })
 
   test('stores nothing in a dry run of an import and lists each rejected row', async () => {
@@ -101,7 +101,7 @@ suite('users at the console', () => {
   test('an import of broken CSV, or of more than 10 MiB, is rejected', async () => {
     const { app } = await server()
     const broken = await send(app, 'email,role\n"a@example.com', 'text/csv')
-    assert.deepEqual(outcomeOf(broken), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(broken), [400, 'validation_failed'])
     const large = await send(app, 'x'.repeat(10_485_761), 'text/csv')
     assert.equal(large.statusCode, 413)
   })
@@ -146,7 +146,7 @@ suite('users at the console', () => {
       await nextEmail(served, email, since)
     }
     const confirmation = await asAdmin(app, 'POST', url, { type: 'confirmation' })
-    assert.deepEqual(outcomeOf(confirmation), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(confirmation), [400, 'validation_failed'])
     const unconfirmed = newAddress()
     const { id } = await adminCall(app, 'POST', '/admin/users', { email: unconfirmed })
     for (const type of ['confirmation', 'invite']) {

@@ -8,7 +8,7 @@ import { adminCall, asAdmin } from '../../support/admin.ts'
 import { lockUserRow } from '../../support/locked-user.ts'
 import type { MailServer } from '../../support/messages/mail-server.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import {
   adminCreatedUser,
@@ -55,7 +55,7 @@ suite('POST /admin/generate_link', () => {
       )
     for (let round = 0; round < 5; round++) {
       const made = await Promise.all([link(one, two), link(two, one)])
-      assert.deepEqual(made.map(outcomeOf), [
+      assert.deepEqual(made.map(statusAndCode), [
         [200, ''],
         [200, ''],
       ])
@@ -205,7 +205,7 @@ suite('POST /admin/generate_link', () => {
     )
     await lock.query('update auth.users set email = $2 where id = $1', [id, newAddress()])
     await lock.release()
-    assert.deepEqual(outcomeOf(await requested.response), [404, 'user_not_found'])
+    assert.deepEqual(statusAndCode(await requested.response), [404, 'user_not_found'])
     const { new_email } = await adminCall(app, 'GET', `/admin/users/${id}`)
     assert.equal(new_email, undefined)
   })

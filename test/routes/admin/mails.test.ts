@@ -6,7 +6,7 @@ import { adminCall, asAdmin } from '../../support/admin.ts'
 import { emailAfter, nextEmail } from '../../support/messages/mail-journeys.ts'
 import { linkIn } from '../../support/messages/mail-links.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { outcomeOf, refresh } from '../../support/requests.ts'
+import { refresh, statusAndCode } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
 import { confirmedUser, newAddress } from '../../support/users.ts'
 
@@ -73,9 +73,15 @@ suite('/admin/users/{user_id}/mails', () => {
   test('rejects resending for confirmed and unknown users', async () => {
     const { user } = await confirmedUser(server)
     const path = `/admin/users/${user.id}/resend_invitation`
-    assert.deepEqual(outcomeOf(await asAdmin(server.app, 'POST', path)), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(await asAdmin(server.app, 'POST', path)), [
+      400,
+      'validation_failed',
+    ])
     const unknown = '/admin/users/00000000-0000-4000-8000-00000000dead/resend_invitation'
-    assert.deepEqual(outcomeOf(await asAdmin(server.app, 'POST', unknown)), [404, 'user_not_found'])
+    assert.deepEqual(statusAndCode(await asAdmin(server.app, 'POST', unknown)), [
+      404,
+      'user_not_found',
+    ])
   })
 
   test('reports a rejected recipient with the response of the mail server', async () => {
@@ -97,7 +103,7 @@ suite('/admin/users/{user_id}/mails', () => {
 
     const reused = await refresh(server.app, session.refresh_token)
 
-    assert.deepEqual(outcomeOf(reused), [400, 'refresh_token_already_used'])
+    assert.deepEqual(statusAndCode(reused), [400, 'refresh_token_already_used'])
     const { mail } = await nextEmail(server, email, since)
     assert.equal(mail.subject, 'A session of your account was ended')
   })

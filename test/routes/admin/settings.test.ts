@@ -8,7 +8,7 @@ import { createAdmin, withConsole } from '../../support/admins.ts'
 import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import { linkIn } from '../../support/messages/mail-links.ts'
 import { until } from '../../support/processes/until.ts'
-import { call, outcomeOf, refresh } from '../../support/requests.ts'
+import { call, refresh, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { newAddress, signUpUser } from '../../support/users.ts'
 
@@ -77,7 +77,7 @@ suite('/admin/settings', () => {
     assert.equal((await verify()).statusCode, 429)
     const created_at = new Date(Date.now() - 2 * 3_600_000)
     await app.db.updateTable('sessions').set({ created_at }).execute()
-    assert.deepEqual(outcomeOf(await refresh(app, refresh_token)), [400, 'session_expired'])
+    assert.deepEqual(statusAndCode(await refresh(app, refresh_token)), [400, 'session_expired'])
     await asAdmin(app, 'DELETE', '/admin/settings/AUTH_SESSIONS_TIMEBOX')
     assert.equal(app.config.AUTH_SESSIONS_TIMEBOX, undefined)
   })
@@ -86,7 +86,7 @@ suite('/admin/settings', () => {
     const { app } = await build(t, { env: withConsole })
     const secret = 'github-secret-of-the-test'
     const incomplete = await put(app, { AUTH_EXTERNAL_GITHUB_ENABLED: 'true' })
-    assert.deepEqual(outcomeOf(incomplete), [422, 'invalid_settings'])
+    assert.deepEqual(statusAndCode(incomplete), [422, 'invalid_settings'])
     const values = {
       AUTH_EXTERNAL_GITHUB_ENABLED: 'true',
       AUTH_EXTERNAL_GITHUB_CLIENT_ID: 'github-client',
@@ -118,7 +118,7 @@ suite('/admin/settings', () => {
   test('rejects settings of the environment and invalid values', async (t) => {
     const env = { ...withConsole, AUTH_RATE_LIMIT_OTP: '77' }
     const { app } = await build(t, { env })
-    assert.deepEqual(outcomeOf(await put(app, { AUTH_RATE_LIMIT_OTP: '5' })), [
+    assert.deepEqual(statusAndCode(await put(app, { AUTH_RATE_LIMIT_OTP: '5' })), [
       409,
       'setting_locked',
     ])
@@ -133,7 +133,7 @@ suite('/admin/settings', () => {
     ]
     for (const values of wrong) {
       const response = await put(app, values)
-      assert.deepEqual(outcomeOf(response), [422, 'invalid_settings'], JSON.stringify(values))
+      assert.deepEqual(statusAndCode(response), [422, 'invalid_settings'], JSON.stringify(values))
     }
     assert.deepEqual(await app.db.selectFrom('postern_settings').selectAll().execute(), [])
     assert.equal(app.config.AUTH_RATE_LIMIT_VERIFY, 30)
@@ -154,7 +154,7 @@ suite('/admin/settings', () => {
     assert.deepEqual([second?.before, second?.after], ['10', '20'])
     assert.deepEqual([first?.before, first?.after], [null, '10'])
     const stale = await owner.ask('POST', `/admin/settings/history/${first?.id}/revert`)
-    assert.deepEqual(outcomeOf(stale), [409, 'setting_changed'])
+    assert.deepEqual(statusAndCode(stale), [409, 'setting_changed'])
     const path = `/admin/settings/history/${second?.id}/revert`
     const reverted = await owner.ask('POST', path, {})
     assert.equal(reverted.statusCode, 200, reverted.body)

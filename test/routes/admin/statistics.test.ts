@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import type { Statistics } from '../../../schemas/console/statistics.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { withConsole } from '../../support/admins.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { newAddress, signIn, signUpUser } from '../../support/users.ts'
 
@@ -70,6 +70,6 @@ suite('GET /admin/statistics', () => {
   test('rejects an unknown range', async (t) => {
     const { app } = await build(t, { env: withConsole })
     const response = await asAdmin(app, 'GET', '/admin/statistics?range=1y')
-    assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { adminCreatedUser, newAddress, password } from '../../support/users.ts'
 
@@ -35,7 +35,7 @@ suite('username of a user', () => {
     await adminCall(app, 'PUT', ann.path, { username: 'anna' })
     for (const username of ['ann', 'anna']) {
       const response = await asAdmin(app, 'PUT', bert.path, { username })
-      assert.deepEqual(outcomeOf(response), [422, 'username_taken'])
+      assert.deepEqual(statusAndCode(response), [422, 'username_taken'])
     }
   })
 
@@ -44,7 +44,7 @@ suite('username of a user', () => {
     const [ann, bert] = [await newUser(app), await newUser(app)]
     await adminCall(app, 'PUT', ann.path, { username: 'ann' })
     assert.equal((await asAdmin(app, 'DELETE', ann.path)).statusCode, 204)
-    assert.deepEqual(outcomeOf(await signInByName(app, 'ann')), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(await signInByName(app, 'ann')), [400, 'invalid_credentials'])
     const { app_metadata } = await adminCall(app, 'GET', `/admin/users/${ann.id}`)
     assert.equal(app_metadata.preferred_username, undefined)
     await adminCall(app, 'PUT', bert.path, { username: 'ann' })
@@ -54,7 +54,10 @@ suite('username of a user', () => {
     const { app } = await build(t)
     const { path } = await newUser(app)
     for (const [method, body] of [['GET'], ['PUT', { username: 'ann' }], ['DELETE']] as const) {
-      assert.deepEqual(outcomeOf(await asAdmin(app, method, path, body)), [404, 'feature_disabled'])
+      assert.deepEqual(statusAndCode(await asAdmin(app, method, path, body)), [
+        404,
+        'feature_disabled',
+      ])
     }
   })
 })

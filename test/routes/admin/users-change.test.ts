@@ -7,7 +7,7 @@ import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { getUser, outcomeOf, refresh, verify } from '../../support/requests.ts'
+import { getUser, refresh, statusAndCode, verify } from '../../support/requests.ts'
 import { type App, type Built, build } from '../../support/server.ts'
 import {
   adminCreatedUser,
@@ -133,7 +133,7 @@ suite('PUT /admin/users/{user_id}', () => {
     const { user, message } = await unconfirmedUser({ app, mail })
     await adminCall(app, 'PUT', `/admin/users/${user.id}`, { email: newAddress() })
     const verification = { type: 'signup', email: user.email, token: codeIn(message) }
-    assert.deepEqual(outcomeOf(await verify(app, verification)), [403, 'otp_expired'])
+    assert.deepEqual(statusAndCode(await verify(app, verification)), [403, 'otp_expired'])
   })
 
   const addresses: [string, () => object][] = [
@@ -161,7 +161,7 @@ suite('PUT /admin/users/{user_id}', () => {
     const identity = { provider: 'github', provider_id: '1', identity_data: claims }
     await insertIdentity(app.db, { user_id: owner.id, ...identity }, new Date())
     const byProvider = await asAdmin(app, 'PUT', url, { email: claims.email })
-    assert.deepEqual(outcomeOf(byProvider), [422, 'email_exists'])
+    assert.deepEqual(statusAndCode(byProvider), [422, 'email_exists'])
     const byPhone = await asAdmin(app, 'PUT', url, { phone: '15550122' })
     assert.deepEqual([byEmail.statusCode, byEmail.json().error_code], [422, 'email_exists'])
     assert.deepEqual([byPhone.statusCode, byPhone.json().error_code], [422, 'phone_exists'])

@@ -5,7 +5,7 @@ import { before, suite, test } from 'node:test'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { insertRecoveryCodes } from '../../support/factors/recovery-codes.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import {
   adminCreatedUser,
@@ -52,7 +52,7 @@ suite('DELETE /admin/users/{user_id}', () => {
 
       const response = await asAdmin(app, 'DELETE', `/admin/users/${id}`)
 
-      assert.deepEqual(outcomeOf(response), [409, 'conflict'])
+      assert.deepEqual(statusAndCode(response), [409, 'conflict'])
       assert.match(
         response.json().msg,
         new RegExp(`constraint "${table}_owner" of table public.${table}\\. .*soft-delete`),
@@ -113,6 +113,6 @@ suite('DELETE /admin/users/{user_id}', () => {
     await adminCall(app, 'DELETE', `/admin/users/${id}`, { should_soft_delete: true })
 
     const after = await getUser(app, { access_token })
-    assert.deepEqual(outcomeOf(after), [403, 'user_not_found'])
+    assert.deepEqual(statusAndCode(after), [403, 'user_not_found'])
   })
 })

@@ -5,7 +5,7 @@ import { before, suite, test } from 'node:test'
 import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 
 interface Page {
@@ -80,7 +80,7 @@ suite('filters of GET /admin/users', () => {
   test('rejects an unknown state, an invalid provider name and an invalid date', async () => {
     for (const query of ['state=asleep', "provider=x'y", 'created_after=yesterday']) {
       const response = await asAdmin(app, 'GET', `/admin/users?${query}`)
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], query)
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'], query)
     }
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 
-import { changeUser, outcomeOf } from '../../support/requests.ts'
+import { changeUser, statusAndCode } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import { newAddress, newNumber, signIn, signUp } from '../../support/users.ts'
 import { deadUrl, type VendorResponse, vendorServer } from '../../support/vendor-server.ts'
@@ -33,12 +33,12 @@ suite('breached passwords', () => {
     const { app, signUpWith } = await start(t, url)
     for (const address of [{ email: newAddress() }, { phone: newNumber() }]) {
       const response = await signUp(app, { ...address, password: breached })
-      assert.deepEqual(outcomeOf(response), [422, 'weak_password'])
+      assert.deepEqual(statusAndCode(response), [422, 'weak_password'])
       assert.deepEqual(response.json().weak_password, { reasons: ['pwned'] })
     }
     const session = (await signUpWith(unknown)).json()
     const changed = await changeUser(app, session.access_token, { password: breached })
-    assert.deepEqual(outcomeOf(changed), [422, 'weak_password'])
+    assert.deepEqual(statusAndCode(changed), [422, 'weak_password'])
     assert.ok(seen.length > 0)
     for (const { path, body } of seen) {
       assert.match(path, /^\/range\/[0-9A-F]{5}$/)
@@ -71,7 +71,7 @@ suite('breached passwords', () => {
       assert.equal((await open.signUpWith(breached)).statusCode, 200)
       const closed = await start(t, url, { AUTH_PASSWORD_HIBP_FAIL_CLOSED: 'true' })
       const response = await closed.signUpWith(unknown)
-      assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'])
+      assert.deepEqual(statusAndCode(response), [500, 'unexpected_failure'])
       const { rows } = await closed.app.pool.query('select id from auth.users')
       assert.deepEqual(rows, [])
     })

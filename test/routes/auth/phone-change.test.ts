@@ -11,7 +11,7 @@ import {
   type PhoneServer,
   sharedSmsServer,
 } from '../../support/messages/phone-journeys.ts'
-import { call, changeUser, outcomeOf } from '../../support/requests.ts'
+import { call, changeUser, statusAndCode } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import { unnamedStatements } from '../../support/statements.ts'
 import { newAddress, newNumber, password, phoneUser, signUpUser } from '../../support/users.ts'
@@ -35,7 +35,7 @@ suite('PUT /user with a new phone number', () => {
 
     const token = await server.sms.code(phone, since)
     const wrongType = await call(server.app, '/verify', { type: 'sms', phone, token })
-    assert.deepEqual(outcomeOf(wrongType), expired)
+    assert.deepEqual(statusAndCode(wrongType), expired)
     const done = await changed(server, phone, token)
     assert.equal(done.statusCode, 200, done.body)
     const { user } = done.json()
@@ -50,7 +50,7 @@ suite('PUT /user with a new phone number', () => {
       [identity.identity_data.phone, identity.identity_data.phone_verified],
       [phone, true],
     )
-    assert.deepEqual(outcomeOf(await changed(server, phone, token)), expired)
+    assert.deepEqual(statusAndCode(await changed(server, phone, token)), expired)
     const signedIn = await call(server.app, '/token?grant_type=password', { phone, password })
     assert.equal(signedIn.statusCode, 200, signedIn.body)
   })
@@ -63,7 +63,7 @@ suite('PUT /user with a new phone number', () => {
     const phone = newNumber()
     await changed(server, phone, await start(server, session, phone))
     const verification = { type: 'recovery', token_hash: emailedToken(message) }
-    assert.deepEqual(outcomeOf(await call(server.app, '/verify', verification)), expired)
+    assert.deepEqual(statusAndCode(await call(server.app, '/verify', verification)), expired)
   })
 
   test('updates phone_confirmed_at when it replaces a number', async () => {
@@ -96,8 +96,8 @@ suite('PUT /user with a new phone number', () => {
     const bobs = await start(server, bob, phone)
     const first = await changed(server, phone, anns)
     assert.equal(first.json().user?.id, ann.user.id)
-    assert.deepEqual(outcomeOf(await changed(server, phone, bobs)), [422, 'phone_exists'])
-    assert.deepEqual(outcomeOf(await changeUser(server.app, bob.access_token, { phone })), [
+    assert.deepEqual(statusAndCode(await changed(server, phone, bobs)), [422, 'phone_exists'])
+    assert.deepEqual(statusAndCode(await changeUser(server.app, bob.access_token, { phone })), [
       422,
       'phone_exists',
     ])
@@ -109,12 +109,12 @@ suite('PUT /user with a new phone number', () => {
     const [one, two] = [newNumber(), newNumber()]
     const first = await start(server, session, one)
     const second = await start(server, session, two)
-    assert.deepEqual(outcomeOf(await changed(server, one, first)), expired)
+    assert.deepEqual(statusAndCode(await changed(server, one, first)), expired)
     const response = await changeUser(server.app, session.access_token, {
       password: 'a new password',
     })
     assert.equal(response.statusCode, 200, response.body)
-    assert.deepEqual(outcomeOf(await changed(server, two, second)), expired)
+    assert.deepEqual(statusAndCode(await changed(server, two, second)), expired)
   })
 
   test('rejects an invalid number and ignores the current one', async () => {
@@ -122,7 +122,7 @@ suite('PUT /user with a new phone number', () => {
     const session = await phoneUser(server)
     const sent = server.sms.messages.length
     for (const body of [{ phone: '0123' }, { phone: newNumber(), channel: 'fax' }]) {
-      assert.deepEqual(outcomeOf(await changeUser(server.app, session.access_token, body)), [
+      assert.deepEqual(statusAndCode(await changeUser(server.app, session.access_token, body)), [
         400,
         'validation_failed',
       ])
@@ -142,7 +142,7 @@ suite('PUT /user with a new phone number', () => {
     const change = { phone: newNumber(), password: 'a new password' }
     const response = await changeUser(server.app, session.access_token, change)
     server.sms.state.rejects = false
-    assert.deepEqual(outcomeOf(response), [422, 'sms_send_failed'])
+    assert.deepEqual(statusAndCode(response), [422, 'sms_send_failed'])
     const user = await call(server.app, '/user', undefined, { token: session.access_token })
     assert.equal(user.json().new_phone, undefined)
     const { email } = session.user
@@ -177,10 +177,10 @@ suite('PUT /user with a new phone number', () => {
     const phone = '15550100299'
     const env = { ...confirmed, AUTH_SMS_TEST_OTP: `${phone}:123456` }
     const server = await buildWithSms(t, { env })
-    assert.deepEqual(outcomeOf(await changed(server, phone, '123456')), expired)
+    assert.deepEqual(statusAndCode(await changed(server, phone, '123456')), expired)
     const session = await signUpUser(server.app)
     await changeUser(server.app, session.access_token, { phone })
-    assert.deepEqual(outcomeOf(await changed(server, phone, '123457')), expired)
+    assert.deepEqual(statusAndCode(await changed(server, phone, '123457')), expired)
     const done = await changed(server, phone, '123456')
     assert.equal(done.json().user?.phone, phone, done.body)
     assert.equal(server.sms.messages.length, 0)
@@ -192,7 +192,7 @@ suite('PUT /user with a new phone number', () => {
     const { user: owner } = await phoneUser(server)
     const { access_token: token } = await signUpUser(server.app)
     const taken = await changeUser(server.app, token, { phone: owner.phone })
-    assert.deepEqual(outcomeOf(taken), [422, 'phone_exists'])
+    assert.deepEqual(statusAndCode(taken), [422, 'phone_exists'])
     const phone = newNumber()
     const code = await codeAfter(server, phone, () => changeUser(server.app, token, { phone }))
     assert.equal((await changed(server, phone, code)).statusCode, 200)
@@ -209,10 +209,13 @@ suite('PUT /user with a new phone number', () => {
     assert.equal((await changeUser(server.app, ann.access_token, { phone })).statusCode, 200)
     const limited = [429, 'over_sms_send_rate_limit']
     assert.deepEqual(
-      outcomeOf(await changeUser(server.app, ann.access_token, { phone: newNumber() })),
+      statusAndCode(await changeUser(server.app, ann.access_token, { phone: newNumber() })),
       limited,
     )
-    assert.deepEqual(outcomeOf(await changeUser(server.app, bob.access_token, { phone })), limited)
+    assert.deepEqual(
+      statusAndCode(await changeUser(server.app, bob.access_token, { phone })),
+      limited,
+    )
     assert.equal(
       (await changeUser(server.app, bob.access_token, { phone: newNumber() })).statusCode,
       200,
@@ -231,7 +234,7 @@ suite('PUT /user with a new phone number', () => {
       changeUser(app, ben.access_token, { phone: ann.user.phone }),
     ])
     const rejected = [422, 'phone_exists']
-    assert.deepEqual(responses.map(outcomeOf), [rejected, rejected])
+    assert.deepEqual(responses.map(statusAndCode), [rejected, rejected])
   })
 
   test('works with phone sign-in disabled when an SMS provider is configured', async (t) => {
@@ -241,12 +244,12 @@ suite('PUT /user with a new phone number', () => {
     const done = await changed(server, phone, await start(server, session, phone))
     assert.equal(done.json().user?.phone, phone, done.body)
     const signedIn = await call(server.app, '/token?grant_type=password', { phone, password })
-    assert.deepEqual(outcomeOf(signedIn), [422, 'phone_provider_disabled'])
+    assert.deepEqual(statusAndCode(signedIn), [422, 'phone_provider_disabled'])
 
     const { app } = await build(t, { env: off })
     const { user, access_token } = await signUpUser(app)
     const rejected = await changeUser(app, access_token, { phone })
-    assert.deepEqual(outcomeOf(rejected), [400, 'phone_provider_disabled'])
+    assert.deepEqual(statusAndCode(rejected), [400, 'phone_provider_disabled'])
     await app.db.updateTable('users').set({ phone }).where('id', '=', user.id).execute()
     const same = await changeUser(app, access_token, { phone: `+${phone}`, data: { seen: true } })
     assert.equal(same.statusCode, 200, same.body)

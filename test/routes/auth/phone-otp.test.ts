@@ -11,7 +11,7 @@ import {
   type PhoneServer,
   sharedSmsServer,
 } from '../../support/messages/phone-journeys.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import {
   adminCreatedUser,
   newAddress,
@@ -54,7 +54,7 @@ suite('POST /otp with a phone number', () => {
     const unknown = await call(server.app, '/otp', { phone: newNumber(), create_user: false })
     assert.deepEqual([unknown.statusCode, unknown.json()], [200, {}])
     const malformed = await call(server.app, '/otp', { phone: 'no number', create_user: false })
-    assert.deepEqual(outcomeOf(malformed), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(malformed), [400, 'validation_failed'])
     assert.equal(server.sms.messages.length, sent)
     const send = () => call(server.app, '/otp', { phone: user.phone, create_user: false })
     const token = await codeAfter(server, user.phone, send)
@@ -106,7 +106,7 @@ suite('POST /otp with a phone number', () => {
     ]
     for (const body of wrong) {
       const response = await call(server.app, '/otp', body)
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], JSON.stringify(body))
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'], JSON.stringify(body))
     }
     assert.equal(server.sms.messages.length, sent)
   })
@@ -127,7 +127,7 @@ suite('POST /verify with an SMS code', () => {
     const statuses = responses.map(({ statusCode }) => statusCode).sort()
     assert.deepEqual(statuses, [200, ...Array(9).fill(403)])
     const rejected = responses.filter(({ statusCode }) => statusCode === 403)
-    assert.ok(rejected.every((response) => outcomeOf(response)[1] === 'otp_expired'))
+    assert.ok(rejected.every((response) => statusAndCode(response)[1] === 'otp_expired'))
     const { rows } = await server.app.pool.query(
       'select count(*)::int as n from auth.sessions s join auth.users u on u.id = s.user_id where u.phone = $1',
       [phone],
@@ -154,7 +154,7 @@ suite('POST /verify with an SMS code', () => {
     const bodies = new Set<string>()
     for (const [name, body] of Object.entries(invalidCases)) {
       const response = await call(server.app, '/verify', body)
-      assert.deepEqual(outcomeOf(response), expired, name)
+      assert.deepEqual(statusAndCode(response), expired, name)
       bodies.add(response.body)
     }
     assert.equal((await typed(server, phone, token)).statusCode, 200, 'nothing was consumed')
@@ -169,9 +169,9 @@ suite('POST /verify with an SMS code', () => {
     const phone = newNumber()
     const token = await sendTo(server, phone)
     for (let attempt = 0; attempt < 10; attempt++) {
-      assert.deepEqual(outcomeOf(await typed(server, phone, `no${attempt}`)), expired)
+      assert.deepEqual(statusAndCode(await typed(server, phone, `no${attempt}`)), expired)
     }
-    assert.deepEqual(outcomeOf(await typed(server, phone, token)), expired)
+    assert.deepEqual(statusAndCode(await typed(server, phone, token)), expired)
     const next = await sendTo(server, phone)
     assert.equal((await typed(server, phone, next)).statusCode, 200)
   })
@@ -183,7 +183,7 @@ suite('POST /verify with an SMS code', () => {
     const message = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
     assert.equal((await typed(server, phone, await sendTo(server, phone))).statusCode, 200)
     const verification = { type: 'recovery', token_hash: emailedToken(message) }
-    assert.deepEqual(outcomeOf(await call(server.app, '/verify', verification)), expired)
+    assert.deepEqual(statusAndCode(await call(server.app, '/verify', verification)), expired)
   })
 
   test('returns user_banned only for the correct code', async () => {
@@ -194,8 +194,8 @@ suite('POST /verify with an SMS code', () => {
       `update auth.users set banned_until = now() + interval '1 hour' where id = $1`,
       [user.id],
     )
-    assert.deepEqual(outcomeOf(await typed(server, user.phone, 'wrong')), expired)
-    assert.deepEqual(outcomeOf(await typed(server, user.phone, token)), [403, 'user_banned'])
+    assert.deepEqual(statusAndCode(await typed(server, user.phone, 'wrong')), expired)
+    assert.deepEqual(statusAndCode(await typed(server, user.phone, token)), [403, 'user_banned'])
   })
 
   test('applies AUTH_SMS_OTP_LENGTH and AUTH_SMS_OTP_EXP', async (t) => {
@@ -209,7 +209,7 @@ suite('POST /verify with an SMS code', () => {
     t.mock.timers.setTime(now + 89_000)
     assert.equal((await typed(server, quick, tokens[0])).statusCode, 200)
     t.mock.timers.setTime(now + 91_000)
-    assert.deepEqual(outcomeOf(await typed(server, late, tokens[1])), expired)
+    assert.deepEqual(statusAndCode(await typed(server, late, tokens[1])), expired)
   })
 })
 
@@ -241,7 +241,7 @@ suite('SMS limits', () => {
         const lock = name === 'resend' ? requests.slice(index) : requests
         for (const [, again, other] of lock) {
           const response = await call(strict.app, again, other(phone))
-          assert.deepEqual(outcomeOf(response), rejected, `${again} after ${name}`)
+          assert.deepEqual(statusAndCode(response), rejected, `${again} after ${name}`)
           assert.equal(response.headers['retry-after'], '60')
           assert.match(response.json().msg, /after 60 seconds/)
         }
@@ -259,7 +259,7 @@ suite('SMS limits', () => {
     // New numbers have a quota of their own and get the same response as known ones.
     assert.equal((await call(server.app, '/otp', { phone: newNumber() })).statusCode, 200)
     const signUp = await call(server.app, '/signup', { phone: newNumber(), password })
-    assert.deepEqual(outcomeOf(signUp), rejected)
+    assert.deepEqual(statusAndCode(signUp), rejected)
     assert.equal((await call(server.app, '/otp', { phone: fixed })).statusCode, 200)
     assert.equal(server.sms.messages.length, 2)
   })
@@ -271,7 +271,7 @@ suite('AUTH_SMS_TEST_OTP', () => {
 
   test('sends nothing and accepts the test OTP repeatedly', async (t) => {
     const server = await buildWithSms(t, { env })
-    assert.deepEqual(outcomeOf(await typed(server, phone, '123456')), expired, 'no account yet')
+    assert.deepEqual(statusAndCode(await typed(server, phone, '123456')), expired, 'no account yet')
     await call(server.app, '/signup', { phone, password })
     for (let time = 0; time < 3; time++) {
       const response = await typed(server, `+${phone}`, '123456')
@@ -295,7 +295,7 @@ suite('AUTH_SMS_TEST_OTP', () => {
     await call(server.app, '/otp', { phone })
     assert.equal((await typed(server, phone, '123456')).statusCode, 200)
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse(until) })
-    assert.deepEqual(outcomeOf(await typed(server, phone, '123456')), expired)
+    assert.deepEqual(statusAndCode(await typed(server, phone, '123456')), expired)
     const token = await codeAfter(server, phone, () => call(server.app, '/otp', { phone }))
     assert.equal((await typed(server, phone, token)).statusCode, 200)
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { until } from '../../support/processes/until.ts'
-import { call, changeUser, outcomeOf } from '../../support/requests.ts'
+import { call, changeUser, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { adminCreatedUser, newNumber, password, signUpUser } from '../../support/users.ts'
 import {
@@ -122,7 +122,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
         const { app, lines } = await start(t, name, vendor, reply)
         const phone = newNumber()
         const response = await call(app, '/otp', { phone })
-        assert.deepEqual(outcomeOf(response), [422, 'sms_send_failed'])
+        assert.deepEqual(statusAndCode(response), [422, 'sms_send_failed'])
         assert.doesNotMatch(response.body, /no such|no recip|Invalid|Bad|html|example/)
         assertNotLogged(lines, phone)
       })
@@ -156,7 +156,7 @@ suite('SMS through twilio_verify', () => {
     const { app, seen } = await begin(t, started, pending, approved)
     const phone = newNumber()
     assert.equal((await call(app, '/signup', { phone, password })).statusCode, 200)
-    assert.deepEqual(outcomeOf(await typed(app, phone, '000000')), expired)
+    assert.deepEqual(statusAndCode(await typed(app, phone, '000000')), expired)
     const verified = await typed(app, phone, '482910')
     assert.equal(verified.json().user?.phone, phone, verified.body)
     assert.deepEqual(
@@ -171,7 +171,7 @@ suite('SMS through twilio_verify', () => {
     const { app } = await begin(t, started, { status: 400, json }, approved)
     const phone = newNumber()
     await call(app, '/signup', { phone, password })
-    assert.deepEqual(outcomeOf(await typed(app, phone, '482')), expired)
+    assert.deepEqual(statusAndCode(await typed(app, phone, '482')), expired)
     assert.equal((await typed(app, phone, '482910')).statusCode, 200)
   })
 
@@ -186,8 +186,8 @@ suite('SMS through twilio_verify', () => {
       responses.map(({ statusCode }) => statusCode).sort(),
       [200, 403, 403, 403, 403],
     )
-    assert.deepEqual(outcomeOf(await typed(app, phone, '482910')), expired)
-    assert.deepEqual(outcomeOf(await typed(app, newNumber(), '482910')), expired)
+    assert.deepEqual(statusAndCode(await typed(app, phone, '482910')), expired)
+    assert.deepEqual(statusAndCode(await typed(app, newNumber(), '482910')), expired)
   })
 
   test('rejects a sign-in code for a phone change', async (t) => {
@@ -197,7 +197,7 @@ suite('SMS through twilio_verify', () => {
     await call(app, '/signup', { phone, password })
     await changeUser(app, session.access_token, { phone: other })
     const wrong = { type: 'phone_change', phone, token: '482910' }
-    assert.deepEqual(outcomeOf(await call(app, '/verify', wrong)), expired)
+    assert.deepEqual(statusAndCode(await call(app, '/verify', wrong)), expired)
     const right = await call(app, '/verify', { ...wrong, phone: other })
     assert.equal(right.json().user?.id, session.user.id, right.body)
   })
@@ -211,7 +211,7 @@ suite('SMS through twilio_verify', () => {
     t.mock.timers.setTime(now + 599_000)
     assert.equal((await typed(app, soon, '482910')).statusCode, 200)
     t.mock.timers.setTime(now + 601_000)
-    assert.deepEqual(outcomeOf(await typed(app, late, '482910')), expired)
+    assert.deepEqual(statusAndCode(await typed(app, late, '482910')), expired)
   })
 
   test('gives a number requested twice to the latest requester', async (t) => {
@@ -239,7 +239,7 @@ suite('SMS through twilio_verify', () => {
     const phone = newNumber()
     await call(app, '/signup', { phone, password })
     for (let attempt = 0; attempt < 11; attempt++) {
-      assert.deepEqual(outcomeOf(await typed(app, phone, '482910')), expired)
+      assert.deepEqual(statusAndCode(await typed(app, phone, '482910')), expired)
     }
   })
 
@@ -248,7 +248,7 @@ suite('SMS through twilio_verify', () => {
     const phone = newNumber()
     await call(app, '/signup', { phone, password })
     const response = await typed(app, phone, '482910')
-    assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'])
+    assert.deepEqual(statusAndCode(response), [500, 'unexpected_failure'])
   })
 
   test('verifies the code before a password change', async (t) => {
@@ -261,7 +261,7 @@ suite('SMS through twilio_verify', () => {
     const requested = await app.inject({ url: '/reauthenticate', headers })
     assert.equal(requested.statusCode, 200, requested.body)
     const change = { password: 'a new password', nonce: '482910' }
-    assert.deepEqual(outcomeOf(await changeUser(app, session.access_token, change)), expired)
+    assert.deepEqual(statusAndCode(await changeUser(app, session.access_token, change)), expired)
     const done = await changeUser(app, session.access_token, change)
     assert.equal(done.statusCode, 200, done.body)
   })
@@ -276,13 +276,13 @@ test('SMS without a provider: warns at startup and rejects requests without side
     ['/signup', { phone, password }],
     ['/otp', { phone }],
   ] as const) {
-    assert.deepEqual(outcomeOf(await call(app, url, body)), [500, 'unexpected_failure'], url)
+    assert.deepEqual(statusAndCode(await call(app, url, body)), [500, 'unexpected_failure'], url)
   }
   // It is not known yet whether there is something to send.
   const repeated = await call(app, '/resend', { type: 'sms', phone })
   assert.equal(repeated.statusCode, 200, repeated.body)
   const session = await signUpUser(app)
-  assert.deepEqual(outcomeOf(await changeUser(app, session.access_token, { phone })), [
+  assert.deepEqual(statusAndCode(await changeUser(app, session.access_token, { phone })), [
     500,
     'unexpected_failure',
   ])
@@ -312,7 +312,7 @@ test('SMS provider unreachable: returns 422 sms_send_failed', async (t) => {
     env: { ...phones, ...env(await deadUrl()), AUTH_SMS_PROVIDER: 'twilio' },
   })
   const response = await call(app, '/otp', { phone: newNumber() })
-  assert.deepEqual(outcomeOf(response), [422, 'sms_send_failed'])
+  assert.deepEqual(statusAndCode(response), [422, 'sms_send_failed'])
 })
 
 test('SMS in development: shows the message in the inbox', async (t) => {

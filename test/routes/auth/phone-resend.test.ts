@@ -8,7 +8,7 @@ import {
   type PhoneServer,
   sharedSmsServer,
 } from '../../support/messages/phone-journeys.ts'
-import { call, changeUser, outcomeOf } from '../../support/requests.ts'
+import { call, changeUser, statusAndCode } from '../../support/requests.ts'
 import { newNumber, password, phoneUser, signUpUser } from '../../support/users.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -26,7 +26,7 @@ suite('POST /resend for SMS', () => {
     const type = 'sms'
     if (old !== token) {
       const rejected = await call(server.app, '/verify', { type, phone, token: old })
-      assert.deepEqual(outcomeOf(rejected), [403, 'otp_expired'])
+      assert.deepEqual(statusAndCode(rejected), [403, 'otp_expired'])
     }
     await waitForIdleQueue(server)
     assert.equal((await call(server.app, '/verify', { type, phone, token })).statusCode, 200)
@@ -115,14 +115,14 @@ suite('POST /resend: validation', () => {
   ]
   for (const [body, outcome] of invalidCases) {
     test(JSON.stringify(body), async () => {
-      assert.deepEqual(outcomeOf(await call((await shared()).app, '/resend', body)), outcome)
+      assert.deepEqual(statusAndCode(await call((await shared()).app, '/resend', body)), outcome)
     })
   }
 
   test('returns phone_provider_disabled when phones are disabled', async (t) => {
     const server = await buildWithSms(t, { env: { AUTH_EXTERNAL_PHONE_ENABLED: 'false' } })
     const response = await call(server.app, '/resend', { type: 'sms', phone: newNumber() })
-    assert.deepEqual(outcomeOf(response), [400, 'phone_provider_disabled'])
+    assert.deepEqual(statusAndCode(response), [400, 'phone_provider_disabled'])
   })
 })
 
@@ -143,19 +143,22 @@ suite('GET /reauthenticate by SMS', () => {
     const change = (nonce: string | undefined, password = expected) =>
       changeUser(server.app, ann.access_token, { password, ...(nonce && { nonce }) })
 
-    assert.deepEqual(outcomeOf(await change(undefined)), [400, 'reauthentication_needed'])
-    assert.deepEqual(outcomeOf(await change('123456')), invalid)
+    assert.deepEqual(statusAndCode(await change(undefined)), [400, 'reauthentication_needed'])
+    assert.deepEqual(statusAndCode(await change('123456')), invalid)
     const since = server.sms.messages.length
     const requested = await reauthenticate(server, ann)
     assert.match(requested.json().message_id, uuid)
     const nonce = await server.sms.code(ann.user.phone, since)
     await reauthenticate(server, bob)
     const bobs = await server.sms.code(bob.user.phone)
-    if (bobs !== nonce) assert.deepEqual(outcomeOf(await change(bobs)), invalid)
+    if (bobs !== nonce) assert.deepEqual(statusAndCode(await change(bobs)), invalid)
     const asSignIn = { type: 'sms', phone: ann.user.phone, token: nonce }
-    assert.deepEqual(outcomeOf(await call(server.app, '/verify', asSignIn)), [403, 'otp_expired'])
+    assert.deepEqual(statusAndCode(await call(server.app, '/verify', asSignIn)), [
+      403,
+      'otp_expired',
+    ])
     assert.equal((await change(nonce)).statusCode, 200)
-    assert.deepEqual(outcomeOf(await change(nonce, 'yet another one')), invalid)
+    assert.deepEqual(statusAndCode(await change(nonce, 'yet another one')), invalid)
   })
 
   test('accepts a test OTP as nonce', async (t) => {
@@ -172,7 +175,7 @@ suite('GET /reauthenticate by SMS', () => {
       password: expected,
       nonce: '654321',
     })
-    assert.deepEqual(outcomeOf(rejected), invalid)
+    assert.deepEqual(statusAndCode(rejected), invalid)
     const done = await changeUser(server.app, session.access_token, {
       password: expected,
       nonce: '123456',

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 
 import type { User } from '../../../schemas/user.ts'
 import { buildWithSms, codeAfter, sharedSmsServer } from '../../support/messages/phone-journeys.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { newNumber, password, phoneUser, signIn } from '../../support/users.ts'
 
 suite('POST /signup with a phone number', () => {
@@ -25,7 +25,10 @@ suite('POST /signup with a phone number', () => {
     assert.deepEqual(user.user_metadata, { a: 1, sub: user.id, ...verification })
     assert.equal(user.identities.length, 1)
     assert.equal(user.identities[0].provider, 'phone')
-    assert.deepEqual(outcomeOf(await signIn(server.app, { phone })), [400, 'phone_not_confirmed'])
+    assert.deepEqual(statusAndCode(await signIn(server.app, { phone })), [
+      400,
+      'phone_not_confirmed',
+    ])
 
     const token = await server.sms.code(phone)
     const verified = await call(server.app, '/verify', { type: 'sms', phone, token })
@@ -94,7 +97,7 @@ suite('POST /signup with a phone number', () => {
     assert.equal(server.sms.messages.length, 0)
     for (const secret of [password, 'another password']) {
       const again = await call(server.app, '/signup', { phone, password: secret })
-      assert.deepEqual(outcomeOf(again), [400, 'user_already_exists'])
+      assert.deepEqual(statusAndCode(again), [400, 'user_already_exists'])
       assert.equal(again.json().msg, 'User already registered')
     }
   })
@@ -108,13 +111,16 @@ suite('POST /signup with a phone number', () => {
     const token = await codeAfter(server, phone, () => call(server.app, '/signup', own))
 
     const late = await call(server.app, '/verify', { type: 'sms', phone, token: old })
-    assert.deepEqual(outcomeOf(late), [403, 'otp_expired'])
+    assert.deepEqual(statusAndCode(late), [403, 'otp_expired'])
     const verified = await call(server.app, '/verify', { type: 'sms', phone, token })
     assert.equal(verified.json().user.user_metadata.own, true)
     assert.equal(verified.json().user.user_metadata.theirs, undefined)
     const attacker = await signIn(server.app, { phone, password: theirs.password })
-    assert.deepEqual(outcomeOf(attacker), [400, 'invalid_credentials'])
-    assert.deepEqual(outcomeOf(await signIn(server.app, { phone })), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(attacker), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(await signIn(server.app, { phone })), [
+      400,
+      'invalid_credentials',
+    ])
   })
 
   test('drops the password of an unconfirmed sign-up when its owner signs in with a code', async () => {
@@ -123,7 +129,10 @@ suite('POST /signup with a phone number', () => {
     await call(server.app, '/signup', { phone, password })
     const token = await codeAfter(server, phone, () => call(server.app, '/otp', { phone }))
     assert.equal((await call(server.app, '/verify', { type: 'sms', phone, token })).statusCode, 200)
-    assert.deepEqual(outcomeOf(await signIn(server.app, { phone })), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(await signIn(server.app, { phone })), [
+      400,
+      'invalid_credentials',
+    ])
   })
 
   test('stores nothing when the provider rejects the message and allows an immediate retry', async (t) => {
@@ -133,7 +142,7 @@ suite('POST /signup with a phone number', () => {
     const phone = newNumber()
     server.sms.state.rejects = true
     const rejected = await call(server.app, '/signup', { phone, password })
-    assert.deepEqual(outcomeOf(rejected), [422, 'sms_send_failed'])
+    assert.deepEqual(statusAndCode(rejected), [422, 'sms_send_failed'])
     assert.doesNotMatch(rejected.body, /cannot get/)
     const { rows } = await server.app.pool.query('select from auth.users where phone = $1', [phone])
     assert.equal(rows.length, 0)
@@ -169,7 +178,7 @@ suite('POST /signup with a phone number', () => {
   test('returns invalid_credentials for a sign-in with an invalid number', async () => {
     const { app } = await shared()
     for (const phone of ['ann', '+1-555-010-0200', '0555']) {
-      assert.deepEqual(outcomeOf(await signIn(app, { phone })), [400, 'invalid_credentials'])
+      assert.deepEqual(statusAndCode(await signIn(app, { phone })), [400, 'invalid_credentials'])
     }
   })
 
@@ -177,7 +186,7 @@ suite('POST /signup with a phone number', () => {
     const server = await shared()
     const sent = server.sms.messages.length
     for (const [name, body, outcome] of wrong) {
-      assert.deepEqual(outcomeOf(await call(server.app, '/signup', body)), outcome, name)
+      assert.deepEqual(statusAndCode(await call(server.app, '/signup', body)), outcome, name)
     }
     assert.equal(server.sms.messages.length, sent)
   })
@@ -190,7 +199,7 @@ suite('POST /signup with a phone number', () => {
     test(`is rejected with ${JSON.stringify(env)}`, async (t) => {
       const server = await buildWithSms(t, { env })
       const response = await call(server.app, '/signup', { phone: newNumber(), password })
-      assert.deepEqual(outcomeOf(response), outcome)
+      assert.deepEqual(statusAndCode(response), outcome)
       assert.equal(server.sms.messages.length, 0)
     })
   }

@@ -9,7 +9,7 @@ import {
   type PhoneServer,
   sharedSmsServer,
 } from '../../support/messages/phone-journeys.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { newAddress, newNumber, password, phoneUser, signIn } from '../../support/users.ts'
 
 const attacker = 'a password of another user'
@@ -50,7 +50,7 @@ suite('phone sign-up: account takeover', () => {
     assert.equal(opens.statusCode, 400, 'the number was never verified together with it')
     if (verified.statusCode === 200) {
       assert.equal((await signIn(server.app, { phone })).statusCode, 200)
-    } else assert.deepEqual(outcomeOf(verified), [403, 'otp_expired'])
+    } else assert.deepEqual(statusAndCode(verified), [403, 'otp_expired'])
   })
 
   test('does not hand an account verified by email to a sign-up with its number', async () => {
@@ -67,7 +67,7 @@ suite('phone sign-up: account takeover', () => {
     const token = await codeAfter(server, phone, () => call(server.app, '/otp', { phone }))
     const verified = await call(server.app, '/verify', { type: 'sms', phone, token })
     assert.equal(verified.json().user?.id, id, verified.body)
-    assert.deepEqual(outcomeOf(await signIn(server.app, { phone, password: attacker })), [
+    assert.deepEqual(statusAndCode(await signIn(server.app, { phone, password: attacker })), [
       400,
       'invalid_credentials',
     ])
@@ -82,7 +82,7 @@ suite('phone sign-up after a change of settings', () => {
     await call(before.app, '/signup', { phone, password })
     const after = await reopened(t, before, { AUTH_SMS_AUTOCONFIRM: 'true' })
     const wrong = await call(after.app, '/signup', { phone, password: attacker })
-    assert.deepEqual(outcomeOf(wrong), [400, 'user_already_exists'])
+    assert.deepEqual(statusAndCode(wrong), [400, 'user_already_exists'])
     const right = await call(after.app, '/signup', { phone, password })
     assert.ok(right.json().access_token, right.body)
   })

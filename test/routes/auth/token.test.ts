@@ -8,7 +8,7 @@ import { decodeRefreshToken, encodeRefreshToken } from '../../../modules/session
 import { cleanupFromConfig } from '../../../plugins/background/cleanup/index.ts'
 import { foreignSession, legacySession } from '../../support/legacy-session.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
 
@@ -202,7 +202,7 @@ suite('POST /token: counter tokens signed with a GoTrue key', () => {
       encodeRefreshToken(foreign.id, 1, key),
     ]
     for (const token of forged) {
-      assert.deepEqual(outcomeOf(await refresh(app, token)), [400, 'validation_failed'])
+      assert.deepEqual(statusAndCode(await refresh(app, token)), [400, 'validation_failed'])
     }
     for (const token of [refresh_token, foreign.tokenAt(7)]) {
       assert.equal((await refresh(app, token)).statusCode, 200)

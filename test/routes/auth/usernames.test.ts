@@ -9,7 +9,7 @@ import {
   waitForIdleQueue,
 } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
-import { call, outcomeOf, refresh, verify } from '../../support/requests.ts'
+import { call, refresh, statusAndCode, verify } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import {
   autoconfirm,
@@ -65,7 +65,7 @@ suite('sign-in by username', () => {
     ])
     const bodies = responses.map(({ statusCode, body }) => `${statusCode} ${body}`)
     assert.equal(new Set(bodies).size, 1)
-    assert.deepEqual(outcomeOf(responses[0] ?? assert.fail()), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(responses[0] ?? assert.fail()), [400, 'invalid_credentials'])
   })
 
   test('counts failures with those of the email address', async (t) => {
@@ -77,7 +77,7 @@ suite('sign-in by username', () => {
       await signIn(app, { email, ...wrong })
     }
     await signInByName(app, 'ann', wrong)
-    assert.deepEqual(outcomeOf(await signInByName(app, 'ann', wrong)), [
+    assert.deepEqual(statusAndCode(await signInByName(app, 'ann', wrong)), [
       429,
       'over_request_rate_limit',
     ])
@@ -86,21 +86,24 @@ suite('sign-in by username', () => {
   test('throttles unknown names as well', async (t) => {
     const { app } = await build(t, { env: open6 })
     for (let i = 0; i < 11; i += 1) await signInByName(app, 'zoe')
-    assert.deepEqual(outcomeOf(await signInByName(app, 'zoe')), [429, 'over_request_rate_limit'])
+    assert.deepEqual(statusAndCode(await signInByName(app, 'zoe')), [
+      429,
+      'over_request_rate_limit',
+    ])
   })
 
   test('rejects a username beside an email address', async (t) => {
     const { app } = await build(t, { env: open6 })
     const response = await signInByName(app, 'ann', { email: 'ann@example.com' })
-    assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
   })
 
   test('is not offered by default, and a sign-up ignores the field', async (t) => {
     const { app } = await build(t, { env: autoconfirm })
     const session = await named(app, 'not a username at all')
     assert.equal(claimsIn(session).preferred_username, undefined)
-    assert.deepEqual(outcomeOf(await signInByName(app, 'ann')), [400, 'validation_failed'])
-    assert.deepEqual(outcomeOf(await check(app, 'ann')), [404, 'feature_disabled'])
+    assert.deepEqual(statusAndCode(await signInByName(app, 'ann')), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(await check(app, 'ann')), [404, 'feature_disabled'])
   })
 })
 
@@ -109,7 +112,10 @@ suite('sign-up with a username', () => {
     const server = await build(t, { env: usernames })
     const email = newAddress()
     const { message } = await unconfirmedUser(server, email, { username: 'ann' })
-    assert.deepEqual(outcomeOf(await signInByName(server.app, 'ann')), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(await signInByName(server.app, 'ann')), [
+      400,
+      'invalid_credentials',
+    ])
     const confirmed = await verify(server.app, { type: 'signup', email, token: codeIn(message) })
     assert.equal(claimsIn(confirmed.json()).preferred_username, 'ann')
     assert.equal((await signInByName(server.app, 'ann')).statusCode, 200)
@@ -126,10 +132,13 @@ suite('sign-up with a username', () => {
     for (const username of ['for-new', 'for-taken']) {
       assert.deepEqual((await check(app, username)).json(), { username, available: false })
       const third = await signUp(app, { email: newAddress() }, { username })
-      assert.deepEqual(outcomeOf(third), [422, 'username_taken'])
+      assert.deepEqual(statusAndCode(third), [422, 'username_taken'])
     }
     // The user of the address keeps having none.
-    assert.deepEqual(outcomeOf(await signInByName(app, 'for-taken')), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(await signInByName(app, 'for-taken')), [
+      400,
+      'invalid_credentials',
+    ])
   })
 
   test('can be repeated with the same name and address', async (t) => {
@@ -150,7 +159,7 @@ suite('sign-up with a username', () => {
     test(`rejects ${JSON.stringify(username)}`, async (t) => {
       const { app } = await build(t, { env: open6 })
       const response = await signUp(app, { email: newAddress() }, { username })
-      assert.deepEqual(outcomeOf(response), [422, 'username_invalid'])
+      assert.deepEqual(statusAndCode(response), [422, 'username_invalid'])
     })
   }
 
@@ -161,7 +170,7 @@ suite('sign-up with a username', () => {
     await named(app, 'max')
     for (const username of unavailable) {
       const response = await signUp(app, { email: newAddress() }, { username })
-      assert.deepEqual(outcomeOf(response), [422, 'username_taken'], username)
+      assert.deepEqual(statusAndCode(response), [422, 'username_taken'], username)
     }
   })
 
@@ -172,9 +181,9 @@ suite('sign-up with a username', () => {
     await named(app, 'ΜΑΡΊΑ')
     assert.equal((await signInByName(app, 'μαρία')).statusCode, 200)
     const cyrillic = await signUp(app, { email: newAddress() }, { username: 'ѕсоре' })
-    assert.deepEqual(outcomeOf(cyrillic), [422, 'username_taken'])
+    assert.deepEqual(statusAndCode(cyrillic), [422, 'username_taken'])
     const mark = await signUp(app, { email: newAddress() }, { username: '\u0301abc' })
-    assert.deepEqual(outcomeOf(mark), [422, 'username_invalid'])
+    assert.deepEqual(statusAndCode(mark), [422, 'username_invalid'])
   })
 
   test('gives a name to one of two concurrent sign-ups', async (t) => {
@@ -216,7 +225,7 @@ suite('recovery by username', () => {
     for (const username of ['ann', 'bert']) {
       assert.equal((await call(server.app, '/recover', { username })).statusCode, 200)
       const again = await call(server.app, '/recover', { username })
-      assert.deepEqual(outcomeOf(again), [429, 'over_email_send_rate_limit'])
+      assert.deepEqual(statusAndCode(again), [429, 'over_email_send_rate_limit'])
     }
   })
 })

@@ -10,7 +10,7 @@ import { asAdmin } from '../../support/admin.ts'
 import { createAdmin, removeAdmins, withConsole } from '../../support/admins.ts'
 import { consoleBrowser } from '../../support/console-browser.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { newAddress, password, signUpUser } from '../../support/users.ts'
 
@@ -50,15 +50,18 @@ suite('the session of the console', () => {
     const { app } = await server()
     const { browser } = await signedInAdmin(app)
     const foreign = [400, 'validation_failed']
-    assert.deepEqual(outcomeOf(await browser.exchange({ 'x-form-token': '' })), foreign)
-    assert.deepEqual(outcomeOf(await browser.exchange({ 'x-form-token': 'x'.repeat(43) })), foreign)
+    assert.deepEqual(statusAndCode(await browser.exchange({ 'x-form-token': '' })), foreign)
+    assert.deepEqual(
+      statusAndCode(await browser.exchange({ 'x-form-token': 'x'.repeat(43) })),
+      foreign,
+    )
     const other = await browser.exchange({ origin: 'https://other.example' })
-    assert.deepEqual(outcomeOf(other), foreign)
+    assert.deepEqual(statusAndCode(other), foreign)
     const site = await browser.exchange({ 'sec-fetch-site': 'same-site' })
-    assert.deepEqual(outcomeOf(site), foreign)
+    assert.deepEqual(statusAndCode(site), foreign)
     const stolen = consoleBrowser(app)
     const { form_token } = await stolen.state()
-    assert.deepEqual(outcomeOf(await browser.exchange({ 'x-form-token': form_token })), foreign)
+    assert.deepEqual(statusAndCode(await browser.exchange({ 'x-form-token': form_token })), foreign)
   })
 
   test('issues no token to a user who is not an admin, and none after sign-out', async () => {
@@ -68,10 +71,10 @@ suite('the session of the console', () => {
     await browser.signIn(email)
     const state = await browser.state()
     assert.deepEqual([state.user?.email, state.role], [email, null])
-    assert.deepEqual(outcomeOf(await browser.exchange()), [403, 'not_admin'])
+    assert.deepEqual(statusAndCode(await browser.exchange()), [403, 'not_admin'])
     assert.equal((await browser.signOut()).statusCode, 204)
     assert.equal((await browser.state()).user, null)
-    assert.deepEqual(outcomeOf(await browser.exchange()), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await browser.exchange()), [403, 'session_not_found'])
   })
 
   test('the token ends with the session of the page and with the role', async () => {
@@ -81,7 +84,7 @@ suite('the session of the console', () => {
     const send = () => call(app, '/admin/users', undefined, { token })
     assert.equal((await send()).statusCode, 200)
     await browser.signOut()
-    assert.deepEqual(outcomeOf(await send()), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await send()), [403, 'session_not_found'])
     assert.ok(admin.id)
   })
 
@@ -90,7 +93,7 @@ suite('the session of the console', () => {
     const { browser } = await signedInAdmin(app)
     const state = await browser.state()
     assert.deepEqual([state.role, state.owed], ['owner', 'enrollment'])
-    assert.deepEqual(outcomeOf(await browser.exchange()), [403, 'mfa_enrollment_required'])
+    assert.deepEqual(statusAndCode(await browser.exchange()), [403, 'mfa_enrollment_required'])
   })
 })
 
@@ -119,7 +122,7 @@ suite('a one-time link for an admin', () => {
     assert.equal(exchanged.statusCode, 200, exchanged.body)
     assert.equal(exchanged.json().role, 'owner')
     const again = await consoleBrowser(app).redeem({ token, email: newAddress(), password })
-    assert.deepEqual(outcomeOf(again), [403, 'first_admin_link_invalid'])
+    assert.deepEqual(statusAndCode(again), [403, 'first_admin_link_invalid'])
     assert.equal(await firstAdminLink(config), undefined)
   })
 
@@ -153,7 +156,7 @@ suite('a one-time link for an admin', () => {
     const { app, token } = await firstLink()
     await createAdmin(app, 'support')
     const made = await consoleBrowser(app).redeem({ token, email: newAddress(), password })
-    assert.deepEqual(outcomeOf(made), [403, 'first_admin_link_invalid'])
+    assert.deepEqual(statusAndCode(made), [403, 'first_admin_link_invalid'])
   })
 
   test('expires after a day, and its token is stored as a hash', async () => {
@@ -165,7 +168,7 @@ suite('a one-time link for an admin', () => {
       .set({ expires_at: new Date(Date.now() - 1000) })
       .execute()
     const made = await consoleBrowser(app).redeem({ token, email: newAddress(), password })
-    assert.deepEqual(outcomeOf(made), [403, 'first_admin_link_invalid'])
+    assert.deepEqual(statusAndCode(made), [403, 'first_admin_link_invalid'])
   })
 
   test('rejects the address of another user, a weak password and a form of another site', async () => {
@@ -173,17 +176,17 @@ suite('a one-time link for an admin', () => {
     const { email } = await signUpUser(app)
     const browser = consoleBrowser(app)
     const taken = await browser.redeem({ token, email, password: `${password} 2` })
-    assert.deepEqual(outcomeOf(taken), [422, 'email_exists'])
+    assert.deepEqual(statusAndCode(taken), [422, 'email_exists'])
     const weak = await browser.redeem({ token, email: newAddress(), password: '123' })
-    assert.deepEqual(outcomeOf(weak), [422, 'weak_password'])
+    assert.deepEqual(statusAndCode(weak), [422, 'weak_password'])
     const unknown = await browser.redeem({ token })
-    assert.deepEqual(outcomeOf(unknown), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(unknown), [400, 'validation_failed'])
     const foreign = await call(app, '/console/first_admin', {
       token,
       email: newAddress(),
       password,
     })
-    assert.deepEqual(outcomeOf(foreign), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(foreign), [400, 'validation_failed'])
     const made = await browser.redeem({ token, email: newAddress(), password })
     assert.equal(made.statusCode, 200, made.body)
   })
@@ -198,7 +201,7 @@ suite('a one-time link for an admin', () => {
     const attacker = consoleBrowser(app)
     await attacker.signIn(other)
     const taken = await attacker.redeem({ token })
-    assert.deepEqual(outcomeOf(taken), [403, 'first_admin_link_invalid'])
+    assert.deepEqual(statusAndCode(taken), [403, 'first_admin_link_invalid'])
     const browser = consoleBrowser(app)
     assert.deepEqual((await browser.checkLink(token)).json(), link)
     const made = await browser.redeem({ token, email: newAddress(), password })

@@ -12,7 +12,7 @@ import { emailAfter, waitForIdleQueue } from '../../support/messages/mail-journe
 import { codeIn } from '../../support/messages/mail-links.ts'
 import { codeAfter, sharedSmsServer } from '../../support/messages/phone-journeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, getUser, outcomeOf, refresh, verify } from '../../support/requests.ts'
+import { call, getUser, refresh, statusAndCode, verify } from '../../support/requests.ts'
 import {
   adminToken,
   autoconfirm,
@@ -54,7 +54,7 @@ suite('X-JWT-AUD', () => {
     const send = (more: object) =>
       call(app, '/token?grant_type=password', { email, password }, more)
     assert.equal(audOf((await send({ headers })).json()), 'team')
-    assert.deepEqual(outcomeOf(await send({})), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(await send({})), [400, 'invalid_credentials'])
   })
 
   test('/otp, /magiclink, /recover and /resend email users of the audience only', async () => {
@@ -80,7 +80,7 @@ suite('X-JWT-AUD', () => {
       call(app, '/recover', { email }, { headers }),
     )
     const verification = { type: 'recovery', email, token: codeIn(message) }
-    assert.deepEqual(outcomeOf(await verify(app, verification)), refused)
+    assert.deepEqual(statusAndCode(await verify(app, verification)), refused)
     const session = (await call(app, '/verify', verification, { headers })).json<Session>()
     assert.equal(audOf(session), 'team')
   })
@@ -106,7 +106,7 @@ suite('X-JWT-AUD', () => {
     const phone = newNumber()
     const send = () => call(app, '/otp', { phone }, { headers })
     const verification = { type: 'sms', phone, token: await codeAfter(server, phone, send) }
-    assert.deepEqual(outcomeOf(await verify(app, verification)), refused)
+    assert.deepEqual(statusAndCode(await verify(app, verification)), refused)
     const session = (await call(app, '/verify', verification, { headers })).json<Session>()
     assert.equal(audOf(session), 'team')
   })
@@ -114,7 +114,7 @@ suite('X-JWT-AUD', () => {
   test('rejects a sign-up with an email of another audience', async () => {
     const { app, email } = await registeredUser()
     const response = await call(app, '/signup', { email, password })
-    assert.deepEqual(outcomeOf(response), [400, 'user_already_exists'])
+    assert.deepEqual(statusAndCode(response), [400, 'user_already_exists'])
   })
 
   test('invites and links users of the audience', async () => {
@@ -128,7 +128,7 @@ suite('X-JWT-AUD', () => {
     assert.equal(link.json<User>().aud, 'team')
     const recovery = { type: 'recovery', email }
     const other = await call(app, '/admin/generate_link', recovery, { token })
-    assert.deepEqual(outcomeOf(other), [404, 'user_not_found'])
+    assert.deepEqual(statusAndCode(other), [404, 'user_not_found'])
   })
 
   test('accepts a link without the header', async () => {
@@ -160,7 +160,7 @@ suite('X-JWT-AUD', () => {
     const { app } = await servers({ ...open, AUTH_JWT_ALLOWED_AUDIENCES: '*' })
     const send = (aud: string) =>
       call(app, '/signup', { email: newAddress(), password }, { headers: { 'x-jwt-aud': aud } })
-    assert.deepEqual(outcomeOf(await send('a'.repeat(256))), rejected)
+    assert.deepEqual(statusAndCode(await send('a'.repeat(256))), rejected)
     assert.equal(audOf((await send('a'.repeat(255))).json()), 'a'.repeat(255))
   })
 })
@@ -183,7 +183,7 @@ suite('AUTH_JWT_ALLOWED_AUDIENCES', () => {
     test(`rejects another audience in X-JWT-AUD of ${name}`, async () => {
       const { app } = await server()
       const response = await call(app, path, body, { headers })
-      assert.deepEqual(outcomeOf(response), rejected)
+      assert.deepEqual(statusAndCode(response), rejected)
       assert.equal(response.json().msg, 'X-JWT-AUD is not an audience of this server')
     })
   }
@@ -194,10 +194,10 @@ suite('AUTH_JWT_ALLOWED_AUDIENCES', () => {
     const email = newAddress()
     const create = (body: object, more: object) =>
       call(app, '/admin/users', body, { token, ...more })
-    assert.deepEqual(outcomeOf(await create({ email }, { headers })), rejected)
-    assert.deepEqual(outcomeOf(await create({ email, aud: 'team' }, {})), rejected)
+    assert.deepEqual(statusAndCode(await create({ email }, { headers })), rejected)
+    assert.deepEqual(statusAndCode(await create({ email, aud: 'team' }, {})), rejected)
     const invite = await call(app, '/invite', { email }, { token, headers })
-    assert.deepEqual(outcomeOf(invite), rejected)
+    assert.deepEqual(statusAndCode(invite), rejected)
   })
 
   test('rejects tokens of another audience only', async () => {
@@ -205,20 +205,20 @@ suite('AUTH_JWT_ALLOWED_AUDIENCES', () => {
     const { access_token } = await signUpUser(app)
     const claims = await app.jwt.verify(access_token)
     const outcomeFor = async (aud: string | string[]) =>
-      outcomeOf(await getUser(app, { access_token: await app.jwt.sign({ ...claims, aud }) }))
+      statusAndCode(await getUser(app, { access_token: await app.jwt.sign({ ...claims, aud }) }))
     assert.deepEqual(await outcomeFor('team'), [403, 'bad_jwt'])
     assert.deepEqual(await outcomeFor(['team', 'billing']), [403, 'bad_jwt'])
     assert.deepEqual(await outcomeFor(['team', 'authenticated']), [200, ''])
     const admin = await app.jwt.sign({ role: 'service_role', aud: 'team' })
     const list = await call(app, '/admin/users', undefined, { token: admin })
-    assert.deepEqual(outcomeOf(list), [403, 'bad_jwt'])
+    assert.deepEqual(statusAndCode(list), [403, 'bad_jwt'])
   })
 
   test('rejects the refresh of a user moved to another audience', async () => {
     const { app } = await server()
     const { user, refresh_token } = await signUpUser(app)
     await app.db.updateTable('users').set({ aud: 'team' }).where('id', '=', user.id).execute()
-    assert.deepEqual(outcomeOf(await refresh(app, refresh_token)), [422, 'validation_failed'])
+    assert.deepEqual(statusAndCode(await refresh(app, refresh_token)), [422, 'validation_failed'])
   })
 
   test('allows each audience when configured by GOTRUE_ names', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { adminToken, password } from '../../support/users.ts'
 import { deadUrl, type VendorResponse, vendorServer } from '../../support/vendor-server.ts'
@@ -56,7 +56,7 @@ suite('captcha', () => {
       for (const [name, [url, body]] of Object.entries(protectedPaths)) {
         seen.length = 0
         const without = await call(app, url, body)
-        assert.deepEqual(outcomeOf(without), failed, name)
+        assert.deepEqual(statusAndCode(without), failed, name)
         assert.match(without.json().msg, /no captcha_token found/)
         assert.equal(seen.length, 0, 'nothing to ask about')
         const places = [
@@ -65,7 +65,7 @@ suite('captcha', () => {
         ]
         for (const place of places) {
           const response = await call(app, url, { ...body, ...place })
-          assert.notEqual(outcomeOf(response)[1], 'captcha_failed', `${name} ${response.body}`)
+          assert.notEqual(statusAndCode(response)[1], 'captcha_failed', `${name} ${response.body}`)
         }
         assert.equal(seen.length, 2)
         const { remoteip, ...form } = seen[0]?.form ?? {}
@@ -79,7 +79,7 @@ suite('captcha', () => {
     const { app } = await start(t, unsolved)
     for (const [name, [url, body]] of Object.entries(protectedPaths)) {
       const response = await call(app, url, { ...body, captcha_token: 'tok' })
-      assert.deepEqual(outcomeOf(response), failed, name)
+      assert.deepEqual(statusAndCode(response), failed, name)
       assert.match(response.json().msg, /invalid-input-response/)
     }
     const { rows } = await app.pool.query('select id from auth.users')
@@ -91,9 +91,9 @@ suite('captcha', () => {
     const token = await adminToken(app)
     for (const [name, [url, body]] of Object.entries(protectedPaths)) {
       const admin = await call(app, url, body, { token })
-      assert.notEqual(outcomeOf(admin)[1], 'captcha_failed', `${name} ${admin.body}`)
+      assert.notEqual(statusAndCode(admin)[1], 'captcha_failed', `${name} ${admin.body}`)
       for (const forged of [`${token}x`, await adminToken(app, 'authenticated'), 'admin']) {
-        assert.deepEqual(outcomeOf(await call(app, url, body, { token: forged })), failed, name)
+        assert.deepEqual(statusAndCode(await call(app, url, body, { token: forged })), failed, name)
       }
     }
     assert.equal(seen.length, 0)
@@ -116,7 +116,7 @@ suite('captcha', () => {
     for (const [url, body] of free) {
       const response = await call(app, url, body)
       assert.ok(response.statusCode >= 400, url)
-      assert.notEqual(outcomeOf(response)[1], 'captcha_failed', url)
+      assert.notEqual(statusAndCode(response)[1], 'captcha_failed', url)
     }
   })
 
@@ -135,7 +135,7 @@ suite('captcha', () => {
         protectedPaths['anonymous sign-up'],
       ].map((path) => path ?? assert.fail())) {
         const response = await call(app, url, { ...body, captcha_token: 'tok' })
-        assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'])
+        assert.deepEqual(statusAndCode(response), [500, 'unexpected_failure'])
         assert.match(response.json().msg, /captcha verification process failed/)
         assert.ok(!response.body.includes('captcha-secret'))
       }
@@ -160,12 +160,15 @@ suite('captcha and rate limits', () => {
     test(`${name}: checks the captcha before the rate limit`, async (t) => {
       const { app } = await start(t, solved, env)
       for (let time = 0; time < 3; time++) {
-        assert.deepEqual(outcomeOf(await send(app, url, body)), failed)
+        assert.deepEqual(statusAndCode(await send(app, url, body)), failed)
       }
       const withToken = { ...body, captcha_token: 'tok' }
       assert.notEqual((await send(app, url, withToken)).statusCode, 429)
-      assert.deepEqual(outcomeOf(await send(app, url, withToken)), [429, 'over_request_rate_limit'])
-      assert.deepEqual(outcomeOf(await send(app, url, body)), failed)
+      assert.deepEqual(statusAndCode(await send(app, url, withToken)), [
+        429,
+        'over_request_rate_limit',
+      ])
+      assert.deepEqual(statusAndCode(await send(app, url, body)), failed)
     })
   }
 
@@ -173,9 +176,12 @@ suite('captcha and rate limits', () => {
     const [url, body] = protectedPaths[name] ?? assert.fail()
     test(`${name}: checks the rate limit before the captcha`, async (t) => {
       const { app, seen } = await start(t, solved, env)
-      assert.deepEqual(outcomeOf(await send(app, url, body)), failed)
+      assert.deepEqual(statusAndCode(await send(app, url, body)), failed)
       const withToken = { ...body, captcha_token: 'tok' }
-      assert.deepEqual(outcomeOf(await send(app, url, withToken)), [429, 'over_request_rate_limit'])
+      assert.deepEqual(statusAndCode(await send(app, url, withToken)), [
+        429,
+        'over_request_rate_limit',
+      ])
       assert.equal(seen.length, 0)
     })
   }

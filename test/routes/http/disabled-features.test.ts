@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { adminToken, autoconfirm, signUpUser } from '../../support/users.ts'
 
 const rejections: [method: 'GET' | 'POST' | 'PUT', url: string, status: number, body: object][] = [
@@ -40,7 +40,7 @@ suite('disabled features', () => {
     const { app } = await server(autoconfirm)
     const { access_token: token } = await signUpUser(app)
     const response = await call(app, '/user/oauth/grants', undefined, { token })
-    assert.deepEqual(outcomeOf(response), [404, 'feature_disabled'])
+    assert.deepEqual(statusAndCode(response), [404, 'feature_disabled'])
   })
 
   test('requires the token before reporting a disabled feature', async () => {

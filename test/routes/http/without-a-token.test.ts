@@ -5,7 +5,7 @@ import { before, suite, test } from 'node:test'
 import { everyFactor } from '../../support/factors/factors.ts'
 import { passkeysOn } from '../../support/factors/passkeys.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 
 interface Operation {
@@ -48,7 +48,7 @@ suite('requests without a token', () => {
       [],
     )
     for (const operation of guardedOperations) {
-      const outcome = outcomeOf(await send(operation))
+      const outcome = statusAndCode(await send(operation))
       assert.deepEqual(outcome, [401, 'no_authorization'], operation.name)
     }
   })

@@ -10,7 +10,7 @@ import {
   signInClient,
 } from '../../support/oauth-server.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
 const path = '/admin/oauth/clients'
@@ -37,7 +37,7 @@ suite('OAuth clients', () => {
     assert.equal(client.client_type, 'public')
     assert.equal(client.client_secret, undefined)
     const regenerated = await asAdmin(app, 'POST', `${path}/${client.client_id}/regenerate_secret`)
-    assert.deepEqual(outcomeOf(regenerated), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(regenerated), [400, 'validation_failed'])
   })
 
   const rejected: Record<string, object> = {
@@ -68,7 +68,7 @@ suite('OAuth clients', () => {
     test(`rejects ${name}`, async () => {
       const app = await server()
       const body = { redirect_uris: ['https://app.example/cb'], ...fields }
-      assert.deepEqual(outcomeOf(await asAdmin(app, 'POST', path, body)), [
+      assert.deepEqual(statusAndCode(await asAdmin(app, 'POST', path, body)), [
         400,
         'validation_failed',
       ])
@@ -98,7 +98,7 @@ suite('OAuth clients', () => {
       { grant_types: [] },
     ]) {
       const response = await asAdmin(app, 'PUT', url, nothing)
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], JSON.stringify(nothing))
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'], JSON.stringify(nothing))
     }
   })
 
@@ -127,14 +127,17 @@ suite('OAuth clients', () => {
     assert.equal(refreshed.statusCode, 200, refreshed.body)
     const replaced = (await asAdmin(app, 'POST', url)).json()
     const ended = await refreshTokens(app, replaced, refreshed.json().refresh_token)
-    assert.deepEqual(outcomeOf(ended), [400, 'refresh_token_not_found'])
+    assert.deepEqual(statusAndCode(ended), [400, 'refresh_token_not_found'])
   })
 
   test('says that an id is malformed or unknown', async () => {
     const app = await server()
-    assert.deepEqual(outcomeOf(await asAdmin(app, 'GET', `${path}/x`)), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(await asAdmin(app, 'GET', `${path}/x`)), [
+      400,
+      'validation_failed',
+    ])
     const unknown = await asAdmin(app, 'GET', `${path}/${crypto.randomUUID()}`)
-    assert.deepEqual(outcomeOf(unknown), [404, 'oauth_client_not_found'])
+    assert.deepEqual(statusAndCode(unknown), [404, 'oauth_client_not_found'])
   })
 
   test('writes what admins do into the audit log, without the secret', async () => {

@@ -12,7 +12,7 @@ import {
   startAuthorization,
 } from '../../support/oauth-server.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
 suite('/oauth/authorizations/{id}', () => {
@@ -84,7 +84,7 @@ suite('/oauth/authorizations/{id}', () => {
     const [first, second] = [await signUpUser(app), await signUpUser(app)]
     const read = (token: string) => call(app, `/oauth/authorizations/${id}`, undefined, { token })
     assert.equal((await read(first.access_token)).statusCode, 200)
-    assert.deepEqual(outcomeOf(await read(second.access_token)), [
+    assert.deepEqual(statusAndCode(await read(second.access_token)), [
       404,
       'oauth_authorization_not_found',
     ])
@@ -98,6 +98,6 @@ suite('/oauth/authorizations/{id}', () => {
     const { access_token: token } = await signUpUser(app)
     const consent = { action: 'approve' }
     const response = await call(app, `/oauth/authorizations/${id}/consent`, consent, { token })
-    assert.deepEqual(outcomeOf(response), [404, 'oauth_authorization_not_found'])
+    assert.deepEqual(statusAndCode(response), [404, 'oauth_authorization_not_found'])
   })
 })

@@ -14,7 +14,7 @@ import {
   startAuthorization,
 } from '../../support/oauth-server.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { signUpUser } from '../../support/users.ts'
 
@@ -162,7 +162,7 @@ suite('/oauth/authorize', () => {
     const app = await server()
     const unknown = { client_id: crypto.randomUUID(), redirect_uri: 'https://evil.example' }
     const response = await requestAuthorization(app, unknown)
-    assert.deepEqual(outcomeOf(response), [400, 'oauth_client_not_found'])
+    assert.deepEqual(statusAndCode(response), [400, 'oauth_client_not_found'])
     assert.equal(response.headers.location, undefined)
   })
 

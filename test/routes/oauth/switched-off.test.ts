@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { adminToken, autoconfirm, signUpUser } from '../../support/users.ts'
 
 const script = join(import.meta.dirname, '../console/print-loaded-files.ts')
@@ -39,18 +39,18 @@ suite('OAuth server, disabled', () => {
     const { access_token: token } = await signUpUser(app)
     const disabled = [404, 'feature_disabled']
     for (const path of ['/oauth/authorize', '/oauth/userinfo', '/oauth/consent', '/oauth/device']) {
-      assert.deepEqual(outcomeOf(await app.inject(path)), disabled, path)
+      assert.deepEqual(statusAndCode(await app.inject(path)), disabled, path)
     }
     for (const path of ['/oauth/token', '/oauth/par', '/oauth/clients/register']) {
-      assert.deepEqual(outcomeOf(await call(app, path, {})), disabled, path)
+      assert.deepEqual(statusAndCode(await call(app, path, {})), disabled, path)
     }
     const grants = await call(app, '/user/oauth/grants', undefined, { token })
-    assert.deepEqual(outcomeOf(grants), disabled)
+    assert.deepEqual(statusAndCode(grants), disabled)
     const admin = { token: await adminToken(app) }
     const clients = await call(app, '/admin/oauth/clients', undefined, admin)
-    assert.deepEqual(outcomeOf(clients), disabled)
+    assert.deepEqual(statusAndCode(clients), disabled)
     for (const path of ['/sign-in', '/sign-in/create', '/sign-in/recover']) {
-      assert.deepEqual(outcomeOf(await app.inject(path)), [404, 'not_found'], path)
+      assert.deepEqual(statusAndCode(await app.inject(path)), [404, 'not_found'], path)
     }
     assert.equal((await app.inject('/.well-known/openid-configuration')).statusCode, 200)
   })

@@ -19,7 +19,7 @@ import {
   organizationsOn,
 } from '../../support/organizations/organizations.ts'
 import { signInAs, startOpenidProvider } from '../../support/providers/openid-provider.ts'
-import { getUser, outcomeOf } from '../../support/requests.ts'
+import { getUser, statusAndCode } from '../../support/requests.ts'
 import { signedResponse } from '../../support/saml/idp.ts'
 import { addIdp, begin, post, samlOn } from '../../support/saml/server.ts'
 import { type App, build } from '../../support/server.ts'
@@ -97,10 +97,10 @@ suite('connection of an organization', () => {
     const path = `/admin/organizations/${organization.id}/connections`
     const body = { name: 'Corp', sso_provider_id: known.id }
     const taken = await asAdmin(app, 'POST', path, body)
-    assert.deepEqual(outcomeOf(taken), [409, 'organization_connection_exists'])
+    assert.deepEqual(statusAndCode(taken), [409, 'organization_connection_exists'])
     const unknown = { name: 'Corp', sso_provider_id: crypto.randomUUID() }
     const missing = await asAdmin(app, 'POST', path, unknown)
-    assert.deepEqual(outcomeOf(missing), [404, 'sso_provider_not_found'])
+    assert.deepEqual(statusAndCode(missing), [404, 'sso_provider_not_found'])
   })
 
   test('does not map to a role with more permissions than the member has who sets it', async (t) => {
@@ -108,7 +108,7 @@ suite('connection of an organization', () => {
     const admin = (await signIn('ben', 'it')) as Session
     const change = { role_mapping: [{ attribute: 'groups', value: 'it', role: 'owner' }] }
     const refused = await as(app, admin, `PUT ${path}/connections/${connection.id}`, change)
-    assert.deepEqual(outcomeOf(refused), [403, 'organization_role_too_high'])
+    assert.deepEqual(statusAndCode(refused), [403, 'organization_role_too_high'])
   })
 
   test('is not switched on by a member with fewer permissions than its roles have', async (t) => {
@@ -118,12 +118,12 @@ suite('connection of an organization', () => {
     const role_mapping = [{ attribute: 'groups', value: 'board', role: 'owner' }]
     await ok(app, owner, url, { role_mapping, enabled: false })
     const rejected = await as(app, admin, url, { enabled: true })
-    assert.deepEqual(outcomeOf(rejected), [403, 'organization_role_too_high'])
+    assert.deepEqual(statusAndCode(rejected), [403, 'organization_role_too_high'])
     await ok(app, admin, url, { role_mapping: [], enabled: true })
     await ok(app, owner, `PUT ${path}`, { joining: { sso: false } })
     await ok(app, owner, url, { role_mapping })
     const joining = await as(app, admin, `PUT ${path}`, { joining: { sso: true } })
-    assert.deepEqual(outcomeOf(joining), [403, 'organization_role_too_high'])
+    assert.deepEqual(statusAndCode(joining), [403, 'organization_role_too_high'])
     await ok(app, admin, url, { enabled: false })
   })
 

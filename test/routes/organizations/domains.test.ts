@@ -11,7 +11,7 @@ import {
   organizationsOn,
 } from '../../support/organizations/organizations.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
 import { signedIn, signedInAdminCreatedUser, signUp, signUpUser } from '../../support/users.ts'
 
@@ -59,7 +59,7 @@ suite('domains of an organization', () => {
   test('are verified by a TXT record', async () => {
     const { app, owner, url, added } = await withDomain()
     const early = await as(app, owner, `POST ${url}/verify`)
-    assert.deepEqual(outcomeOf(early), [422, 'organization_domain_unverified'])
+    assert.deepEqual(statusAndCode(early), [422, 'organization_domain_unverified'])
     dns.publish(added.dns_record.name, 'something else')
     dns.publish(added.dns_record.name, added.dns_record.value)
     const done = await ok<Domain>(app, owner, `POST ${url}/verify`)
@@ -69,7 +69,7 @@ suite('domains of an organization', () => {
   test('are verified by a code that is sent to a fixed address of the domain', async () => {
     const { app, owner, url, added, domain } = await withDomain()
     const elsewhere = await as(app, owner, `POST ${url}/send_code`, { address: `ann@${domain}` })
-    assert.deepEqual(outcomeOf(elsewhere), [422, 'validation_failed'])
+    assert.deepEqual(statusAndCode(elsewhere), [422, 'validation_failed'])
     const address = `postmaster@${domain}`
     assert.ok(added.email_addresses.includes(address))
     await ok(app, owner, `POST ${url}/send_code`, { address })
@@ -88,10 +88,10 @@ suite('domains of an organization', () => {
     const wrong = code === '00000000' ? '11111111' : '00000000'
     for (let i = 0; i < 5; i++) {
       const attempt = await as(app, owner, `POST ${url}/verify`, { code: wrong })
-      assert.deepEqual(outcomeOf(attempt), [422, 'organization_domain_unverified'])
+      assert.deepEqual(statusAndCode(attempt), [422, 'organization_domain_unverified'])
     }
     const late = await as(app, owner, `POST ${url}/verify`, { code })
-    assert.deepEqual(outcomeOf(late), [422, 'organization_domain_unverified'])
+    assert.deepEqual(statusAndCode(late), [422, 'organization_domain_unverified'])
   })
 
   test('are stored in ASCII, and reject what is no domain', async () => {
@@ -108,7 +108,7 @@ suite('domains of an organization', () => {
       '-a.example',
     ]) {
       const response = await as(app, owner, `POST ${path}/domains`, { domain: wrong })
-      assert.deepEqual(outcomeOf(response), [422, 'validation_failed'], wrong)
+      assert.deepEqual(statusAndCode(response), [422, 'validation_failed'], wrong)
     }
   })
 
@@ -117,7 +117,7 @@ suite('domains of an organization', () => {
     const { app, owner, url, added } = await withDomain(domain)
     dns.publish(added.dns_record.name, added.dns_record.value)
     const second = await as(app, owner, `POST ${url}/verify`)
-    assert.deepEqual(outcomeOf(second), [409, 'organization_domain_taken'])
+    assert.deepEqual(statusAndCode(second), [409, 'organization_domain_taken'])
   })
 
   test('let no user join while joining by domain is off', async () => {
@@ -125,7 +125,7 @@ suite('domains of an organization', () => {
     const user = await userAt(domain)
     assert.deepEqual(await ok(app, user, 'GET /organizations/suggestions'), { organizations: [] })
     const join = await as(app, user, `POST ${path}/join`)
-    assert.deepEqual(outcomeOf(join), [403, 'organization_join_disabled'])
+    assert.deepEqual(statusAndCode(join), [403, 'organization_join_disabled'])
   })
 
   test('suggest the organization to users with an address of the domain', async () => {
@@ -138,7 +138,7 @@ suite('domains of an organization', () => {
     await ok(app, user, `POST ${path}/join`)
     await ok(app, user, `GET ${path}`)
     const join = await as(app, outsider, `POST ${path}/join`)
-    assert.deepEqual(outcomeOf(join), [403, 'organization_join_disabled'])
+    assert.deepEqual(statusAndCode(join), [403, 'organization_join_disabled'])
   })
 
   test('make users members by themselves with automatic joining, in the default role', async () => {
@@ -169,7 +169,7 @@ suite('domains of an organization', () => {
     assert.deepEqual(await ok(app, user, 'GET /organizations'), { organizations: [], next: null })
     assert.deepEqual(await ok(app, user, 'GET /organizations/suggestions'), { organizations: [] })
     const join = await as(app, user, `POST ${path}/join`)
-    assert.deepEqual(outcomeOf(join), [403, 'organization_join_disabled'])
+    assert.deepEqual(statusAndCode(join), [403, 'organization_join_disabled'])
   })
 
   test('do not give a default role above those of the admin who adds a domain or lets it join', async () => {
@@ -178,12 +178,12 @@ suite('domains of an organization', () => {
     await ok(app, owner, `PUT ${path}`, { default_role: 'owner' })
     const joining = { domain: 'automatic' }
     const switched = await as(app, admin, `PUT ${path}`, { joining })
-    assert.deepEqual(outcomeOf(switched), [403, 'organization_role_too_high'])
+    assert.deepEqual(statusAndCode(switched), [403, 'organization_role_too_high'])
     await ok(app, owner, `PUT ${path}`, { joining })
     const own = await ok<Domain>(app, admin, `POST ${path}/domains`, { domain: newDomain() })
     dns.publish(own.dns_record.name, own.dns_record.value)
     const verify = await as(app, admin, `POST ${path}/domains/${own.id}/verify`)
-    assert.deepEqual(outcomeOf(verify), [403, 'organization_role_too_high'])
+    assert.deepEqual(statusAndCode(verify), [403, 'organization_role_too_high'])
     await ok(app, admin, `PUT ${path}`, { joining: { domain: 'off' } })
     await ok(app, admin, `POST ${path}/domains/${own.id}/verify`)
   })
@@ -192,6 +192,6 @@ suite('domains of an organization', () => {
     const { app, organization, path } = await verified()
     const admin = await createMember(app, organization, 'admin')
     const change = await as(app, admin, `PUT ${path}`, { default_role: 'owner' })
-    assert.deepEqual(outcomeOf(change), [403, 'organization_role_too_high'])
+    assert.deepEqual(statusAndCode(change), [403, 'organization_role_too_high'])
   })
 })

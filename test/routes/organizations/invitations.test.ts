@@ -10,7 +10,7 @@ import {
   organizationsOn,
 } from '../../support/organizations/organizations.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
 import {
   newAddress,
@@ -72,7 +72,7 @@ suite('invitations of an organization', () => {
       { id: organization.id, role: 'admin', joined_by: 'invitation' },
     ])
     const again = await as(app, user, accept, { token })
-    assert.deepEqual(outcomeOf(again), [404, 'organization_invitation_not_found'])
+    assert.deepEqual(statusAndCode(again), [404, 'organization_invitation_not_found'])
   })
 
   test('lead to the site when the redirect is not allowed', async () => {
@@ -84,7 +84,7 @@ suite('invitations of an organization', () => {
     const { app, email, token } = await invited()
     const other = await signUpUser(app)
     const refused = await as(app, other, accept, { token })
-    assert.deepEqual(outcomeOf(refused), [403, 'organization_invitation_for_another'])
+    assert.deepEqual(statusAndCode(refused), [403, 'organization_invitation_for_another'])
     await ok(app, await userWith(email), accept, { token })
   })
 
@@ -111,7 +111,7 @@ suite('invitations of an organization', () => {
       assert.deepEqual(await ok(app, user, 'GET /organizations/invitations'), { invitations: [] })
       const path = `POST /organizations/invitations/${invitation.id}/accept`
       const refused = await as(app, user, path)
-      assert.deepEqual(outcomeOf(refused), [404, 'organization_invitation_not_found'])
+      assert.deepEqual(statusAndCode(refused), [404, 'organization_invitation_not_found'])
     }
   })
 
@@ -123,7 +123,7 @@ suite('invitations of an organization', () => {
     for (const what of ['accept', 'decline']) {
       const path = `POST /organizations/invitations/${invitation.id}/${what}`
       const rejected = await as(app, user, path)
-      assert.deepEqual(outcomeOf(rejected), [404, 'organization_invitation_not_found'])
+      assert.deepEqual(statusAndCode(rejected), [404, 'organization_invitation_not_found'])
     }
     await ok(app, user, accept, { token })
   })
@@ -133,14 +133,14 @@ suite('invitations of an organization', () => {
     const user = await userWith(email)
     await ok(app, user, `POST /organizations/invitations/${invitation.id}/decline`)
     const late = await as(app, user, accept, { token })
-    assert.deepEqual(outcomeOf(late), [404, 'organization_invitation_not_found'])
+    assert.deepEqual(statusAndCode(late), [404, 'organization_invitation_not_found'])
   })
 
   test('end when they are revoked', async () => {
     const { app, owner, path, email, invitation, token } = await invited()
     await ok(app, owner, `DELETE ${path}/${invitation.id}`)
     const late = await as(app, await userWith(email), accept, { token })
-    assert.deepEqual(outcomeOf(late), [404, 'organization_invitation_not_found'])
+    assert.deepEqual(statusAndCode(late), [404, 'organization_invitation_not_found'])
   })
 
   test('end when the address is invited again', async () => {
@@ -149,7 +149,7 @@ suite('invitations of an organization', () => {
     const { invitations } = await ok<{ invitations: object[] }>(app, owner, `GET ${path}`)
     assert.equal(invitations.length, 1)
     const late = await as(app, await userWith(email), accept, { token })
-    assert.deepEqual(outcomeOf(late), [404, 'organization_invitation_not_found'])
+    assert.deepEqual(statusAndCode(late), [404, 'organization_invitation_not_found'])
   })
 
   test('end after AUTH_ORGANIZATIONS_INVITATION_EXP', async () => {
@@ -161,7 +161,7 @@ suite('invitations of an organization', () => {
       .where('id', '=', invitation.id)
       .execute()
     const late = await as(app, user, accept, { token })
-    assert.deepEqual(outcomeOf(late), [404, 'organization_invitation_not_found'])
+    assert.deepEqual(statusAndCode(late), [404, 'organization_invitation_not_found'])
   })
 
   test('are limited by AUTH_RATE_LIMIT_ORGANIZATION_INVITATIONS', async () => {
@@ -170,7 +170,7 @@ suite('invitations of an organization', () => {
     await send()
     await send()
     const fourth = await send()
-    assert.deepEqual(outcomeOf(fourth), [429, 'over_organization_invitation_limit'])
+    assert.deepEqual(statusAndCode(fourth), [429, 'over_organization_invitation_limit'])
     assert.ok(Number(fourth.headers['retry-after']) > 0)
   })
 
@@ -178,11 +178,11 @@ suite('invitations of an organization', () => {
     const { app, owner, organization, path } = await invited()
     const member = await createMember(app, organization)
     const again = await as(app, owner, `POST ${path}`, { email: member.email })
-    assert.deepEqual(outcomeOf(again), [409, 'member_exists'])
+    assert.deepEqual(statusAndCode(again), [409, 'member_exists'])
     const off = { joining: { invitation: false } }
     await ok(app, owner, `PUT /organizations/${organization.id}`, off)
     const refused = await as(app, owner, `POST ${path}`, { email: newAddress() })
-    assert.deepEqual(outcomeOf(refused), [403, 'organization_join_disabled'])
+    assert.deepEqual(statusAndCode(refused), [403, 'organization_join_disabled'])
   })
 
   test('store the hash of their token only', async () => {

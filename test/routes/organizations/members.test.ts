@@ -11,7 +11,7 @@ import {
   organizationsOn,
 } from '../../support/organizations/organizations.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { allEvents } from '../../support/webhooks/events.ts'
 
@@ -30,13 +30,19 @@ suite('members of an organization', () => {
     const { id } = organization
     const path = memberPath(id, owner)
     const rejected = [422, 'last_owner']
-    assert.deepEqual(outcomeOf(await as(app, owner, `POST /organizations/${id}/leave`)), rejected)
-    assert.deepEqual(outcomeOf(await as(app, owner, `PUT ${path}`, { role: 'admin' })), rejected)
-    assert.deepEqual(outcomeOf(await as(app, owner, `DELETE ${path}`)), rejected)
+    assert.deepEqual(
+      statusAndCode(await as(app, owner, `POST /organizations/${id}/leave`)),
+      rejected,
+    )
+    assert.deepEqual(
+      statusAndCode(await as(app, owner, `PUT ${path}`, { role: 'admin' })),
+      rejected,
+    )
+    assert.deepEqual(statusAndCode(await as(app, owner, `DELETE ${path}`)), rejected)
     const url = `/admin/users/${owner.user.id}`
-    assert.deepEqual(outcomeOf(await asAdmin(app, 'DELETE', url)), rejected)
+    assert.deepEqual(statusAndCode(await asAdmin(app, 'DELETE', url)), rejected)
     const soft = { should_soft_delete: true }
-    assert.deepEqual(outcomeOf(await asAdmin(app, 'DELETE', url, soft)), rejected)
+    assert.deepEqual(statusAndCode(await asAdmin(app, 'DELETE', url, soft)), rejected)
     const second = await createMember(app, organization, 'owner')
     await ok(app, owner, `POST /organizations/${id}/leave`)
     await ok(app, second, `GET /organizations/${id}`)
@@ -48,7 +54,7 @@ suite('members of an organization', () => {
     const body = { should_soft_delete: true }
     await adminOk(app, `DELETE /admin/users/${member.user.id}`, body)
     const read = await as(app, owner, `GET ${memberPath(organization.id, member)}`)
-    assert.deepEqual(outcomeOf(read), [404, 'member_not_found'])
+    assert.deepEqual(statusAndCode(read), [404, 'member_not_found'])
   })
 
   test('give no role, and change no member, with more permissions than they have', async () => {
@@ -58,15 +64,18 @@ suite('members of an organization', () => {
     const member = await createMember(app, organization)
     const high = [403, 'organization_role_too_high']
     const put = (path: string, role: string) => as(app, admin, `PUT ${path}`, { role })
-    assert.deepEqual(outcomeOf(await put(memberPath(id, member), 'owner')), high)
-    assert.deepEqual(outcomeOf(await put(memberPath(id, admin), 'owner')), high)
-    assert.deepEqual(outcomeOf(await put(memberPath(id, owner), 'member')), high)
-    assert.deepEqual(outcomeOf(await as(app, admin, `DELETE ${memberPath(id, owner)}`)), high)
+    assert.deepEqual(statusAndCode(await put(memberPath(id, member), 'owner')), high)
+    assert.deepEqual(statusAndCode(await put(memberPath(id, admin), 'owner')), high)
+    assert.deepEqual(statusAndCode(await put(memberPath(id, owner), 'member')), high)
+    assert.deepEqual(statusAndCode(await as(app, admin, `DELETE ${memberPath(id, owner)}`)), high)
     const role = { name: 'sneaky', permissions: ['organization:delete'] }
-    assert.deepEqual(outcomeOf(await as(app, admin, `POST /organizations/${id}/roles`, role)), high)
+    assert.deepEqual(
+      statusAndCode(await as(app, admin, `POST /organizations/${id}/roles`, role)),
+      high,
+    )
     const invitation = { email: 'a@example.com', role: 'owner' }
     const invite = await as(app, admin, `POST /organizations/${id}/invitations`, invitation)
-    assert.deepEqual(outcomeOf(invite), high)
+    assert.deepEqual(statusAndCode(invite), high)
     assert.equal((await put(memberPath(id, member), 'admin')).statusCode, 200)
   })
 
@@ -76,14 +85,14 @@ suite('members of an organization', () => {
     const member = await createMember(app, organization)
     const path = memberPath(organization.id, member)
     const unknown = await as(app, owner, `PUT ${path}`, { role: 'editor' })
-    assert.deepEqual(outcomeOf(unknown), [422, 'organization_role_not_found'])
+    assert.deepEqual(statusAndCode(unknown), [422, 'organization_role_not_found'])
     await ok(app, owner, `POST ${roles}`, { name: 'editor', permissions: ['todos:write'] })
     await ok(app, owner, `PUT ${path}`, { role: 'editor' })
     const removal = await as(app, owner, `DELETE ${roles}/editor`)
-    assert.deepEqual(outcomeOf(removal), [409, 'organization_role_in_use'])
+    assert.deepEqual(statusAndCode(removal), [409, 'organization_role_in_use'])
     for (const name of ['owner', 'editor']) {
       const taken = await as(app, owner, `POST ${roles}`, { name, permissions: [] })
-      assert.deepEqual(outcomeOf(taken), [409, 'organization_role_exists'])
+      assert.deepEqual(statusAndCode(taken), [409, 'organization_role_exists'])
     }
     await ok(app, owner, `PUT ${path}`, { role: 'member' })
     await ok(app, owner, `DELETE ${roles}/editor`)
@@ -97,7 +106,7 @@ suite('members of an organization', () => {
     const body = { user_id: other.owner.user.id }
     const path = `/admin/organizations/${organization.id}/members`
     const added = await asAdmin(limited, 'POST', path, body)
-    assert.deepEqual(outcomeOf(added), [422, 'organization_limit_reached'])
+    assert.deepEqual(statusAndCode(added), [422, 'organization_limit_reached'])
   })
 
   test('are in the audit log of the organization and in the stream of events', async () => {

@@ -11,7 +11,7 @@ import {
   organizationsOn,
 } from '../../support/organizations/organizations.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
 
@@ -45,8 +45,11 @@ suite('organizations', () => {
   test('reject a slug that is taken or malformed', async () => {
     const { owner, organization } = await createOwner(app)
     const create = (slug: string) => as(app, owner, 'POST /organizations', { name: 'X', slug })
-    assert.deepEqual(outcomeOf(await create(organization.slug)), [409, 'organization_slug_taken'])
-    assert.deepEqual(outcomeOf(await create('Not-A-Slug')), [422, 'validation_failed'])
+    assert.deepEqual(statusAndCode(await create(organization.slug)), [
+      409,
+      'organization_slug_taken',
+    ])
+    assert.deepEqual(statusAndCode(await create('Not-A-Slug')), [422, 'validation_failed'])
   })
 
   test('are changed by fields; those that are absent stay', async () => {
@@ -84,7 +87,7 @@ suite('organizations', () => {
     const { owner, organization } = await createOwner(app)
     const path = `/organizations/${organization.id}`
     await ok(app, owner, `DELETE ${path}`)
-    assert.deepEqual(outcomeOf(await as(app, owner, `GET ${path}`)), [
+    assert.deepEqual(statusAndCode(await as(app, owner, `GET ${path}`)), [
       404,
       'organization_not_found',
     ])
@@ -139,7 +142,7 @@ suite('organizations', () => {
     })
     const { owner } = await createOwner(limited)
     const second = await as(limited, owner, 'POST /organizations', { name: 'Second' })
-    assert.deepEqual(outcomeOf(second), [422, 'organization_limit_reached'])
+    assert.deepEqual(statusAndCode(second), [422, 'organization_limit_reached'])
   })
 
   test('are created by admins only with AUTH_ORGANIZATIONS_USER_CREATION_ENABLED=false', async () => {
@@ -147,7 +150,7 @@ suite('organizations', () => {
     const { app: closed } = await serverFor(env)
     const user = await signUpUser(closed)
     const create = await as(closed, user, 'POST /organizations', { name: 'Mine' })
-    assert.deepEqual(outcomeOf(create), [403, 'organization_creation_disabled'])
+    assert.deepEqual(statusAndCode(create), [403, 'organization_creation_disabled'])
     const body = { name: 'Theirs', owner_id: user.user.id }
     await adminOk(closed, 'POST /admin/organizations', body)
     const { organizations } = await ok<{ organizations: object[] }>(
@@ -166,11 +169,15 @@ suite('organizations', () => {
       'PUT /user/sessions/current',
       'GET /admin/organizations',
     ]) {
-      assert.deepEqual(outcomeOf(await as(off, user, name)), [422, 'organizations_disabled'], name)
+      assert.deepEqual(
+        statusAndCode(await as(off, user, name)),
+        [422, 'organizations_disabled'],
+        name,
+      )
     }
     const { refresh_token } = user
     const body = { refresh_token, organization_id: crypto.randomUUID() }
     const refreshed = await call(off, '/token?grant_type=refresh_token', body)
-    assert.deepEqual(outcomeOf(refreshed), [422, 'organizations_disabled'])
+    assert.deepEqual(statusAndCode(refreshed), [422, 'organizations_disabled'])
   })
 })

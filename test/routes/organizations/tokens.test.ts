@@ -12,7 +12,7 @@ import {
   refreshedClaims,
 } from '../../support/organizations/organizations.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf, refresh } from '../../support/requests.ts'
+import { call, refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { watchStatements } from '../../support/statements.ts'
 
@@ -54,7 +54,7 @@ suite('access token', () => {
     const { organization: foreign } = await createOwner(app)
     const body = { refresh_token: owner.refresh_token, organization_id: foreign.id }
     const refused = await call(app, '/token?grant_type=refresh_token', body)
-    assert.deepEqual(outcomeOf(refused), [404, 'organization_not_found'])
+    assert.deepEqual(statusAndCode(refused), [404, 'organization_not_found'])
     assert.equal((await refresh(app, owner.refresh_token)).statusCode, 200)
   })
 
@@ -103,7 +103,7 @@ suite('access token', () => {
     await ok(app, owner, `DELETE /organizations/${organization.id}/members/${member.user.id}`)
     assert.equal((await refreshedClaims(app, first.session)).claims.org_id, undefined)
     const read = await as(app, first.session, `GET /organizations/${organization.id}`)
-    assert.deepEqual(outcomeOf(read), [404, 'organization_not_found'])
+    assert.deepEqual(statusAndCode(read), [404, 'organization_not_found'])
   })
 
   test('has the new role from the next refresh on', async () => {
@@ -119,7 +119,7 @@ suite('access token', () => {
     const { owner } = await createOwner(app)
     const { organization: foreign } = await createOwner(app)
     const response = await as(app, owner, current, { organization_id: foreign.id })
-    assert.deepEqual(outcomeOf(response), [404, 'organization_not_found'])
+    assert.deepEqual(statusAndCode(response), [404, 'organization_not_found'])
   })
 
   test('is issued in one statement, with an organization and without', async () => {

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 
 import { selfSignedCertificate } from '../../../providers/saml/certificate.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { certificateByGo, keyOfGo } from '../../support/saml/go-certificate.ts'
 import { addIdp, nextSpKey, samlOn } from '../../support/saml/server.ts'
 
@@ -43,7 +43,7 @@ suite('POST /sso', () => {
   for (const [title, [body, status, code]] of Object.entries(rejected)) {
     test(`rejects ${title} with ${status} ${code}`, async () => {
       const { app } = await server(samlOn)
-      assert.deepEqual(outcomeOf(await call(app, '/sso', body)), [status, code])
+      assert.deepEqual(statusAndCode(await call(app, '/sso', body)), [status, code])
     })
   }
 
@@ -73,7 +73,7 @@ suite('POST /sso', () => {
     const { app } = await server()
     for (const url of ['/sso', '/sso/saml/metadata', '/sso/saml/acs', '/sso/anything']) {
       const response = await call(app, url, {}, { method: 'POST' })
-      assert.deepEqual(outcomeOf(response), [404, 'saml_provider_disabled'], url)
+      assert.deepEqual(statusAndCode(response), [404, 'saml_provider_disabled'], url)
     }
   })
 

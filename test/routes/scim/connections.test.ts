@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { clientWith, newOrganization, scimError, scimServer } from '../../support/scim/clients.ts'
 import { build } from '../../support/server.ts'
 
@@ -25,7 +25,7 @@ suite('SCIM tokens', () => {
     assert.deepEqual(scimError(await second.send('GET', '/Users')), [401, ''])
     assert.equal((await client.send('GET', '/Users')).statusCode, 200)
     const again = await asAdmin(app, 'DELETE', `${url}/${issued.id}`)
-    assert.deepEqual(outcomeOf(again), [404, 'scim_token_not_found'])
+    assert.deepEqual(statusAndCode(again), [404, 'scim_token_not_found'])
   })
 
   test('are stored as hashes', async (t) => {
@@ -95,7 +95,7 @@ suite('SCIM connections', () => {
     test(`are rejected with ${what}`, async (t) => {
       const { app } = await scimServer(t)
       const response = await asAdmin(app, 'POST', '/admin/scim/connections', body)
-      assert.deepEqual(outcomeOf(response), [status, code])
+      assert.deepEqual(statusAndCode(response), [status, code])
     })
   }
 
@@ -104,7 +104,7 @@ suite('SCIM connections', () => {
     const organization_id = await newOrganization(app, 'b.test')
     const body = { name: 'x', organization_id, default_role: 'king' }
     const response = await asAdmin(app, 'POST', '/admin/scim/connections', body)
-    assert.deepEqual(outcomeOf(response), [422, 'organization_role_not_found'])
+    assert.deepEqual(statusAndCode(response), [422, 'organization_role_not_found'])
   })
 })
 
@@ -154,7 +154,7 @@ suite('SCIM discovery', () => {
   test('is off by default', async (t) => {
     const { app } = await build(t)
     const response = await app.inject('/scim/v2/ServiceProviderConfig')
-    assert.deepEqual(outcomeOf(response), [404, 'feature_disabled'])
+    assert.deepEqual(statusAndCode(response), [404, 'feature_disabled'])
   })
 
   test('rejects a body that is no JSON object', async (t) => {

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { asAdmin } from '../../support/admin.ts'
 import { lockUserRow } from '../../support/locked-user.ts'
 import { createMember } from '../../support/organizations/organizations.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import {
   findMemberRole,
   findScimAccount,
@@ -209,7 +209,7 @@ suite('roles by SCIM groups', () => {
     await asAdmin(app, 'PUT', url, { default_role: 'preset', role_mapping })
     for (const name of ['mapped', 'preset']) {
       const removal = await asAdmin(app, 'DELETE', `${roles}/${name}`)
-      assert.deepEqual(outcomeOf(removal), [409, 'organization_role_in_use'], name)
+      assert.deepEqual(statusAndCode(removal), [409, 'organization_role_in_use'], name)
     }
     await asAdmin(app, 'PUT', url, { default_role: 'member', role_mapping: [] })
     assert.equal((await asAdmin(app, 'DELETE', `${roles}/mapped`)).statusCode, 204)
@@ -234,7 +234,7 @@ suite('roles by SCIM groups', () => {
       ['Staff', null, null],
     ])
     const changed = await asAdmin(app, 'PUT', `${url}/${staff.id}`, { role: 'auditor' })
-    assert.deepEqual(outcomeOf(changed), [422, 'organization_role_not_found'])
+    assert.deepEqual(statusAndCode(changed), [422, 'organization_role_not_found'])
     const first = await asAdmin(app, 'PUT', `${url}/${staff.id}`, { role: 'admin' })
     assert.deepEqual([first.json().role, first.json().priority], ['admin', 2])
     assert.equal((await asAdmin(app, 'PUT', `${url}/${admins.id}`, { role: '' })).statusCode, 200)
@@ -255,10 +255,10 @@ suite('roles by SCIM groups', () => {
       ),
     )
     assert.deepEqual(roles, ['admin active scim', 'member active scim'])
-    assert.deepEqual(outcomeOf(await asAdmin(app, 'PUT', `${url}/${admins.id}`, { priority: 3 })), [
-      400,
-      'validation_failed',
-    ])
+    assert.deepEqual(
+      statusAndCode(await asAdmin(app, 'PUT', `${url}/${admins.id}`, { priority: 3 })),
+      [400, 'validation_failed'],
+    )
   })
 
   test('of a group that gives a higher role are not changed by a lower one', async (t) => {
@@ -276,7 +276,7 @@ suite('roles by SCIM groups', () => {
         headers: { authorization: `Bearer ${token}` },
         payload: { role },
       })
-      assert.deepEqual(outcomeOf(response), [403, 'organization_role_too_high'], role)
+      assert.deepEqual(statusAndCode(response), [403, 'organization_role_too_high'], role)
     }
   })
 

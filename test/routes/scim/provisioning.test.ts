@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { adminCall } from '../../support/admin.ts'
-import { call, getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { call, getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import {
   addOwner,
   findMemberRole,
@@ -101,7 +101,7 @@ suite('deactivation', () => {
     assert.equal((await client.patch(path, deactivate)).statusCode, 200)
     assert.notEqual((await getUser(app, session)).statusCode, 200)
     assert.notEqual((await refresh(app, session.refresh_token)).statusCode, 200)
-    assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'user_deactivated'])
+    assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'user_deactivated'])
     assert.equal(await findMemberRole(app, organization, id), 'member suspended scim')
     assert.equal((await client.patch(path, activate)).statusCode, 200)
     assert.equal((await signIn(app, { email })).statusCode, 200)
@@ -113,7 +113,7 @@ suite('deactivation', () => {
     const { path } = await linkedUser(app, client)
     await client.patch(path, deactivate)
     const response = await signIn(app, { email, password: 'wrong horse' })
-    assert.deepEqual(outcomeOf(response), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(response), [400, 'invalid_credentials'])
   })
 
   test('is apart from a ban: activating a user lifts none', async (t) => {
@@ -122,7 +122,7 @@ suite('deactivation', () => {
     await adminCall(app, 'PUT', `/admin/users/${id}`, { ban_duration: '24h' })
     await client.patch(path, deactivate)
     await client.patch(path, activate)
-    assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'user_banned'])
+    assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'user_banned'])
   })
 
   test('ends the grants of OAuth clients', async (t) => {
@@ -154,7 +154,7 @@ suite('deactivation', () => {
     const { app, client } = await scimServer(t)
     await newAccount(app)
     await client.create({ ...ann, active: false })
-    assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'user_deactivated'])
+    assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'user_deactivated'])
   })
 
   test('leaves the last owner a member who cannot sign in', async (t) => {
@@ -167,7 +167,7 @@ suite('deactivation', () => {
       .execute()
     await client.patch(path, deactivate)
     assert.equal(await findMemberRole(app, organization, id), 'owner active scim')
-    assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'user_deactivated'])
+    assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'user_deactivated'])
     assert.deepEqual(scimError(await client.send('DELETE', path)), [409, 'mutability'])
   })
 })

@@ -13,7 +13,7 @@ import {
   type PhoneServer,
   sharedSmsServer,
 } from '../../support/messages/phone-journeys.ts'
-import { call, changeUser, getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { call, changeUser, getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import {
   anonymousUser,
@@ -48,7 +48,7 @@ suite('POST /signup without email and phone', () => {
     const later = await changeUser(server.app, session.access_token, {
       password: 'another password',
     })
-    assert.deepEqual(outcomeOf(later), [422, 'validation_failed'])
+    assert.deepEqual(statusAndCode(later), [422, 'validation_failed'])
   })
 
   const off: [env: Record<string, string>, code: string][] = [
@@ -59,7 +59,7 @@ suite('POST /signup without email and phone', () => {
   for (const [env, code] of off) {
     test(`is rejected with ${JSON.stringify(env)}`, async (t) => {
       const { app } = await build(t, { env })
-      assert.deepEqual(outcomeOf(await call(app, '/signup', {})), [422, code])
+      assert.deepEqual(statusAndCode(await call(app, '/signup', {})), [422, code])
     })
   }
 
@@ -73,7 +73,7 @@ suite('POST /signup without email and phone', () => {
     const send = (payload: object, client = '192.0.2.1') =>
       call(app, '/signup', payload, { headers: { 'x-client': client } })
     for (const data of [{ a: 1 }, { a: 2 }]) assert.equal((await send({ data })).statusCode, 200)
-    assert.deepEqual(outcomeOf(await send({ data: {} })), [429, 'over_request_rate_limit'])
+    assert.deepEqual(statusAndCode(await send({ data: {} })), [429, 'over_request_rate_limit'])
     assert.equal((await send({ data: {} }, '192.0.2.2')).statusCode, 200)
     assert.equal((await send({ email: newAddress(), password })).statusCode, 200)
   })
@@ -145,7 +145,11 @@ suite('anonymous user becoming permanent', () => {
     const mailed = { type: 'email_change', email, token: codeIn(message) }
     assert.equal((await call(server.app, '/verify', mailed)).statusCode, 200)
     const texted = await call(server.app, '/verify', { type: 'phone_change', phone, token })
-    assert.deepEqual(outcomeOf(texted), [403, 'otp_expired'], 'a proof voids what is on its way')
+    assert.deepEqual(
+      statusAndCode(texted),
+      [403, 'otp_expired'],
+      'a proof voids what is on its way',
+    )
     const again = await codeAfter(server, phone, () =>
       changeUser(server.app, session.access_token, { phone }),
     )

@@ -8,7 +8,7 @@ import { addTotp, stepUp } from '../../support/factors/factors.ts'
 import { emailAfter, nextEmail } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { call, getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import type { App, Built } from '../../support/server.ts'
 import {
   anonymousUser,
@@ -51,7 +51,7 @@ suite('DELETE /user', () => {
   test('returns 404 feature_disabled by default', async () => {
     const { app } = await servers(autoconfirm)
     const user = await signUpUser(app)
-    assert.deepEqual(outcomeOf(await remove(app, user)), [404, 'feature_disabled'])
+    assert.deepEqual(statusAndCode(await remove(app, user)), [404, 'feature_disabled'])
     assert.ok(await exists(app, user.user.id))
   })
 
@@ -63,7 +63,7 @@ suite('DELETE /user', () => {
         `insert into public.invoices values ('${user.user.id}')`,
     )
     const response = await remove(app, user)
-    assert.deepEqual(outcomeOf(response), [409, 'conflict'])
+    assert.deepEqual(statusAndCode(response), [409, 'conflict'])
     assert.doesNotMatch(response.body, /invoices/)
     assert.ok(await exists(app, user.user.id))
     await app.pool.query('drop table public.invoices')
@@ -88,7 +88,7 @@ suite('DELETE /user', () => {
       assert.equal((await refresh(app, session.refresh_token)).statusCode, 400)
     }
     const { email } = user
-    assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'invalid_credentials'])
     const events = (await allEvents(app, user.user.id, 7)).slice(4)
     assert.deepEqual(typesIn(events), ['session.revoked', 'session.revoked', 'user.deleted'])
     assert.equal(events.at(-1)?.data.soft, false)
@@ -136,7 +136,7 @@ suite('DELETE /user', () => {
     ]
     for (const [verification, ...outcome] of rejections) {
       assert.deepEqual(
-        outcomeOf(await remove(app, user, verification)),
+        statusAndCode(await remove(app, user, verification)),
         outcome,
         JSON.stringify(verification),
       )
@@ -158,7 +158,7 @@ suite('DELETE /user', () => {
     const other = await signUpUser(server.app)
     const nonce = await nonceOf(server, other)
     const response = await remove(server.app, user, { nonce })
-    assert.deepEqual(outcomeOf(response), [422, 'reauthentication_not_valid'])
+    assert.deepEqual(statusAndCode(response), [422, 'reauthentication_not_valid'])
   })
 
   test('throttles password attempts', async (t) => {
@@ -169,7 +169,7 @@ suite('DELETE /user', () => {
       assert.equal(response.statusCode, 400)
     }
     const response = await remove(server.app, user, { password })
-    assert.deepEqual(outcomeOf(response), [429, 'over_request_rate_limit'])
+    assert.deepEqual(statusAndCode(response), [429, 'over_request_rate_limit'])
     assert.ok(await exists(server.app, user.user.id))
   })
 
@@ -180,7 +180,10 @@ suite('DELETE /user', () => {
     const young = await signedIn(app, user.email)
     const steppedUp = await stepUp(app, young, await addTotp(app, young))
     const aal1 = await signedIn(app, user.email)
-    assert.deepEqual(outcomeOf(await remove(app, aal1, { password })), [401, 'insufficient_aal'])
+    assert.deepEqual(statusAndCode(await remove(app, aal1, { password })), [
+      401,
+      'insufficient_aal',
+    ])
     assert.equal((await remove(app, steppedUp)).statusCode, 204)
   })
 
@@ -196,7 +199,7 @@ suite('DELETE /user', () => {
     const user = await anonymousUser(app)
     const verified = { email: newAddress(), email_confirm: true }
     await adminCall(app, 'PUT', `/admin/users/${user.user.id}`, verified)
-    assert.deepEqual(outcomeOf(await remove(app, user)), [400, 'reauthentication_needed'])
+    assert.deepEqual(statusAndCode(await remove(app, user)), [400, 'reauthentication_needed'])
   })
 
   test('rejects users managed by SSO', async () => {
@@ -204,7 +207,7 @@ suite('DELETE /user', () => {
     const user = await signUpUser(app)
     const managed = { is_sso_user: true }
     await app.db.updateTable('users').set(managed).where('id', '=', user.user.id).execute()
-    assert.deepEqual(outcomeOf(await remove(app, user)), [422, 'user_sso_managed'])
+    assert.deepEqual(statusAndCode(await remove(app, user)), [422, 'user_sso_managed'])
   })
 
   test('deletes once when ten requests race', async () => {

@@ -16,7 +16,7 @@ import {
 import { codeIn, linkIn } from '../../support/messages/mail-links.ts'
 import type { ReceivedMail } from '../../support/messages/mail-server.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf, verify } from '../../support/requests.ts'
+import { call, statusAndCode, verify } from '../../support/requests.ts'
 import type { Built } from '../../support/server.ts'
 import { confirmedUser, newAddress, signIn } from '../../support/users.ts'
 
@@ -225,11 +225,11 @@ suite('PUT /user with a new email: double confirmation', () => {
     const taken = (await confirmedUser(server)).user.email
     const { access_token: token } = await confirmedUser(server)
     const rejected = await put(server, token, { email: taken })
-    assert.deepEqual(outcomeOf(rejected), [422, 'email_exists'])
+    assert.deepEqual(statusAndCode(rejected), [422, 'email_exists'])
     assert.equal((await put(server, token, { email: newAddress() })).statusCode, 200)
     // A sent change starts the interval, for free and taken emails.
     const waiting = [429, 'over_email_send_rate_limit']
-    assert.deepEqual(outcomeOf(await put(server, token, { email: newAddress() })), waiting)
+    assert.deepEqual(statusAndCode(await put(server, token, { email: newAddress() })), waiting)
 
     const { access_token: attempter } = await confirmedUser(server)
     const statuses = []

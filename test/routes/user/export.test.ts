@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { userWithTotp } from '../../support/factors/factors.ts'
 import { createClient, oauthServer, signInClient } from '../../support/oauth-server.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { autoconfirm, signedIn, signUpUser } from '../../support/users.ts'
 
 suite('GET /user/export', () => {
@@ -34,7 +34,7 @@ suite('GET /user/export', () => {
     const { email, session } = await userWithTotp(app)
     const low = await signedIn(app, email)
     const rejected = await call(app, '/user/export', undefined, { token: low.access_token })
-    assert.equal(outcomeOf(rejected)[1], 'insufficient_aal')
+    assert.equal(statusAndCode(rejected)[1], 'insufficient_aal')
     const allowed = await call(app, '/user/export', undefined, { token: session.access_token })
     assert.equal(allowed.statusCode, 200)
   })

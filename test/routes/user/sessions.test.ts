@@ -8,7 +8,7 @@ import type { Device } from '../../../schemas/device.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { asAdmin } from '../../support/admin.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { bearer, getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { bearer, getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { autoconfirm, signedIn, signUpUser } from '../../support/users.ts'
 
@@ -100,7 +100,7 @@ suite('/sessions', () => {
       await asAdmin(app, 'DELETE', `/admin/users/${user.user.id}/sessions/${id}`),
     ]
     for (const response of responses) {
-      assert.deepEqual(outcomeOf(response), [404, 'validation_failed'])
+      assert.deepEqual(statusAndCode(response), [404, 'validation_failed'])
     }
   })
 

@@ -16,7 +16,7 @@ import { emailAfter, open, redirectParams } from '../../support/messages/mail-jo
 import { codeIn } from '../../support/messages/mail-links.ts'
 import type { ReceivedMail } from '../../support/messages/mail-server.ts'
 import { sharedExternalServers, sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, getUser, outcomeOf, verify } from '../../support/requests.ts'
+import { call, getUser, statusAndCode, verify } from '../../support/requests.ts'
 import type { Built } from '../../support/server.ts'
 import {
   adminCreatedUser,
@@ -222,7 +222,7 @@ suite('email verified by a provider', () => {
     const attacker = await signIn(app, { email, password: attackerPassword }, device)
     const session = attacker.json<Session>()
     await server.signInWith('github', verifiedProfile(email, nextId()))
-    assert.deepEqual(outcomeOf(await getUser(app, session)), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await getUser(app, session)), [403, 'session_not_found'])
     await areDead(server, [message])
     const known = await app.db
       .selectFrom('postern_known_devices')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { call, outcomeOf, refresh } from '../../support/requests.ts'
+import { call, refresh, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { autoconfirm, newAddress, password, signUp, signUpUser } from '../../support/users.ts'
 
@@ -28,7 +28,7 @@ suite('username of the current user', () => {
     assert.ok(Date.parse(changeable_at ?? '') > Date.now())
     assert.equal((await choose(app, token, 'ann')).statusCode, 200)
     const soon = await choose(app, token, 'anna')
-    assert.deepEqual(outcomeOf(soon), [422, 'username_changed_recently'])
+    assert.deepEqual(statusAndCode(soon), [422, 'username_changed_recently'])
     assert.ok(Number(soon.headers['retry-after']) > 0)
     assert.equal((await signInByName(app, 'ann')).statusCode, 200)
   })
@@ -39,8 +39,8 @@ suite('username of the current user', () => {
     const bert = await signUpUser(app)
     await choose(app, ann.access_token, 'ann')
     assert.equal((await choose(app, ann.access_token, 'anna')).statusCode, 200)
-    assert.deepEqual(outcomeOf(await signInByName(app, 'ann')), [400, 'invalid_credentials'])
-    assert.deepEqual(outcomeOf(await choose(app, bert.access_token, 'ann')), [
+    assert.deepEqual(statusAndCode(await signInByName(app, 'ann')), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(await choose(app, bert.access_token, 'ann')), [
       422,
       'username_taken',
     ])
@@ -90,7 +90,10 @@ suite('username of the current user', () => {
       .updateTable('mfa_amr_claims')
       .set({ created_at: hourAgo, updated_at: hourAgo })
       .execute()
-    assert.deepEqual(outcomeOf(await choose(app, token, 'ann')), [400, 'reauthentication_needed'])
+    assert.deepEqual(statusAndCode(await choose(app, token, 'ann')), [
+      400,
+      'reauthentication_needed',
+    ])
   })
 
   test('throttles attempts with taken names', async (t) => {
@@ -98,7 +101,10 @@ suite('username of the current user', () => {
     await signUp(app, { email: newAddress() }, { username: 'taken' })
     const { access_token: token } = await signUpUser(app)
     for (let i = 0; i < 11; i += 1) await choose(app, token, 'taken')
-    assert.deepEqual(outcomeOf(await choose(app, token, 'taken')), [429, 'over_request_rate_limit'])
+    assert.deepEqual(statusAndCode(await choose(app, token, 'taken')), [
+      429,
+      'over_request_rate_limit',
+    ])
   })
 
   test('is given to one of several concurrent changes', async (t) => {

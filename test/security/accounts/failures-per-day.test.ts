@@ -12,7 +12,7 @@ import {
   wrongCode,
 } from '../../support/factors/factors.ts'
 import { emailAfter, open, waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
-import { call, outcomeOf, verify } from '../../support/requests.ts'
+import { call, statusAndCode, verify } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
 import { confirmedUser, newAddress, signedIn, signIn } from '../../support/users.ts'
 
@@ -38,11 +38,11 @@ suite('daily limit of failed attempts', () => {
     await failTimes(100, attempt, wrong, clock)
 
     const capped = await signIn(server.app, { email }, attacker)
-    assert.deepEqual(outcomeOf(capped), tooMany)
+    assert.deepEqual(statusAndCode(capped), tooMany)
     assert.match(capped.json().msg, /link sent by email/)
     assert.ok(Number(capped.headers['retry-after']) > 3600)
     clock.pass(2 * 60 * minuteMs)
-    assert.deepEqual(outcomeOf(await signIn(server.app, { email }, attacker)), tooMany)
+    assert.deepEqual(statusAndCode(await signIn(server.app, { email }, attacker)), tooMany)
     await server.mail.waitFor(
       ({ to, mail }) => to === email && /too many failed attempts/i.test(mail.subject ?? ''),
     )
@@ -69,7 +69,7 @@ suite('daily limit of failed attempts', () => {
     const attempt = () => signIn(server.app, { email, password: 'wrong password' })
     await failTimes(100, attempt, wrong, clock)
     const capped = await attempt()
-    assert.deepEqual(outcomeOf(capped), tooMany)
+    assert.deepEqual(statusAndCode(capped), tooMany)
     assert.match(capped.json().msg, /link sent by email/)
     await waitForIdleQueue(server)
     assert.equal(server.mail.messages.length, 0)
@@ -82,7 +82,7 @@ suite('daily limit of failed attempts', () => {
     const attempt = () => signIn(server.app, { email, password: 'wrong password' })
     await failTimes(100, attempt, wrong, clock)
     clock.pass(24 * 60 * minuteMs)
-    assert.deepEqual(outcomeOf(await attempt()), wrong)
+    assert.deepEqual(statusAndCode(await attempt()), wrong)
   })
 
   test('limits emailed codes to 100 failures', async (t) => {
@@ -94,9 +94,9 @@ suite('daily limit of failed attempts', () => {
     const device = () =>
       call(server.app, '/verify', { type: 'email', email, token: 'x' }, { headers: attacker })
     await failTimes(100, device, [403, 'otp_expired'], clock)
-    assert.deepEqual(outcomeOf(await device()), tooMany)
+    assert.deepEqual(statusAndCode(await device()), tooMany)
     // The device of the owner has a count of its own.
-    assert.deepEqual(outcomeOf(await attempt()), [403, 'otp_expired'])
+    assert.deepEqual(statusAndCode(await attempt()), [403, 'otp_expired'])
     await server.mail.waitFor(({ mail }) => /too many failed attempts/i.test(mail.subject ?? ''))
   })
 })
@@ -121,7 +121,7 @@ suite('daily limit of failed second factors', () => {
       ({ to, mail }) => to === email && /failed verifications/i.test(mail.subject ?? ''),
     )
     await failTimes(97, attempt, failed, clock)
-    assert.deepEqual(outcomeOf(await attempt()), tooMany)
+    assert.deepEqual(statusAndCode(await attempt()), tooMany)
     await server.mail.waitFor(
       ({ to, mail }) => to === email && /too many failed attempts/i.test(mail.subject ?? ''),
     )
@@ -157,7 +157,7 @@ async function failTimes(
   clock: Clock,
 ): Promise<void> {
   for (let done = 0; done < count; done++) {
-    assert.deepEqual(outcomeOf(await attempt()), outcome, `attempt ${done + 1}`)
+    assert.deepEqual(statusAndCode(await attempt()), outcome, `attempt ${done + 1}`)
     clock.pass(5 * minuteMs + 1000)
   }
 }

@@ -9,7 +9,7 @@ import { adminBodyLimit, bodyLimit, maxFormFields } from '../../../schemas/value
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { listeningPort } from '../../support/processes/listening.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { adminCreatedUser, autoconfirm, newAddress, signUpUser } from '../../support/users.ts'
 
 const passkeys = {
@@ -41,7 +41,7 @@ suite('request body limit', () => {
       const payload = bodyOf(bodyLimit)
       const headers = { authorization: `Bearer ${token}` }
       const response = await app.inject({ method: method as 'POST', url: path, headers, payload })
-      assert.deepEqual(outcomeOf(response), tooLarge, `${method} ${url}`)
+      assert.deepEqual(statusAndCode(response), tooLarge, `${method} ${url}`)
       assert.match(response.json().msg, new RegExp(`max ${bodyLimit} bytes`))
     }
   })
@@ -59,7 +59,7 @@ suite('request body limit', () => {
     const { app } = await servers(autoconfirm)
     const payload = '{"email":"nonsense","password":"long enough"}'.padEnd(bodyLimit)
     const response = await app.inject({ method: 'POST', url: '/signup', payload })
-    assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
   })
 
   test('accepts 1 MiB from an admin', async () => {
@@ -69,7 +69,7 @@ suite('request body limit', () => {
     const send = (bytes: number) => asAdmin(app, 'PUT', url, { ignored: 'x'.repeat(bytes) })
     assert.equal((await send(900_000)).statusCode, 200)
     const response = await send(adminBodyLimit)
-    assert.deepEqual(outcomeOf(response), tooLarge)
+    assert.deepEqual(statusAndCode(response), tooLarge)
     assert.match(response.json().msg, new RegExp(`max ${adminBodyLimit} bytes`))
     assert.equal((await adminCall<User>(app, 'GET', url)).id, user)
   })
@@ -77,7 +77,7 @@ suite('request body limit', () => {
   test('does not read a large body before the admin token is verified', async () => {
     const { app } = await servers(autoconfirm)
     const response = await call(app, '/admin/users', bodyOf(500_000))
-    assert.deepEqual(outcomeOf(response), [401, 'no_authorization'])
+    assert.deepEqual(statusAndCode(response), [401, 'no_authorization'])
   })
 
   for (const url of ['/callback', '/token?grant_type=password', '/signup']) {
@@ -86,7 +86,7 @@ suite('request body limit', () => {
       const send = (count: number) =>
         app.inject({ method: 'POST', url, headers: form, payload: fieldsOf(count) })
       const response = await send(maxFormFields + 1)
-      assert.deepEqual(outcomeOf(response), [400, 'bad_json'])
+      assert.deepEqual(statusAndCode(response), [400, 'bad_json'])
       assert.match(response.json().msg, new RegExp(`at most ${maxFormFields} fields`))
       const { body } = await send(maxFormFields)
       assert.doesNotMatch(body, /at most/)

@@ -6,7 +6,7 @@ import { externalServer, verifiedProfile } from '../../support/external.ts'
 import { addTotp, everyFactor, stepUp } from '../../support/factors/factors.ts'
 import { idTokenServer } from '../../support/id-token-server.ts'
 import { fetchUser, identityId, link, nextId, unlink } from '../../support/linking.ts'
-import { bearer, outcomeOf } from '../../support/requests.ts'
+import { bearer, statusAndCode } from '../../support/requests.ts'
 import { confirmedUser, newAddress, signedIn, signUpUser } from '../../support/users.ts'
 
 const env = {
@@ -20,7 +20,7 @@ suite('linking below aal2', () => {
     const { server, low: aal1, high: aal2 } = await start(t)
     const url = '/user/identities/authorize?provider=github'
     const rejected = await server.app.inject({ url, headers: bearer(aal1) })
-    assert.deepEqual(outcomeOf(rejected), [401, 'insufficient_aal'])
+    assert.deepEqual(statusAndCode(rejected), [401, 'insufficient_aal'])
     const allowed = await server.app.inject({ url, headers: bearer(aal2) })
     assert.equal(allowed.statusCode, 302, allowed.body)
   })
@@ -31,7 +31,7 @@ suite('linking below aal2', () => {
     const aal2 = await stepUp(server.app, user, await addTotp(server.app, user))
     const aal1 = await signedIn(server.app, user.email)
     const rejected = await server.link(aal1.access_token)
-    assert.deepEqual(outcomeOf(rejected), [401, 'insufficient_aal'])
+    assert.deepEqual(statusAndCode(rejected), [401, 'insufficient_aal'])
     const linked = await server.link(aal2.access_token)
     assert.equal(linked.statusCode, 200, linked.body)
   })
@@ -40,7 +40,7 @@ suite('linking below aal2', () => {
     const { server, low: aal1, high: aal2 } = await start(t)
     await link(server, aal2, 'github', verifiedProfile(newAddress('other'), nextId()))
     const github = identityId(await fetchUser(server, aal2), 'github')
-    assert.deepEqual(outcomeOf(await unlink(server, aal1, github)), [401, 'insufficient_aal'])
+    assert.deepEqual(statusAndCode(await unlink(server, aal1, github)), [401, 'insufficient_aal'])
     assert.equal((await unlink(server, aal2, github)).statusCode, 200)
   })
 })

@@ -13,7 +13,7 @@ import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
 import { codeAfter } from '../../support/messages/phone-journeys.ts'
 import { startSmsServer } from '../../support/messages/sms-server.ts'
-import { bearer, call, changeUser, outcomeOf, refresh, verify } from '../../support/requests.ts'
+import { bearer, call, changeUser, refresh, statusAndCode, verify } from '../../support/requests.ts'
 import { bodyOf200, confirmedUser, newAddress, newNumber, password } from '../../support/users.ts'
 
 const needed = [400, 'reauthentication_needed']
@@ -52,12 +52,12 @@ suite('stolen access token', () => {
     const owner = await confirmedUser(server)
     const phone = newNumber()
     const pending = await changeUser(server.app, owner.access_token, { phone })
-    assert.deepEqual(outcomeOf(pending), needed)
+    assert.deepEqual(statusAndCode(pending), needed)
 
     // With the current password the phone is added, and still sets no password.
     const thief = await addPhone(server, owner, phone, { current_password: password })
     const changed = await changeUser(server.app, thief.access_token, { password: another })
-    assert.deepEqual(outcomeOf(changed), needed)
+    assert.deepEqual(statusAndCode(changed), needed)
     const { email } = owner.user
     await server.mail.waitFor(({ to, mail }) => to === email && /linked/i.test(mail.subject ?? ''))
   })
@@ -66,19 +66,19 @@ suite('stolen access token', () => {
     test(`cannot add ${way} without a recent sign-in`, async (t) => {
       const server = await start(t)
       const owner = await aged(server, await confirmedUser(server))
-      assert.deepEqual(outcomeOf(await act(server, owner)), needed)
+      assert.deepEqual(statusAndCode(await act(server, owner)), needed)
     })
 
     test(`cannot add ${way} by a phone added within a day`, async (t) => {
       const server = await start(t)
       const owner = await confirmedUser(server)
       const thief = await addPhone(server, owner)
-      assert.deepEqual(outcomeOf(await act(server, thief)), needed)
+      assert.deepEqual(statusAndCode(await act(server, thief)), needed)
       // The owner has had a day to react to the mail.
       await server.app.pool.query(
         `update auth.postern_new_sign_in_methods set added_at = added_at - interval '1 day'`,
       )
-      assert.notDeepEqual(outcomeOf(await act(server, thief)), needed)
+      assert.notDeepEqual(statusAndCode(await act(server, thief)), needed)
     })
   }
 
@@ -88,7 +88,7 @@ suite('stolen access token', () => {
     await server.app.pool.query('update auth.users set encrypted_password = null')
     const set = (session: Session) =>
       changeUser(server.app, session.access_token, { password: another })
-    assert.deepEqual(outcomeOf(await set(await aged(server, owner))), needed)
+    assert.deepEqual(statusAndCode(await set(await aged(server, owner))), needed)
   })
 
   test('cannot set a first password by a code to a new phone', async (t) => {
@@ -108,9 +108,9 @@ suite('stolen access token', () => {
     const signIn = () =>
       call(server.app, '/token?grant_type=password', { email, password: another })
     const thief: Session = bodyOf200(await signIn())
-    assert.deepEqual(outcomeOf(await enrol(server.app, thief, { factor_type: 'totp' })), needed)
+    assert.deepEqual(statusAndCode(await enrol(server.app, thief, { factor_type: 'totp' })), needed)
     const shown = { phone: newNumber(), current_password: another }
-    assert.deepEqual(outcomeOf(await changeUser(server.app, thief.access_token, shown)), needed)
+    assert.deepEqual(statusAndCode(await changeUser(server.app, thief.access_token, shown)), needed)
   })
 
   test('cannot create recovery codes at aal2 without a recent authentication', async (t) => {
@@ -119,7 +119,7 @@ suite('stolen access token', () => {
     const aal2 = await stepUp(server.app, owner, await addTotp(server.app, owner))
     const make = (session: Session) =>
       send(server.app, 'POST', '/factors/recovery-codes', session, {})
-    assert.deepEqual(outcomeOf(await make(await aged(server, aal2))), needed)
+    assert.deepEqual(statusAndCode(await make(await aged(server, aal2))), needed)
     const { access_token } = aal2
     bodyOf200(await changeUser(server.app, access_token, { current_password: password }))
     assert.equal((await make(aal2)).statusCode, 200)
@@ -131,7 +131,10 @@ suite('stolen access token', () => {
     const factor = await addTotp(server.app, owner)
     const steppedUp = await aged(server, await stepUp(server.app, owner, factor))
     const again = await stepUp(server.app, steppedUp, factor, 1)
-    assert.deepEqual(outcomeOf((await ways['a phone']?.(server, again)) ?? assert.fail()), needed)
+    assert.deepEqual(
+      statusAndCode((await ways['a phone']?.(server, again)) ?? assert.fail()),
+      needed,
+    )
   })
 })
 
@@ -140,8 +143,8 @@ suite('reauthentication', () => {
     const server = await start(t)
     const owner = await aged(server, await confirmedUser(server))
     const wrong = await changeUser(server.app, owner.access_token, { current_password: another })
-    assert.deepEqual(outcomeOf(wrong), [400, 'current_password_invalid'])
-    assert.deepEqual(outcomeOf(await enrol(server.app, owner, { factor_type: 'totp' })), needed)
+    assert.deepEqual(statusAndCode(wrong), [400, 'current_password_invalid'])
+    assert.deepEqual(statusAndCode(await enrol(server.app, owner, { factor_type: 'totp' })), needed)
     bodyOf200(await changeUser(server.app, owner.access_token, { current_password: password }))
     assert.equal((await enrol(server.app, owner, { factor_type: 'totp' })).statusCode, 200)
   })
@@ -165,7 +168,7 @@ suite('reauthentication', () => {
     )
     const options = { token: thief.access_token }
     const pending = await call(server.app, '/reauthenticate', undefined, options)
-    assert.deepEqual(outcomeOf(pending), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(pending), [400, 'validation_failed'])
   })
 })
 

@@ -12,7 +12,7 @@ import {
   tokenClaims,
 } from '../../support/factors/factors.ts'
 import { buildWithSms, codeAfter, type PhoneServer } from '../../support/messages/phone-journeys.ts'
-import { call, outcomeOf, verify } from '../../support/requests.ts'
+import { call, statusAndCode, verify } from '../../support/requests.ts'
 import { bodyOf200, newNumber, phoneUser, signIn } from '../../support/users.ts'
 
 const sameClass = [403, 'insufficient_aal']
@@ -26,7 +26,7 @@ suite('two classes of factors', () => {
       const factor = await enrolPhone(server, first, number)
       const since = server.sms.messages.length
       const pending = await send(server.app, 'POST', `/factors/${factor.id}/challenge`, first)
-      assert.deepEqual(outcomeOf(pending), sameClass)
+      assert.deepEqual(statusAndCode(pending), sameClass)
       assert.equal(server.sms.messages.length, since, 'no message is sent in vain')
       await send(server.app, 'DELETE', `/factors/${factor.id}`, first)
     }
@@ -44,7 +44,7 @@ suite('two classes of factors', () => {
       challenge_id: id,
       code,
     })
-    assert.deepEqual(outcomeOf(responded), sameClass)
+    assert.deepEqual(statusAndCode(responded), sameClass)
   })
 
   test('accepts a phone factor in a session created by password', async (t) => {
@@ -61,7 +61,7 @@ suite('two classes of factors', () => {
 
     const again = await signInBySms(server, phone)
     const pending = await send(server.app, 'POST', `/factors/${factor.id}/challenge`, again)
-    assert.deepEqual(outcomeOf(pending), sameClass)
+    assert.deepEqual(statusAndCode(pending), sameClass)
   })
 })
 

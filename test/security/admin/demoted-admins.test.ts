@@ -11,7 +11,7 @@ import {
   organizationBodies,
 } from '../../support/organizations/organization-writes.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf, refresh } from '../../support/requests.ts'
+import { call, refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { autoconfirm, newAddress, signedIn, signUpUser } from '../../support/users.ts'
 
@@ -75,10 +75,10 @@ suite('demoted admin', () => {
     await adminCall(app, 'PUT', url, { role: 'authenticated' })
 
     const promotion = { role: 'service_role' }
-    assert.deepEqual(outcomeOf(await send('PUT', url, promotion)), [403, 'session_not_found'])
-    assert.deepEqual(outcomeOf(await send('GET', '/admin/users')), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await send('PUT', url, promotion)), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await send('GET', '/admin/users')), [403, 'session_not_found'])
     const refreshed = await refresh(app, session.refresh_token)
-    assert.deepEqual(outcomeOf(refreshed), [400, 'refresh_token_not_found'])
+    assert.deepEqual(statusAndCode(refreshed), [400, 'refresh_token_not_found'])
     assert.equal((await adminCall(app, 'GET', url)).role, 'authenticated')
   })
 
@@ -87,13 +87,13 @@ suite('demoted admin', () => {
     const demotion = { role: 'authenticated' }
     await app.db.updateTable('users').set(demotion).where('id', '=', user.id).execute()
 
-    assert.deepEqual(outcomeOf(await send('PUT', url, { role: 'service_role' })), [
+    assert.deepEqual(statusAndCode(await send('PUT', url, { role: 'service_role' })), [
       403,
       'not_admin',
     ])
-    assert.deepEqual(outcomeOf(await send('GET', '/admin/audit')), [403, 'not_admin'])
+    assert.deepEqual(statusAndCode(await send('GET', '/admin/audit')), [403, 'not_admin'])
     const own = await send('PUT', '/user', { app_metadata: { plan: 'gold' } })
-    assert.deepEqual(outcomeOf(own), [403, 'not_admin'])
+    assert.deepEqual(statusAndCode(own), [403, 'not_admin'])
   })
 
   test('cannot use the token once its session has expired', async () => {
@@ -104,14 +104,14 @@ suite('demoted admin', () => {
       app.db.updateTable('sessions').set(times).where('user_id', '=', user.id).execute()
 
     await timesAre({ created_at: ago(119), refreshed_at: ago(9) })
-    assert.deepEqual(outcomeOf(await send('GET', '/admin/users')), [200, ''])
+    assert.deepEqual(statusAndCode(await send('GET', '/admin/users')), [200, ''])
     for (const times of [
       { created_at: ago(120), refreshed_at: ago(9) },
       { created_at: ago(119), refreshed_at: ago(10) },
       { created_at: ago(10), refreshed_at: null },
     ]) {
       await timesAre(times)
-      assert.deepEqual(outcomeOf(await send('GET', '/admin/users')), [403, 'session_expired'])
+      assert.deepEqual(statusAndCode(await send('GET', '/admin/users')), [403, 'session_expired'])
     }
   })
 
@@ -136,7 +136,7 @@ suite('demoted admin', () => {
     const change = await lock.queue(2, () => send('PUT', path, { role: 'service_role' }))
     await lock.release()
     assert.equal((await demotion.response).statusCode, 200)
-    assert.deepEqual(outcomeOf(await change.response), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await change.response), [403, 'session_not_found'])
   }
 
   test('two admins who update each other concurrently both succeed', async () => {
@@ -147,7 +147,7 @@ suite('demoted admin', () => {
     const second = await lock.queue(2, () => other.send('PUT', one.url, change))
     await lock.release()
     for (const { response } of [first, second]) {
-      assert.deepEqual(outcomeOf(await response), [200, ''])
+      assert.deepEqual(statusAndCode(await response), [200, ''])
     }
   })
 
@@ -159,9 +159,9 @@ suite('demoted admin', () => {
     const rotation = await lock.queue(1, () => send('POST', '/admin/keys', { action: 'rotate' }))
     await adminCall(app, 'PUT', url, { role: 'authenticated' })
     await lock.release()
-    assert.deepEqual(outcomeOf(await rotation.response), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await rotation.response), [403, 'session_not_found'])
     assert.deepEqual(await keys(), before)
-    assert.deepEqual(outcomeOf(await send('GET', '/admin/keys')), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await send('GET', '/admin/keys')), [403, 'session_not_found'])
   })
 
   // An import takes a file in the place of JSON.
@@ -182,7 +182,7 @@ suite('demoted admin', () => {
       const demotion = `update auth.users set role = 'authenticated' where id = $1`
       await lock.query(demotion, [user.id])
       await lock.release()
-      assert.deepEqual(outcomeOf(await late.response), [403, 'not_admin'])
+      assert.deepEqual(statusAndCode(await late.response), [403, 'not_admin'])
     })
   }
 
@@ -195,7 +195,7 @@ suite('demoted admin', () => {
     assert.equal(going.statusCode, 200)
     await adminCall(app, 'PUT', url, { role: 'editor' })
     const ended = await refresh(app, going.json().refresh_token)
-    assert.deepEqual(outcomeOf(ended), [400, 'refresh_token_not_found'])
+    assert.deepEqual(statusAndCode(ended), [400, 'refresh_token_not_found'])
   })
 
   test('an admin can demote themselves', async () => {

@@ -12,7 +12,7 @@ import { adminCall, asAdmin } from '../../support/admin.ts'
 import { createAdmin, removeAdmins, withConsole } from '../../support/admins.ts'
 import { lockRows, lockUserRow } from '../../support/locked-user.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { newAddress, password, signUpUser } from '../../support/users.ts'
 
@@ -55,7 +55,7 @@ suite('admin roles', () => {
     const { id, ask } = await createAdmin(app, 'operator')
     assert.equal((await ask('GET', '/admin/users')).statusCode, 200)
     assert.equal((await asAdmin(app, 'DELETE', `/admin/admins/${id}`)).statusCode, 204)
-    assert.deepEqual(outcomeOf(await ask('GET', '/admin/users')), [403, 'not_admin'])
+    assert.deepEqual(statusAndCode(await ask('GET', '/admin/users')), [403, 'not_admin'])
   })
 
   test('a service key and a token with an admin role keep the rights of an owner', async () => {
@@ -87,7 +87,7 @@ suite('admin roles', () => {
       ['POST', '/invite', { email: owner.email }],
     ]
     for (const [method, url, payload] of attempts) {
-      assert.deepEqual(outcomeOf(await operator.ask(method, url, payload)), required, url)
+      assert.deepEqual(statusAndCode(await operator.ask(method, url, payload)), required, url)
     }
     const changed = await owner.ask('PUT', `/admin/users/${operator.id}`, {
       user_metadata: { city: 'Bonn' },
@@ -101,9 +101,9 @@ suite('admin roles', () => {
     const { user } = await signUpUser(app)
     const role = 'service_role'
     const change = await ask('PUT', `/admin/users/${user.id}`, { role })
-    assert.deepEqual(outcomeOf(change), required)
+    assert.deepEqual(statusAndCode(change), required)
     const made = await ask('POST', '/admin/users', { email: newAddress(), password, role })
-    assert.deepEqual(outcomeOf(made), required)
+    assert.deepEqual(statusAndCode(made), required)
     const plain = await ask('PUT', `/admin/users/${user.id}`, { role: 'editor' })
     assert.equal(plain.statusCode, 200, plain.body)
     assert.equal((await adminCall(app, 'GET', `/admin/users/${user.id}`)).role, 'editor')
@@ -119,7 +119,7 @@ suite('admin roles', () => {
     )
     const authorization = `Bearer ${session.access_token}`
     const response = await app.inject({ url: '/admin/users', headers: { authorization } })
-    assert.deepEqual(outcomeOf(response), [403, 'not_admin'])
+    assert.deepEqual(statusAndCode(response), [403, 'not_admin'])
   })
 
   test('rejects the write of an admin who was demoted while the request waited', async () => {
@@ -134,7 +134,7 @@ suite('admin roles', () => {
       admin.id,
     ])
     await lock.release()
-    assert.deepEqual(outcomeOf(await late.response), required)
+    assert.deepEqual(statusAndCode(await late.response), required)
     assert.deepEqual((await adminCall(app, 'GET', url)).user_metadata.city, undefined)
   })
 
@@ -149,7 +149,7 @@ suite('admin roles', () => {
     const change = await lock.queue(2, () => admin.ask('DELETE', `/admin/users/${user.id}`))
     await lock.release()
     assert.equal((await demotion.response).statusCode, 200)
-    assert.deepEqual(outcomeOf(await change.response), required)
+    assert.deepEqual(statusAndCode(await change.response), required)
     assert.equal((await asAdmin(app, 'GET', `/admin/users/${user.id}`)).statusCode, 200)
   })
 
@@ -177,7 +177,10 @@ suite('admin roles', () => {
   test('AUTH_CONSOLE_REQUIRE_MFA rejects admins without a verified second factor', async () => {
     const { app } = await serverFor({ ...withConsole, AUTH_CONSOLE_REQUIRE_MFA: 'true' })
     const { ask } = await createAdmin(app, 'owner')
-    assert.deepEqual(outcomeOf(await ask('GET', '/admin/users')), [403, 'mfa_enrollment_required'])
+    assert.deepEqual(statusAndCode(await ask('GET', '/admin/users')), [
+      403,
+      'mfa_enrollment_required',
+    ])
     assert.equal((await asAdmin(app, 'GET', '/admin/users')).statusCode, 200)
   })
 })
@@ -185,7 +188,7 @@ suite('admin roles', () => {
 /** An answer without a body has no error. */
 function outcomeOfAny(response: { statusCode: number; body: string; json: () => unknown }) {
   const isJson = response.body.startsWith('{')
-  return isJson ? outcomeOf(response) : [response.statusCode, '']
+  return isJson ? statusAndCode(response) : [response.statusCode, '']
 }
 
 async function endpointsOf(app: App): Promise<string[]> {

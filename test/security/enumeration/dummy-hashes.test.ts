@@ -12,7 +12,7 @@ import {
   isSupportedHash,
   verifyHash,
 } from '../../../plugins/security/passwords/hashes.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { adminCreatedUser, newAddress, signIn } from '../../support/users.ts'
 
@@ -125,7 +125,7 @@ async function workOf(app: App, addresses: string[]): Promise<number> {
   const before = process.cpuUsage()
   for (const email of addresses) {
     const response = await signIn(app, { email, password: 'wrong' })
-    assert.deepEqual(outcomeOf(response), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(response), [400, 'invalid_credentials'])
   }
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1000

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { emailAfter, waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
 import { buildWithSms, codeAfter } from '../../support/messages/phone-journeys.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import { watchTrips } from '../../support/statements.ts'
 import {
@@ -94,9 +94,9 @@ suite('AUTH_SECURITY_OTP_UNKNOWN_USER_ERROR', () => {
     for (const identifier of unknown) {
       const send = (more: object) =>
         call(server.app, '/otp', { ...identifier, create_user: false, ...more })
-      assert.deepEqual(outcomeOf(await send({})), [422, 'otp_disabled'])
+      assert.deepEqual(statusAndCode(await send({})), [422, 'otp_disabled'])
       const data = { a: 'x'.repeat(70_000) }
-      assert.notEqual(outcomeOf(await send({ data }))[1], 'otp_disabled')
+      assert.notEqual(statusAndCode(await send({ data }))[1], 'otp_disabled')
     }
   })
 

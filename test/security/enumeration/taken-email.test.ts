@@ -10,7 +10,7 @@ import {
   type PhoneServer,
   sharedSmsServer,
 } from '../../support/messages/phone-journeys.ts'
-import { call, changeUser, getUser, outcomeOf } from '../../support/requests.ts'
+import { call, changeUser, getUser, statusAndCode } from '../../support/requests.ts'
 import { watchStatements } from '../../support/statements.ts'
 import {
   adminCreatedUser,
@@ -157,9 +157,9 @@ suite('send intervals', () => {
       for (const address of [free(kind), await takenBy(server, kind, 'verified')]) {
         const session = await guest(server)
         assert.equal((await put(server, { [kind]: address }, session)).statusCode, 200)
-        assert.deepEqual(outcomeOf(await put(server, { [kind]: free(kind) }, session)), over)
+        assert.deepEqual(statusAndCode(await put(server, { [kind]: free(kind) }, session)), over)
         const other = await guest(server)
-        assert.deepEqual(outcomeOf(await put(server, { [kind]: address }, other)), over)
+        assert.deepEqual(statusAndCode(await put(server, { [kind]: address }, other)), over)
       }
     })
 
@@ -167,10 +167,10 @@ suite('send intervals', () => {
       const server = await shared()
       const session = await registered(server)
       const taken = await takenBy(server, kind, 'verified')
-      const rejected = outcomeOf(await put(server, { [kind]: taken }, session))
+      const rejected = statusAndCode(await put(server, { [kind]: taken }, session))
       assert.deepEqual(rejected, [422, `${kind}_exists`])
       assert.equal((await put(server, { [kind]: free(kind) }, session)).statusCode, 200)
-      assert.deepEqual(outcomeOf(await put(server, { [kind]: free(kind) }, session)), over)
+      assert.deepEqual(statusAndCode(await put(server, { [kind]: free(kind) }, session)), over)
     })
   }
 })
@@ -191,15 +191,15 @@ async function reportsUpToLimit(server: PhoneServer, kind: Kind, session: Sessio
   const taken = await takenBy(server, kind, 'verified')
   const outcomes = []
   for (let requested = 0; requested < 10; requested++) {
-    outcomes.push(outcomeOf(await put(server, { [kind]: taken }, session)))
+    outcomes.push(statusAndCode(await put(server, { [kind]: taken }, session)))
   }
   assert.deepEqual(outcomes, Array(10).fill([422, `${kind}_exists`]))
   for (const address of [taken, free(kind)]) {
     const response = await put(server, { [kind]: address }, session)
-    assert.deepEqual(outcomeOf(response), [429, 'over_request_rate_limit'])
+    assert.deepEqual(statusAndCode(response), [429, 'over_request_rate_limit'])
   }
   const other = await put(server, { [kind]: taken }, await registered(server))
-  assert.deepEqual(outcomeOf(other), [422, `${kind}_exists`])
+  assert.deepEqual(statusAndCode(other), [422, `${kind}_exists`])
 }
 
 function sentTo({ mail, sms }: PhoneServer, address: string): unknown[] {

@@ -25,7 +25,7 @@ import { emailAfter } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
 import { buildWithSms } from '../../support/messages/phone-journeys.ts'
 import { startSmsServer } from '../../support/messages/sms-server.ts'
-import { bearer, call, outcomeOf, verify } from '../../support/requests.ts'
+import { bearer, call, statusAndCode, verify } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import {
   bodyOf200,
@@ -60,10 +60,10 @@ suite('MFA bypass', () => {
     const mine = await fetchUser(server, aal1)
 
     const rejected = await unlink(server, aal1, identityId(mine, 'email'))
-    assert.deepEqual(outcomeOf(rejected), [401, 'insufficient_aal'])
+    assert.deepEqual(statusAndCode(rejected), [401, 'insufficient_aal'])
     assert.equal((await fetchUser(server, aal1)).email, email)
     const spared = await unlink(server, aal1, identityId(mine, 'gitlab'))
-    assert.deepEqual(outcomeOf(spared), [401, 'insufficient_aal'])
+    assert.deepEqual(statusAndCode(spared), [401, 'insufficient_aal'])
 
     const notification = await emailAfter(server, email, () =>
       unlink(server, aal2, identityId(mine, 'email')),
@@ -85,7 +85,7 @@ suite('MFA bypass', () => {
 
     const url = '/user/identities/authorize?provider=github'
     const rejected = await app.inject({ url, headers: bearer(aal1) })
-    assert.deepEqual(outcomeOf(rejected), [401, 'insufficient_aal'])
+    assert.deepEqual(statusAndCode(rejected), [401, 'insufficient_aal'])
     assert.equal((await fetchUser(server, aal1)).email, '')
     assert.equal((await fetchUser(server, aal1)).identities?.length, 1)
 
@@ -110,8 +110,8 @@ suite('MFA bypass', () => {
     await lock.release()
 
     assert.equal((await ended.response).statusCode, 204)
-    assert.deepEqual(outcomeOf(await unlinked.response), [403, 'session_not_found'])
-    assert.deepEqual(outcomeOf(await unenrolled.response), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await unlinked.response), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await unenrolled.response), [403, 'session_not_found'])
   })
 
   test('rejects a challenge response when the factor was deleted concurrently', async (t) => {
@@ -127,7 +127,7 @@ suite('MFA bypass', () => {
     await lock.release()
 
     assert.equal((await removed.response).statusCode, 200)
-    assert.deepEqual(outcomeOf(await responded.response), [404, 'mfa_factor_not_found'])
+    assert.deepEqual(statusAndCode(await responded.response), [404, 'mfa_factor_not_found'])
   })
 
   test('rejects a response by another security key that an admin deletes concurrently', async (t) => {
@@ -150,7 +150,7 @@ suite('MFA bypass', () => {
     await lock.release()
 
     assert.equal((await removed.response).statusCode, 200)
-    assert.deepEqual(outcomeOf(await responded.response), [404, 'mfa_factor_not_found'])
+    assert.deepEqual(statusAndCode(await responded.response), [404, 'mfa_factor_not_found'])
   })
 
   test('rejects a code sent to the number before an admin changed it', async (t) => {
@@ -171,7 +171,7 @@ suite('MFA bypass', () => {
     assert.equal((await asAdmin(app, 'PUT', path, { phone: `+${after}` })).statusCode, 200)
 
     const responded = await verifyChallenge(app, aal1, id, { challenge_id: pending.id, code })
-    assert.deepEqual(outcomeOf(responded), [422, 'mfa_factor_not_found'])
+    assert.deepEqual(statusAndCode(responded), [422, 'mfa_factor_not_found'])
   })
 
   test('rejects a first password by an emailed code when the user has a factor', async (t) => {
@@ -189,6 +189,6 @@ suite('MFA bypass', () => {
     assert.equal((await verify(app, verification)).statusCode, 200)
 
     const signIn = await call(app, '/token?grant_type=password', { email, password })
-    assert.deepEqual(outcomeOf(signIn), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(signIn), [400, 'invalid_credentials'])
   })
 })

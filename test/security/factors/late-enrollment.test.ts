@@ -30,7 +30,7 @@ import {
 import { newSecurityKey } from '../../support/factors/security-key.ts'
 import { lockUserRow } from '../../support/locked-user.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { changeUser, outcomeOf } from '../../support/requests.ts'
+import { changeUser, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { autoconfirm, signedIn, signUpUser } from '../../support/users.ts'
 
@@ -79,7 +79,7 @@ suite('late enrollment', () => {
     const pending = await challenge(app, thief, begun.id)
     const made = key.create(browserOptions(pending))
     const rejected = await give(app, thief, begun.id, pending.id, made)
-    assert.deepEqual(outcomeOf(rejected), [403, 'insufficient_aal'])
+    assert.deepEqual(statusAndCode(rejected), [403, 'insufficient_aal'])
 
     const again = await challenge(app, thief, own.id)
     const steppedUp = await finish(app, thief, own.id, again.id, own.key.get(browserOptions(again)))
@@ -94,7 +94,7 @@ suite('late enrollment', () => {
     const { id: challenge_id } = await challenge(app, session, begun.id)
     const url = `/factors/${begun.id}/verify`
     const late = await send(app, 'POST', url, session, { challenge_id, code: begun.code() })
-    assert.deepEqual(outcomeOf(late), [403, 'insufficient_aal'])
+    assert.deepEqual(statusAndCode(late), [403, 'insufficient_aal'])
   })
 
   test('rejects a second security key registered for another challenge of the factor', async () => {
@@ -110,7 +110,7 @@ suite('late enrollment', () => {
 
     const made = second.create(browserOptions(requestedAgain))
     const late = await give(app, session, id, requestedAgain.id, made)
-    assert.deepEqual(outcomeOf(late), [422, 'mfa_challenge_expired'])
+    assert.deepEqual(statusAndCode(late), [422, 'mfa_challenge_expired'])
 
     const next = await challenge(app, session, id)
     await finish(app, session, id, next.id, first.get(browserOptions(next)))
@@ -153,7 +153,7 @@ suite('late enrollment', () => {
         [user.user.id],
       )
       await lock.release()
-      assert.deepEqual(outcomeOf(await late.response), [status, 'insufficient_aal'])
+      assert.deepEqual(statusAndCode(await late.response), [status, 'insufficient_aal'])
     })
   }
 
@@ -169,6 +169,6 @@ suite('late enrollment', () => {
     await lock.release()
 
     assert.equal((await ended.response).statusCode, 204)
-    assert.deepEqual(outcomeOf(await added.response), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await added.response), [403, 'session_not_found'])
   })
 })

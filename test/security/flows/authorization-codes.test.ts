@@ -13,7 +13,7 @@ import {
   redirectParams,
 } from '../../support/messages/mail-journeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, getUser, outcomeOf, refresh, verify } from '../../support/requests.ts'
+import { call, getUser, refresh, statusAndCode, verify } from '../../support/requests.ts'
 import { type App, type Built, build } from '../../support/server.ts'
 import { confirmedUser } from '../../support/users.ts'
 
@@ -47,7 +47,7 @@ suite('PKCE link', () => {
       const server = await servers()
       const { verifier, message } = await asked(server)
       const copied = { type: 'magiclink', [field]: emailedToken(message) }
-      assert.deepEqual(outcomeOf(await verify(server.app, copied)), [400, 'validation_failed'])
+      assert.deepEqual(statusAndCode(await verify(server.app, copied)), [400, 'validation_failed'])
       const { query } = redirectParams(await open(server.app, message))
       const response = await exchange(server.app, query.code ?? '', verifier)
       assert.equal(response.statusCode, 200, response.body)
@@ -103,7 +103,7 @@ suite('auth code reuse', () => {
     const server = await servers()
     const { code, verifier, session } = await exchanged(server)
     const again = await exchange(server.app, code, verifier)
-    assert.deepEqual(outcomeOf(again), [404, 'flow_state_not_found'])
+    assert.deepEqual(statusAndCode(again), [404, 'flow_state_not_found'])
     assert.equal((await getUser(server.app, session)).statusCode, 403)
     assert.notEqual((await refresh(server.app, session.refresh_token)).statusCode, 200)
   })
@@ -120,7 +120,7 @@ suite('auth code reuse', () => {
     const server = await servers()
     const { code, session } = await exchanged(server)
     const copied = await exchange(server.app, code, pkcePair().verifier)
-    assert.deepEqual(outcomeOf(copied), [404, 'flow_state_not_found'])
+    assert.deepEqual(statusAndCode(copied), [404, 'flow_state_not_found'])
     assert.equal((await getUser(server.app, session)).statusCode, 200)
   })
 })

@@ -17,7 +17,7 @@ import { fetchUser, nextId } from '../../support/linking.ts'
 import { lockUserRow } from '../../support/locked-user.ts'
 import { emailAfter, open, pkcePair, redirectParams } from '../../support/messages/mail-journeys.ts'
 import { sharedExternalServers } from '../../support/processes/shared-servers.ts'
-import { bearer, call, changeUser, outcomeOf } from '../../support/requests.ts'
+import { bearer, call, changeUser, statusAndCode } from '../../support/requests.ts'
 import {
   autoconfirm,
   confirmedUser,
@@ -124,7 +124,7 @@ suite('flows started by a stolen session', () => {
     const late = await lock.queue(2, () => link(stolen.access_token))
     await lock.release()
     assert.equal((await event.response).statusCode, 200)
-    assert.deepEqual(outcomeOf(await late.response), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await late.response), [403, 'session_not_found'])
   })
 })
 

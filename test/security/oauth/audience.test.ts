@@ -11,7 +11,7 @@ import {
   startAuthorization,
 } from '../../support/oauth-server.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, getUser, outcomeOf } from '../../support/requests.ts'
+import { call, getUser, statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
 suite('audience confusion', () => {
@@ -22,7 +22,7 @@ suite('audience confusion', () => {
     const app = await server()
     const client = await createClient(app)
     const tokens = await signInClient(app, client, await signUpUser(app))
-    assert.deepEqual(outcomeOf(await getUser(app, tokens)), [403, 'insufficient_scope'])
+    assert.deepEqual(statusAndCode(await getUser(app, tokens)), [403, 'insufficient_scope'])
     const { access_token: token } = tokens
     for (const [method, url] of [
       ['PUT', '/user'],
@@ -32,7 +32,7 @@ suite('audience confusion', () => {
     ] as const) {
       const payload = method === 'GET' ? undefined : {}
       const response = await call(app, url, payload, { method, token })
-      assert.deepEqual(outcomeOf(response), [403, 'insufficient_scope'], url)
+      assert.deepEqual(statusAndCode(response), [403, 'insufficient_scope'], url)
     }
   })
 
@@ -41,7 +41,7 @@ suite('audience confusion', () => {
     const client = await createClient(app)
     const { id_token } = await signInClient(app, client, await signUpUser(app), { scope: 'openid' })
     const response = await getUser(app, { access_token: id_token ?? '' })
-    assert.deepEqual(outcomeOf(response), [403, 'bad_jwt'])
+    assert.deepEqual(statusAndCode(response), [403, 'bad_jwt'])
   })
 
   test('rejects the token of a client at admin endpoints whatever its role', async () => {
@@ -56,7 +56,7 @@ suite('audience confusion', () => {
     const tokens = await signInClient(app, client, user)
     assert.equal(decodeClaims(tokens.access_token).role, 'service_role')
     const response = await call(app, '/admin/users', undefined, { token: tokens.access_token })
-    assert.deepEqual(outcomeOf(response), [403, 'insufficient_scope'])
+    assert.deepEqual(statusAndCode(response), [403, 'insufficient_scope'])
   })
 
   test('rejects the token of a client at the consent endpoints', async () => {
@@ -67,6 +67,6 @@ suite('audience confusion', () => {
     const id = await startAuthorization(app, other, pkce)
     const { access_token: token } = tokens
     const response = await call(app, `/oauth/authorizations/${id}`, undefined, { token })
-    assert.deepEqual(outcomeOf(response), [403, 'insufficient_scope'])
+    assert.deepEqual(statusAndCode(response), [403, 'insufficient_scope'])
   })
 })

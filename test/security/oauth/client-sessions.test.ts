@@ -11,7 +11,7 @@ import {
   signInClient,
 } from '../../support/oauth-server.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
 suite('sessions of clients', () => {
@@ -39,7 +39,7 @@ suite('sessions of clients', () => {
     const second = (await refreshTokens(app, client, first.refresh_token)).json()
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 60_000 })
     const stolen = await refreshTokens(app, client, tokens.refresh_token)
-    assert.deepEqual(outcomeOf(stolen), [400, 'refresh_token_already_used'])
+    assert.deepEqual(statusAndCode(stolen), [400, 'refresh_token_already_used'])
     assert.equal((await refreshTokens(app, client, second.refresh_token)).statusCode, 400)
   })
 

@@ -11,7 +11,7 @@ import {
 } from '../../support/oauth-server.ts'
 import { authorizeUrl, openBrowser, signedInBrowser, titleIn } from '../../support/page-browser.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../support/requests.ts'
+import { statusAndCode } from '../../support/requests.ts'
 import { password, signUpUser } from '../../support/users.ts'
 
 suite('consent forgery', () => {
@@ -27,7 +27,7 @@ suite('consent forgery', () => {
     const id = await startAuthorization(app, client, pkce)
     const headers = { authorization: `Bearer ${user.access_token}`, origin: 'https://evil.example' }
     const response = await app.inject({ url: `/oauth/authorizations/${id}`, headers })
-    assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
   })
 
   test('rejects a consent form sent by another site', async () => {

@@ -5,7 +5,7 @@ import { before, suite, test } from 'node:test'
 import { effectivePermissions } from '../../../schemas/organizations/permissions.ts'
 import { adminOk, as, organizationsOn } from '../../support/organizations/organizations.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { call, outcomeOf } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { signUpUser } from '../../support/users.ts'
 import { endpoints, fillPath, openEndpoints, unknownIds } from './endpoints.ts'
@@ -44,7 +44,9 @@ suite('isolation of organizations', () => {
             const permissions = effectivePermissions(role, role === 'auditor' ? auditor : [])
             const may = permissions.some((one) => one === '*' || one === permission)
             const response = await as(app, session, url, body)
-            const [status, code] = response.body ? outcomeOf(response) : [response.statusCode, '']
+            const [status, code] = response.body
+              ? statusAndCode(response)
+              : [response.statusCode, '']
             const expected = !isOwn
               ? code === 'organization_not_found' && status === 404
               : may
@@ -60,7 +62,7 @@ suite('isolation of organizations', () => {
         }
         const stranger = await signUpUser(app)
         const denied = await as(app, stranger, fillPath(name, target.id, unknownIds), body)
-        if (outcomeOf(denied)[1] !== 'organization_not_found') {
+        if (statusAndCode(denied)[1] !== 'organization_not_found') {
           wrong.push(`a user of none: ${denied.body}`)
         }
         const [method = 'GET', url = ''] = fillPath(name, target.id, unknownIds).split(' ')

@@ -8,7 +8,7 @@ import type { Session } from '../../../schemas/session.ts'
 import { adminCall } from '../../support/admin.ts'
 import { passkeysOn } from '../../support/factors/passkeys.ts'
 import { idTokenServer } from '../../support/id-token-server.ts'
-import { changeUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { changeUser, refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
 
@@ -67,7 +67,7 @@ suite('impersonated session', () => {
     const { app, session } = await impersonated(t)
     for (const name of themselves) {
       const response = await send(app, name, session.access_token)
-      assert.deepEqual(outcomeOf(response), [403, 'session_impersonated'], name)
+      assert.deepEqual(statusAndCode(response), [403, 'session_impersonated'], name)
     }
   })
 
@@ -84,14 +84,14 @@ suite('impersonated session', () => {
       await app.db.updateTable('users').set(role).where('id', '=', session.user.id).execute()
       const again = (await refresh(app, session.refresh_token)).json<Session>()
       const response = await changeUser(app, again.access_token, body)
-      assert.deepEqual(outcomeOf(response), [403, 'session_impersonated'])
+      assert.deepEqual(statusAndCode(response), [403, 'session_impersonated'])
     })
   }
 
   test('cannot link an identity by an id_token', async (t) => {
     const { app, session, link } = await impersonated(t)
     const response = await link(session.access_token)
-    assert.deepEqual(outcomeOf(response), [403, 'session_impersonated'])
+    assert.deepEqual(statusAndCode(response), [403, 'session_impersonated'])
     const { identities } = await adminCall(app, 'GET', `/admin/users/${session.user.id}`)
     assert.deepEqual(
       identities?.map(({ provider }) => provider),

@@ -25,7 +25,7 @@ import {
   pauseDeletion,
   pauseRevocation,
 } from '../../support/locked-user.ts'
-import { outcomeOf, refresh } from '../../support/requests.ts'
+import { refresh, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
 
@@ -66,7 +66,7 @@ suite('session revoked during a request', () => {
       const ending = await pauseRevocation(app, String(tokenClaims(user).session_id))
       const requested = await ending.queue(1, sendIt)
       await ending.release()
-      assert.deepEqual(outcomeOf(await requested.response), [403, 'session_not_found'])
+      assert.deepEqual(statusAndCode(await requested.response), [403, 'session_not_found'])
     })
   }
 
@@ -82,7 +82,7 @@ suite('session revoked during a request', () => {
       const requested = await ending.queue(1, () => refresh(app, token))
       await ending.query('delete from auth.sessions where id = $1', [session.id])
       await ending.release()
-      assert.deepEqual(outcomeOf(await requested.response), [400, 'refresh_token_not_found'])
+      assert.deepEqual(statusAndCode(await requested.response), [400, 'refresh_token_not_found'])
     })
   }
 })
@@ -98,7 +98,7 @@ suite('session revoked by refresh token reuse', () => {
     for (const place of [1, 2]) requested.push(await lock.queue(place, () => refresh(app, token)))
     await lock.release()
     for (const { response } of requested) {
-      assert.deepEqual(outcomeOf(await response), [400, 'refresh_token_already_used'])
+      assert.deepEqual(statusAndCode(await response), [400, 'refresh_token_already_used'])
     }
     const { rows } = await app.pool.query(
       `select payload from auth.audit_log_entries where payload->>'action' = 'token_revoked'`,
@@ -145,7 +145,7 @@ suite('factor deleted during a request', () => {
     const requested = await lock.queue(1, () => send(app, 'POST', `/factors/${id}/challenge`, user))
     await lock.query('delete from auth.mfa_factors where id = $1', [id])
     await lock.release()
-    assert.deepEqual(outcomeOf(await requested.response), [404, 'mfa_factor_not_found'])
+    assert.deepEqual(statusAndCode(await requested.response), [404, 'mfa_factor_not_found'])
     const { rows } = await app.pool.query(
       `select payload from auth.audit_log_entries where payload->>'action' = 'challenge_created'`,
     )

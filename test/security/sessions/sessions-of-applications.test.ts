@@ -8,7 +8,7 @@ import { suite, test } from 'node:test'
 import { addTotp, challenge, everyFactor, verifyChallenge } from '../../support/factors/factors.ts'
 import { foreignSession, legacySession } from '../../support/legacy-session.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { signUpUser } from '../../support/users.ts'
 
@@ -66,7 +66,7 @@ suite('session of an OAuth client', () => {
       challenge_id,
       code: factor.code(),
     })
-    assert.deepEqual(outcomeOf(response), [403, 'insufficient_scope'])
+    assert.deepEqual(statusAndCode(response), [403, 'insufficient_scope'])
     await takeBack(app, sessionOf(user))
     assert.equal((await getUser(app, user)).json().factors[0].status, 'unverified')
   })

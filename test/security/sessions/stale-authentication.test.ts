@@ -7,7 +7,7 @@ import { hash as bcrypt } from '@node-rs/bcrypt'
 import { asAdmin } from '../../support/admin.ts'
 import { lockUserRow } from '../../support/locked-user.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { changeUser, getUser, outcomeOf } from '../../support/requests.ts'
+import { changeUser, getUser, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import {
   adminCreatedUser,
@@ -62,7 +62,7 @@ suite('authentication invalidated before session creation', () => {
       const late = await lock.queue(2, () => signIn(app, { email }))
       await lock.release()
       assert.equal((await event.response).statusCode, 200)
-      assert.deepEqual(outcomeOf(await late.response), response)
+      assert.deepEqual(statusAndCode(await late.response), response)
     })
   }
 
@@ -81,7 +81,7 @@ suite('authentication invalidated before session creation', () => {
       const late = await lock.queue(2, () => signUp(app, { email }))
       await lock.release()
       assert.equal((await event.response).statusCode, 200)
-      assert.deepEqual(outcomeOf(await late.response), outcome)
+      assert.deepEqual(statusAndCode(await late.response), outcome)
     })
   }
 
@@ -95,7 +95,7 @@ suite('authentication invalidated before session creation', () => {
     const late = await lock.queue(2, () => signIn(app, { email }))
     await lock.release()
     assert.equal((await event.response).statusCode, 200)
-    assert.deepEqual(outcomeOf(await late.response), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(await late.response), [400, 'invalid_credentials'])
     assert.equal((await signIn(app, { email })).statusCode, 400)
     assert.equal((await signIn(app, { email, password: other })).statusCode, 200)
   })
@@ -124,7 +124,7 @@ suite('authentication invalidated before session creation', () => {
     const second = await lock.queue(2, () => change(stolen.access_token, 'the choice of a thief'))
     await lock.release()
     assert.equal((await first.response).statusCode, 200)
-    assert.deepEqual(outcomeOf(await second.response), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await second.response), [403, 'session_not_found'])
     assert.equal((await signIn(app, { email: own.email, password: other })).statusCode, 200)
     assert.equal((await getUser(app, own)).statusCode, 200)
   })
@@ -138,7 +138,7 @@ suite('authentication invalidated before session creation', () => {
     const second = await lock.queue(2, () => changeUser(app, access_token, late))
     await lock.release()
     assert.equal((await first.response).statusCode, 200)
-    assert.deepEqual(outcomeOf(await second.response), [400, 'current_password_invalid'])
+    assert.deepEqual(statusAndCode(await second.response), [400, 'current_password_invalid'])
     assert.equal((await signIn(app, { email, password: other })).statusCode, 200)
   })
 })

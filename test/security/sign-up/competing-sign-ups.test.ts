@@ -12,7 +12,7 @@ import { codeIn } from '../../support/messages/mail-links.ts'
 import type { ReceivedMail } from '../../support/messages/mail-server.ts'
 import { buildWithSms, codeAfter, sharedSmsServer } from '../../support/messages/phone-journeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, changeUser, getUser, outcomeOf, verify } from '../../support/requests.ts'
+import { call, changeUser, getUser, statusAndCode, verify } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
 import { anonymousUser, newAddress, newNumber, signIn } from '../../support/users.ts'
 
@@ -108,7 +108,7 @@ suite('sign-ups for one email with different passwords', () => {
     const email = newAddress()
     const message = await signUp(server, email, attackers)
     const rejected = await call(server.app, '/signup', { email, password: owners })
-    assert.deepEqual(outcomeOf(rejected), [429, 'over_email_send_rate_limit'])
+    assert.deepEqual(statusAndCode(rejected), [429, 'over_email_send_rate_limit'])
     await confirm(server, message)
     assert.equal(await works(server, { email }, attackers), false)
   })

@@ -17,7 +17,7 @@ import {
 } from '../../support/messages/mail-journeys.ts'
 import { codeAfter, sharedSmsServer } from '../../support/messages/phone-journeys.ts'
 import { sharedExternalServers } from '../../support/processes/shared-servers.ts'
-import { call, changeUser, outcomeOf, verify } from '../../support/requests.ts'
+import { call, changeUser, statusAndCode, verify } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import {
   bodyOf200,
@@ -130,7 +130,7 @@ suite('phone change started by a stolen session', () => {
       const ended = await signOut(app, own)
       assert.ok([200, 204].includes(ended.statusCode), ended.body)
       const typed = await verify(app, { type: 'phone_change', phone: newValue, token })
-      assert.deepEqual(outcomeOf(typed), [403, 'otp_expired'])
+      assert.deepEqual(statusAndCode(typed), [403, 'otp_expired'])
       await call(app, '/resend', { type: 'phone_change', phone })
       await waitForIdleQueue(server)
       assert.equal(sms.messages.filter(({ to }) => to.endsWith(newValue)).length, 1)

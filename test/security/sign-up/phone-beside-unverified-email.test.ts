@@ -19,7 +19,7 @@ import { fetchUser, identityId, link, nextId, unlink } from '../../support/linki
 import { codeAfter } from '../../support/messages/phone-journeys.ts'
 import { startSmsServer } from '../../support/messages/sms-server.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { call, changeUser, outcomeOf, verify } from '../../support/requests.ts'
+import { call, changeUser, statusAndCode, verify } from '../../support/requests.ts'
 import { confirmedUser, newAddress, newNumber, signUp } from '../../support/users.ts'
 
 type Squat = (server: ExternalServer, email: string) => Promise<Session>
@@ -50,7 +50,7 @@ suite('phone added to an unverified email', () => {
       const [victim, phone] = [newAddress('victim'), newNumber()]
       const mallory = await squat(server, victim)
       const pending = await changeUser(app, mallory.access_token, { phone })
-      assert.deepEqual(outcomeOf(pending), [422, 'email_not_confirmed'])
+      assert.deepEqual(statusAndCode(pending), [422, 'email_not_confirmed'])
       assert.deepEqual(
         sms.messages.filter(({ to }) => to.endsWith(phone)),
         [],

@@ -9,7 +9,7 @@ import { adminCall, asAdmin } from '../../support/admin.ts'
 import { type ExternalServer, externalServer, verifiedProfile } from '../../support/external.ts'
 import { nextId } from '../../support/linking.ts'
 import { type PhoneServer, sharedSmsServer } from '../../support/messages/phone-journeys.ts'
-import { call, changeUser, getUser, outcomeOf, refresh } from '../../support/requests.ts'
+import { call, changeUser, getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import {
   adminCreatedUser,
@@ -100,7 +100,7 @@ suite('metadata limit', () => {
       const sent = server.sms.messages.length
       const { count: before } = await countUsers(server)
       const isNew = !/changes|the user/.test(name)
-      assert.deepEqual(outcomeOf(await ask(server, ofBytes(max + 1))), refused)
+      assert.deepEqual(statusAndCode(await ask(server, ofBytes(max + 1))), refused)
       assert.equal(server.sms.messages.length, sent)
       if (isNew) assert.equal((await countUsers(server)).count, before)
       const fits = await ask(server, ofBytes(9_000))
@@ -119,7 +119,7 @@ suite('metadata limit', () => {
             ...(path === '/signup' && { password }),
           })
           assert.deepEqual(
-            outcomeOf(response),
+            statusAndCode(response),
             bytes > max ? refused : [200, ''],
             `${who} ${bytes}`,
           )
@@ -143,12 +143,12 @@ suite('metadata limit', () => {
     assert.equal((await put(server, { data }, session)).statusCode, 200)
     const room = max - emptyBytes - (await bytes())
     const over = { text: 'x'.repeat(room + 1) }
-    assert.deepEqual(outcomeOf(await put(server, { data: over }, session)), refused)
+    assert.deepEqual(statusAndCode(await put(server, { data: over }, session)), refused)
     const full = { text: 'x'.repeat(room) }
     assert.equal((await put(server, { data: full }, session)).statusCode, 200)
     assert.equal(await bytes(), max - emptyBytes)
     const more = await put(server, { data: { b: 1 } }, session)
-    assert.deepEqual(outcomeOf(more), refused)
+    assert.deepEqual(statusAndCode(more), refused)
     assert.equal((await put(server, { data: { text: null, b: 1 } }, session)).statusCode, 200)
   })
 
@@ -167,9 +167,9 @@ suite('metadata limit', () => {
   test('writes no audit log entry for a rejected change', async () => {
     const server = await shared()
     const session = await anonymousUser(server.app)
-    assert.deepEqual(outcomeOf(await put(server, { data: ofBytes(9_000) }, session)), [200, ''])
+    assert.deepEqual(statusAndCode(await put(server, { data: ofBytes(9_000) }, session)), [200, ''])
     const more = { data: { more: 'x'.repeat(2_000) } }
-    assert.deepEqual(outcomeOf(await put(server, more, session)), refused)
+    assert.deepEqual(statusAndCode(await put(server, more, session)), refused)
     const { rows } = await server.app.pool.query(
       `select id from auth.audit_log_entries
        where payload ->> 'actor_id' = $1 and payload ->> 'action' = 'user_modified'`,
@@ -186,7 +186,7 @@ suite('metadata limit', () => {
       .set({ raw_user_meta_data: JSON.stringify({ a: 'x'.repeat(90_000), b: 'y'.repeat(90_000) }) })
       .where('id', '=', session.user.id)
       .execute()
-    assert.deepEqual(outcomeOf(await put(server, { data: { c: 1 } }, session)), refused)
+    assert.deepEqual(statusAndCode(await put(server, { data: { c: 1 } }, session)), refused)
     assert.equal((await put(server, { data: { a: null } }, session)).statusCode, 200)
   })
 
@@ -195,10 +195,10 @@ suite('metadata limit', () => {
     const { id } = await adminCreatedUser(server.app, { email: newAddress() })
     const change = (changes: object) => asAdmin(server.app, 'PUT', `/admin/users/${id}`, changes)
     const both = { user_metadata: ofBytes(6_000), app_metadata: ofBytes(6_000) }
-    assert.deepEqual(outcomeOf(await change(both)), refused)
+    assert.deepEqual(statusAndCode(await change(both)), refused)
     assert.equal((await change({ user_metadata: ofBytes(6_000) })).statusCode, 200)
     const rejected = await change({ app_metadata: ofBytes(6_000) })
-    assert.deepEqual(outcomeOf(rejected), refused)
+    assert.deepEqual(statusAndCode(rejected), refused)
     assert.match(rejected.json().msg, /user_metadata and app_metadata together no more than 10240/)
     assert.equal((await change({ app_metadata: ofBytes(3_000) })).statusCode, 200)
   })
@@ -221,7 +221,7 @@ suite('AUTH_USER_METADATA_MAX_BYTES', () => {
   test('limits the metadata', async () => {
     const server = await shared()
     const send = (bytes: number) => call(server.app, '/signup', { data: ofBytes(bytes) })
-    assert.deepEqual(outcomeOf(await send(1025)), refused)
+    assert.deepEqual(statusAndCode(await send(1025)), refused)
     assert.equal((await send(1024)).statusCode, 200)
   })
 
@@ -237,7 +237,7 @@ suite('AUTH_USER_METADATA_MAX_BYTES', () => {
     const fits = await call(server.app, '/signup', { data: ofBytes(65_536) })
     assert.equal(fits.statusCode, 200, fits.body)
     const over = await call(server.app, '/signup', { data: ofBytes(65_537) })
-    assert.deepEqual(outcomeOf(over), refused)
+    assert.deepEqual(statusAndCode(over), refused)
   })
 })
 

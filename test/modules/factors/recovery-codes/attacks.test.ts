@@ -20,7 +20,7 @@ import {
   wrongRecoveryCode,
 } from '../../../support/factors/recovery-codes.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
-import { call, getUser, outcomeOf } from '../../../support/requests.ts'
+import { call, getUser, statusAndCode } from '../../../support/requests.ts'
 import { signedIn } from '../../../support/users.ts'
 
 const failed = [422, 'mfa_verification_failed']
@@ -38,11 +38,11 @@ suite('recovery code attacks', () => {
     const responses = await Promise.all(
       Array.from({ length: 100 }, () => useCode(app, aal1, wrongRecoveryCode)),
     )
-    const codes = responses.map((response) => String(outcomeOf(response)))
+    const codes = responses.map((response) => String(statusAndCode(response)))
     assert.equal(codes.filter((code) => code === String(failed)).length, 5)
     assert.equal(codes.filter((code) => code === String(locked)).length, 95)
     const right = await useCode(app, other, first)
-    assert.deepEqual(outcomeOf(right), locked)
+    assert.deepEqual(statusAndCode(right), locked)
     assert.equal(right.headers['retry-after'], '900')
     assert.equal(await remaining(app, other), 10)
 
@@ -58,7 +58,7 @@ suite('recovery code attacks', () => {
     })
     const { low: aal1, first } = await userWithRecoveryCodes(app)
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-    const attempt = async () => outcomeOf(await useCode(app, aal1, wrongRecoveryCode))
+    const attempt = async () => statusAndCode(await useCode(app, aal1, wrongRecoveryCode))
     for (let i = 0; i < 3; i++) assert.deepEqual(await attempt(), failed)
     t.mock.timers.setTime(Date.now() + 59_000)
     assert.deepEqual(await attempt(), locked)
@@ -79,7 +79,7 @@ suite('recovery code attacks', () => {
     await fail(steppedUp, 4)
     const again = (await useCode(app, steppedUp, second)).json()
     await fail(again, 5)
-    assert.deepEqual(outcomeOf(await useCode(app, again, second)), locked)
+    assert.deepEqual(statusAndCode(await useCode(app, again, second)), locked)
     const made = (await remakeCodes(app, session)).json()
     assert.equal((await useCode(app, again, made.codes[0])).statusCode, 200)
   })
@@ -93,7 +93,7 @@ suite('recovery code attacks', () => {
       assert.equal(response.statusCode, 200, response.body)
       session = response.json()
     }
-    assert.deepEqual(outcomeOf(await useCode(app, session, wrongRecoveryCode)), failed)
+    assert.deepEqual(statusAndCode(await useCode(app, session, wrongRecoveryCode)), failed)
   })
 
   test('accepts a recovery code after too many wrong TOTP codes', async () => {
@@ -127,7 +127,7 @@ suite('recovery code attacks', () => {
   test('rejects a code of another user and does not consume it', async () => {
     const { app } = await serverFor(factorsOn)
     const [mine, other] = [await userWithRecoveryCodes(app), await userWithRecoveryCodes(app)]
-    assert.deepEqual(outcomeOf(await useCode(app, mine.low, other.first)), failed)
+    assert.deepEqual(statusAndCode(await useCode(app, mine.low, other.first)), failed)
     assert.equal(tokenClaims(mine.low).aal, 'aal1')
     assert.equal((await useCode(app, other.low, other.first)).statusCode, 200)
   })
@@ -151,7 +151,7 @@ suite('recovery code attacks', () => {
         [session.user.id],
       )
       const typed: string = rows[0][code] ?? code
-      assert.deepEqual(outcomeOf(await useCode(app, aal1, typed)), failed)
+      assert.deepEqual(statusAndCode(await useCode(app, aal1, typed)), failed)
       assert.equal(await remaining(app, session), 10)
       const { aal } = tokenClaims(aal1)
       assert.equal(aal, 'aal1')
@@ -163,7 +163,7 @@ suite('recovery code attacks', () => {
     const { low: aal1, session, first } = await userWithRecoveryCodes(app)
     const { id } = session.user
     await asAdmin(app, 'PUT', `/admin/users/${id}`, { ban_duration: '1h' })
-    assert.deepEqual(outcomeOf(await useCode(app, aal1, first)), [403, 'user_banned'])
+    assert.deepEqual(statusAndCode(await useCode(app, aal1, first)), [403, 'user_banned'])
     const left = await asAdmin(app, 'GET', `/admin/users/${id}${ownUrl}`)
     assert.deepEqual(left.json(), { remaining: 10 })
   })
@@ -172,7 +172,7 @@ suite('recovery code attacks', () => {
     const { app } = await serverFor(factorsOn)
     const { low: aal1, session, first } = await userWithRecoveryCodes(app)
     await call(app, '/logout?scope=local', {}, { token: aal1.access_token })
-    assert.deepEqual(outcomeOf(await useCode(app, aal1, first)), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await useCode(app, aal1, first)), [403, 'session_not_found'])
     assert.equal((await getUser(app, session)).statusCode, 200)
     assert.equal(await remaining(app, session), 10)
   })
@@ -185,7 +185,7 @@ suite('recovery code attacks', () => {
       await call(app, url, {}),
       await call(app, `${url}/verify`, {}),
     ]) {
-      assert.deepEqual(outcomeOf(response), [401, 'no_authorization'])
+      assert.deepEqual(statusAndCode(response), [401, 'no_authorization'])
     }
   })
 })

@@ -13,7 +13,7 @@ import {
   userWithRecoveryCodes,
 } from '../../../support/factors/recovery-codes.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
-import { call, getUser, outcomeOf, refresh } from '../../../support/requests.ts'
+import { call, getUser, refresh, statusAndCode } from '../../../support/requests.ts'
 import { signedIn } from '../../../support/users.ts'
 
 const off = {
@@ -63,17 +63,17 @@ suite('recovery code factor', () => {
     const { app } = await serverFor({ ...factorsOn, AUTH_MFA_MAX_ENROLLED_FACTORS: '2' })
     const { session } = await userWithRecoveryCodes(app)
     const exists = await makeCodes(app, session)
-    assert.deepEqual(outcomeOf(exists), [422, 'mfa_verified_factor_exists'])
+    assert.deepEqual(statusAndCode(exists), [422, 'mfa_verified_factor_exists'])
     const another = { factor_type: 'totp', friendly_name: 'Another' }
     const more = await send(app, 'POST', '/factors', session, another)
-    assert.deepEqual(outcomeOf(more), [422, 'too_many_enrolled_mfa_factors'])
+    assert.deepEqual(statusAndCode(more), [422, 'too_many_enrolled_mfa_factors'])
 
     const other = await userWithTotp(app)
     await addTotp(app, other.session, 'Paper')
     const taken = await makeCodes(app, other.session, { friendly_name: 'Paper' })
-    assert.deepEqual(outcomeOf(taken), [422, 'mfa_factor_name_conflict'])
+    assert.deepEqual(statusAndCode(taken), [422, 'mfa_factor_name_conflict'])
     const full = await makeCodes(app, other.session)
-    assert.deepEqual(outcomeOf(full), [422, 'too_many_enrolled_mfa_factors'])
+    assert.deepEqual(statusAndCode(full), [422, 'too_many_enrolled_mfa_factors'])
   })
 
   test('rejects a set when no other factor can be verified', async () => {
@@ -85,7 +85,7 @@ suite('recovery code factor', () => {
       AUTH_MFA_TOTP_VERIFY_ENABLED: 'false',
     })
     const made = await makeCodes(without, session)
-    assert.deepEqual(outcomeOf(made), [422, 'mfa_recovery_codes_sole_factor'])
+    assert.deepEqual(statusAndCode(made), [422, 'mfa_recovery_codes_sole_factor'])
   })
 
   test('responds to malformed JSON with bad_json', async () => {
@@ -99,15 +99,15 @@ suite('recovery code factor', () => {
         ...{ authorization: `Bearer ${access_token}`, 'content-type': 'application/json' },
       }
       const wrong = await app.inject({ method: 'POST', url: path, headers, payload: '{' })
-      assert.deepEqual(outcomeOf(wrong), [400, 'bad_json'], path)
+      assert.deepEqual(statusAndCode(wrong), [400, 'bad_json'], path)
     }
     const headers = { authorization: `Bearer ${aal1.access_token}` }
     const empty = await app.inject({ method: 'POST', url: `${url}/verify`, headers })
-    assert.deepEqual(outcomeOf(empty), [400, 'bad_json'])
+    assert.deepEqual(statusAndCode(empty), [400, 'bad_json'])
     for (const code of ['', ' - ', undefined]) {
       const { access_token: token } = aal1
       const none = await call(app, `${url}/verify`, { code }, { token })
-      assert.deepEqual(outcomeOf(none), [400, 'validation_failed'])
+      assert.deepEqual(statusAndCode(none), [400, 'validation_failed'])
     }
   })
 
@@ -116,10 +116,10 @@ suite('recovery code factor', () => {
     const { session, low: aal1, first, setFactor } = await userWithRecoveryCodes(on.app)
     const { app } = await serverFor({ ...factorsOn, ...off, DATABASE_URL: on.database.url })
     const noEnroll = [422, 'mfa_recovery_codes_enroll_not_enabled']
-    assert.deepEqual(outcomeOf(await makeCodes(app, session)), noEnroll)
-    assert.deepEqual(outcomeOf(await remakeCodes(app, aal1)), noEnroll)
+    assert.deepEqual(statusAndCode(await makeCodes(app, session)), noEnroll)
+    assert.deepEqual(statusAndCode(await remakeCodes(app, aal1)), noEnroll)
     const noVerify = [422, 'mfa_recovery_codes_verify_not_enabled']
-    assert.deepEqual(outcomeOf(await useCode(app, aal1, first)), noVerify)
+    assert.deepEqual(statusAndCode(await useCode(app, aal1, first)), noVerify)
     const headers = {
       ...{ authorization: `Bearer ${aal1.access_token}`, 'content-type': 'application/json' },
     }
@@ -128,7 +128,7 @@ suite('recovery code factor', () => {
       [`${url}/verify`, noVerify],
     ] as const) {
       const wrong = await app.inject({ method: 'POST', url: path, headers, payload: '{' })
-      assert.deepEqual(outcomeOf(wrong), outcome, `${path} before its body`)
+      assert.deepEqual(statusAndCode(wrong), outcome, `${path} before its body`)
     }
     assert.equal((await send(app, 'GET', url, aal1)).json().remaining, 10)
     assert.deepEqual((await send(app, 'DELETE', url, session)).json(), { id: setFactor })
@@ -137,11 +137,11 @@ suite('recovery code factor', () => {
   test('returns mfa_factor_not_found without codes, and mfa_verification_failed for verify', async () => {
     const { app } = await serverFor(factorsOn)
     const { session } = await userWithTotp(app)
-    assert.deepEqual(outcomeOf(await send(app, 'GET', url, session)), missing)
-    assert.deepEqual(outcomeOf(await remakeCodes(app, session)), missing)
-    assert.deepEqual(outcomeOf(await send(app, 'DELETE', url, session)), missing)
+    assert.deepEqual(statusAndCode(await send(app, 'GET', url, session)), missing)
+    assert.deepEqual(statusAndCode(await remakeCodes(app, session)), missing)
+    assert.deepEqual(statusAndCode(await send(app, 'DELETE', url, session)), missing)
     const used = await useCode(app, session, 'a'.repeat(16))
-    assert.deepEqual(outcomeOf(used), [422, 'mfa_verification_failed'])
+    assert.deepEqual(statusAndCode(used), [422, 'mfa_verification_failed'])
   })
 
   test('keeps the factor after the last code, and its id and name when regenerated', async () => {
@@ -160,14 +160,14 @@ suite('recovery code factor', () => {
     const { session, setFactor } = await userWithRecoveryCodes(app)
     const invalid = [400, 'validation_failed']
     const enrolled = await send(app, 'POST', '/factors', session, { factor_type: 'recovery_code' })
-    assert.deepEqual(outcomeOf(enrolled), invalid)
+    assert.deepEqual(statusAndCode(enrolled), invalid)
     const challenged = await send(app, 'POST', `/factors/${setFactor}/challenge`, session)
-    assert.deepEqual(outcomeOf(challenged), invalid)
+    assert.deepEqual(statusAndCode(challenged), invalid)
     const response = { challenge_id: crypto.randomUUID(), code: '123456' }
     const verified = await send(app, 'POST', `/factors/${setFactor}/verify`, session, response)
-    assert.deepEqual(outcomeOf(verified), invalid)
+    assert.deepEqual(statusAndCode(verified), invalid)
     const removed = await send(app, 'DELETE', `/factors/${setFactor}`, session)
-    assert.deepEqual(outcomeOf(removed), [422, 'validation_failed'])
+    assert.deepEqual(statusAndCode(removed), [422, 'validation_failed'])
     assert.equal((await send(app, 'GET', url, session)).statusCode, 200)
   })
 
@@ -175,7 +175,7 @@ suite('recovery code factor', () => {
     const { app } = await serverFor(factorsOn)
     const { email, session, first, setFactor } = await userWithRecoveryCodes(app)
     const aal1 = await signedIn(app, email)
-    assert.deepEqual(outcomeOf(await send(app, 'DELETE', url, aal1)), insufficient)
+    assert.deepEqual(statusAndCode(await send(app, 'DELETE', url, aal1)), insufficient)
     const steppedUp = (await useCode(app, aal1, first)).json()
     assert.deepEqual((await send(app, 'DELETE', url, session)).json(), { id: setFactor })
     const { factors } = (await getUser(app, session)).json()

@@ -12,7 +12,7 @@ import {
   userWithRecoveryCodes,
 } from '../../../support/factors/recovery-codes.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
-import { call, outcomeOf } from '../../../support/requests.ts'
+import { call, statusAndCode } from '../../../support/requests.ts'
 import { bodyOf200, password, signedIn, signIn } from '../../../support/users.ts'
 
 const soleFactor = [422, 'mfa_recovery_codes_sole_factor']
@@ -25,7 +25,7 @@ suite('lifetime of recovery codes', () => {
     const { app } = await serverFor(factorsOn)
     const { factor, session } = await userWithRecoveryCodes(app)
     const removed = await send(app, 'DELETE', `/factors/${factor.id}`, session)
-    assert.deepEqual(outcomeOf(removed), soleFactor)
+    assert.deepEqual(statusAndCode(removed), soleFactor)
     assert.equal(await remaining(app, session), 10)
   })
 
@@ -48,7 +48,7 @@ suite('lifetime of recovery codes', () => {
     assert.equal((await send(app, 'DELETE', `/factors/${factor.id}`, session)).statusCode, 200)
     const left = await signedIn(app, email)
     assert.equal(left.user.factors, undefined)
-    assert.deepEqual(outcomeOf(await useCode(app, left, first)), wrong)
+    assert.deepEqual(statusAndCode(await useCode(app, left, first)), wrong)
     assert.deepEqual(await endings(app, session.user.id), [
       'factor_unenrolled',
       'recovery_codes_deleted',
@@ -97,7 +97,7 @@ suite('lifetime of recovery codes', () => {
     await stepUp(app, back, await addTotp(app, back))
 
     const attacker = await enter()
-    assert.deepEqual(outcomeOf(await useCode(app, attacker, first)), wrong)
+    assert.deepEqual(statusAndCode(await useCode(app, attacker, first)), wrong)
     assert.equal(tokenClaims(attacker).aal, 'aal1')
   })
 })

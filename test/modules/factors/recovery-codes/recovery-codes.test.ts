@@ -25,7 +25,7 @@ import {
 } from '../../../support/factors/recovery-codes.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
 import { until } from '../../../support/processes/until.ts'
-import { call, getUser, outcomeOf, refresh } from '../../../support/requests.ts'
+import { call, getUser, refresh, statusAndCode } from '../../../support/requests.ts'
 import { anonymousUser, signedIn, signUpUser } from '../../../support/users.ts'
 
 const insufficient = [403, 'insufficient_aal']
@@ -86,7 +86,7 @@ suite('recovery codes', () => {
     ])
     assert.deepEqual(stored.rows, [{ aal: 'aal2', factor_id: setFactor }])
     assert.equal(await remaining(app, steppedUp), 9)
-    assert.deepEqual(outcomeOf(await useCode(app, steppedUp, first)), failed)
+    assert.deepEqual(statusAndCode(await useCode(app, steppedUp, first)), failed)
     assert.equal((await getUser(app, before)).statusCode, 200, 'a session at aal2 stays')
     const next = await refresh(app, steppedUp.refresh_token)
     assert.equal(tokenClaims(next.json()).aal, 'aal2')
@@ -97,7 +97,7 @@ suite('recovery codes', () => {
     const { email, low: aal1, first } = await userWithRecoveryCodes(app)
     const other = await signedIn(app, email)
     assert.equal((await useCode(app, aal1, first)).statusCode, 200)
-    assert.deepEqual(outcomeOf(await getUser(app, other)), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await getUser(app, other)), [403, 'session_not_found'])
     const old = await refresh(app, aal1.refresh_token)
     assert.equal(tokenClaims(old.json()).aal, 'aal2')
   })
@@ -133,7 +133,7 @@ suite('recovery codes', () => {
     const made = await remakeCodes(app, session)
     assert.equal(made.statusCode, 200)
     assert.equal(await remaining(app, session), 10)
-    assert.deepEqual(outcomeOf(await useCode(app, aal1, first)), failed)
+    assert.deepEqual(statusAndCode(await useCode(app, aal1, first)), failed)
     assert.equal((await useCode(app, aal1, made.json().codes[9])).statusCode, 200)
   })
 
@@ -142,12 +142,12 @@ suite('recovery codes', () => {
     const { app } = await serverFor({ ...factorsOn, ...anonymous })
     const { low: aal1 } = await userWithRecoveryCodes(app)
     for (const make of [makeCodes, remakeCodes]) {
-      assert.deepEqual(outcomeOf(await make(app, aal1)), insufficient)
-      assert.deepEqual(outcomeOf(await make(app, await signUpUser(app))), insufficient)
+      assert.deepEqual(statusAndCode(await make(app, aal1)), insufficient)
+      assert.deepEqual(statusAndCode(await make(app, await signUpUser(app))), insufficient)
     }
     const unknown = await anonymousUser(app)
-    assert.deepEqual(outcomeOf(await makeCodes(app, unknown)), [403, 'no_authorization'])
-    assert.deepEqual(outcomeOf(await useCode(app, unknown, 'x')), [403, 'no_authorization'])
+    assert.deepEqual(statusAndCode(await makeCodes(app, unknown)), [403, 'no_authorization'])
+    assert.deepEqual(statusAndCode(await useCode(app, unknown, 'x')), [403, 'no_authorization'])
   })
 
   test('generates codes only within AUTH_MFA_FRESHNESS', async (t) => {
@@ -160,7 +160,7 @@ suite('recovery codes', () => {
     // The user has had the factor for longer than a day.
     await app.pool.query('delete from auth.postern_new_sign_in_methods')
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 700_000 })
-    assert.deepEqual(outcomeOf(await remakeCodes(app, session)), insufficient)
+    assert.deepEqual(statusAndCode(await remakeCodes(app, session)), insufficient)
     const again = await stepUp(app, session, factor)
     assert.equal((await remakeCodes(app, again)).statusCode, 200)
   })
@@ -169,8 +169,11 @@ suite('recovery codes', () => {
     const { app } = await serverFor({ ...factorsOn, AUTH_MFA_REQUIRED_ROLES: 'authenticated' })
     const { low: aal1, first } = await userWithRecoveryCodes(app)
     const { access_token: token } = aal1
-    assert.deepEqual(outcomeOf(await call(app, '/sessions', undefined, { token })), insufficient)
-    assert.deepEqual(outcomeOf(await makeCodes(app, aal1)), insufficient)
+    assert.deepEqual(
+      statusAndCode(await call(app, '/sessions', undefined, { token })),
+      insufficient,
+    )
+    assert.deepEqual(statusAndCode(await makeCodes(app, aal1)), insufficient)
     assert.equal(await remaining(app, aal1), 10)
     const steppedUp = (await useCode(app, aal1, first)).json()
     const sessions = await call(app, '/sessions', undefined, { token: steppedUp.access_token })
@@ -217,8 +220,8 @@ suite('recovery codes', () => {
     const other = await userWithTotp(app)
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 601_000 })
     const stale = [400, 'reauthentication_needed']
-    assert.deepEqual(outcomeOf(await remakeCodes(app, session)), stale)
-    assert.deepEqual(outcomeOf(await makeCodes(app, other.session)), stale)
+    assert.deepEqual(statusAndCode(await remakeCodes(app, session)), stale)
+    assert.deepEqual(statusAndCode(await makeCodes(app, other.session)), stale)
     assert.equal(await remaining(app, session), 10)
   })
 
@@ -272,7 +275,7 @@ suite('recovery codes', () => {
       [session.user.id],
     )
     assert.equal(rowCount, 10)
-    assert.deepEqual(outcomeOf(await useCode(app, aal1, 'a'.repeat(16))), failed)
+    assert.deepEqual(statusAndCode(await useCode(app, aal1, 'a'.repeat(16))), failed)
     assert.equal((await useCode(app, aal1, first)).statusCode, 200)
   })
 
@@ -283,10 +286,13 @@ suite('recovery codes', () => {
     assert.deepEqual((await asAdmin(app, 'GET', admin)).json(), { remaining: 10 })
     assert.equal((await asAdmin(app, 'DELETE', admin)).statusCode, 204)
     assert.deepEqual((await asAdmin(app, 'GET', admin)).json(), { remaining: 0 })
-    assert.deepEqual(outcomeOf(await useCode(app, aal1, first)), failed)
+    assert.deepEqual(statusAndCode(await useCode(app, aal1, first)), failed)
     const unknownId = `/admin/users/${crypto.randomUUID()}${ownUrl}`
     for (const method of ['GET', 'DELETE'] as const) {
-      assert.deepEqual(outcomeOf(await asAdmin(app, method, unknownId)), [404, 'user_not_found'])
+      assert.deepEqual(statusAndCode(await asAdmin(app, method, unknownId)), [
+        404,
+        'user_not_found',
+      ])
     }
   })
 
@@ -294,7 +300,7 @@ suite('recovery codes', () => {
     const { app } = await serverFor(factorsOn)
     const { session, low: aal1, first, setFactor } = await userWithRecoveryCodes(app)
     const { codes } = (await send(app, 'POST', ownUrl, session)).json()
-    assert.deepEqual(outcomeOf(await useCode(app, aal1, first)), failed)
+    assert.deepEqual(statusAndCode(await useCode(app, aal1, first)), failed)
     const steppedUp = await send(app, 'POST', `${ownUrl}/verify`, aal1, { code: codes[0] })
     assert.equal(steppedUp.statusCode, 200, steppedUp.body)
     assert.deepEqual((await send(app, 'GET', url, session)).json(), {

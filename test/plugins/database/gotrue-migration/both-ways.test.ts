@@ -28,7 +28,14 @@ import {
 import { emailAfter } from '../../../support/messages/mail-journeys.ts'
 import { codeIn, linkIn } from '../../../support/messages/mail-links.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
-import { call, changeUser, getUser, outcomeOf, refresh, verify } from '../../../support/requests.ts'
+import {
+  call,
+  changeUser,
+  getUser,
+  refresh,
+  statusAndCode,
+  verify,
+} from '../../../support/requests.ts'
 import {
   anonymousUser,
   confirmedUser,
@@ -92,7 +99,7 @@ suite('database shared with GoTrue', () => {
       await signedIn(server.app, email)
 
       const wrong = await signIn(server.app, { email, password: 'another one' })
-      assert.deepEqual(outcomeOf(wrong), [400, 'invalid_credentials'])
+      assert.deepEqual(statusAndCode(wrong), [400, 'invalid_credentials'])
       const [{ encrypted_password } = {}] = await findByEmail(pool, email)
       assert.match(String(encrypted_password), /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$/)
       await signedIn(server.app, email)
@@ -117,7 +124,7 @@ suite('database shared with GoTrue', () => {
     test(`rejects a user ${what} with the correct password`, async () => {
       const encrypted_password = bcryptHash(password, 4)
       const { email } = await newUser({ encrypted_password, ...columns })
-      assert.deepEqual(outcomeOf(await signIn(server.app, { email })), outcome)
+      assert.deepEqual(statusAndCode(await signIn(server.app, { email })), outcome)
     })
   }
 
@@ -125,7 +132,10 @@ suite('database shared with GoTrue', () => {
     const email = newAddress()
     const digest = randomBytes(32).toString('base64url')
     await addUser(pool, { email: digest, deleted_at: new Date(), encrypted_password: null })
-    assert.deepEqual(outcomeOf(await signIn(server.app, { email })), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(await signIn(server.app, { email })), [
+      400,
+      'invalid_credentials',
+    ])
     await confirmedUser(server, email)
   })
 
@@ -191,7 +201,7 @@ suite('database shared with GoTrue', () => {
       [id],
     )
     const late = await refresh(server.app, before.refresh_token)
-    assert.deepEqual(outcomeOf(late), [400, 'refresh_token_already_used'])
+    assert.deepEqual(statusAndCode(late), [400, 'refresh_token_already_used'])
   })
 
   test('refreshes a session created here in GoTrue and here again', async () => {
@@ -234,7 +244,7 @@ suite('database shared with GoTrue', () => {
     assert.equal(await openLink(pool, hash), undefined)
     for (const verification of [{ token_hash: hash }, { email, token: codeIn(message) }]) {
       const again = await verify(server.app, { type: 'recovery', ...verification })
-      assert.deepEqual(outcomeOf(again), [403, 'otp_expired'])
+      assert.deepEqual(statusAndCode(again), [403, 'otp_expired'])
     }
   })
 

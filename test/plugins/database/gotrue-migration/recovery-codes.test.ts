@@ -14,7 +14,7 @@ import { everyFactor, send, tokenClaims, userWithTotp } from '../../../support/f
 import { makeCodes, remaining, url, useCode } from '../../../support/factors/recovery-codes.ts'
 import { gotrueEncrypted } from '../../../support/gotrue/migrated-server.ts'
 import { addUser } from '../../../support/gotrue/users.ts'
-import { getUser, outcomeOf } from '../../../support/requests.ts'
+import { getUser, statusAndCode } from '../../../support/requests.ts'
 import { build } from '../../../support/server.ts'
 import { newAddress, password, signedIn } from '../../../support/users.ts'
 
@@ -52,13 +52,13 @@ suite('GoTrue recovery codes', () => {
     }
 
     const aal1 = await signedIn(app, email)
-    assert.deepEqual(outcomeOf(await useCode(app, aal1, 'a'.repeat(16))), wrong)
+    assert.deepEqual(statusAndCode(await useCode(app, aal1, 'a'.repeat(16))), wrong)
     let session: { access_token: string } = aal1
     for (const code of codes) {
       const steppedUp = await useCode(app, session, code)
       assert.equal(steppedUp.statusCode, 200, steppedUp.body)
       session = steppedUp.json()
-      assert.deepEqual(outcomeOf(await useCode(app, session, code)), wrong)
+      assert.deepEqual(statusAndCode(await useCode(app, session, code)), wrong)
     }
     assert.deepEqual((await send(app, 'GET', url, session)).json(), {
       ...{ id: factor, type: 'recovery_code', total: 2, remaining: 0 },
@@ -143,7 +143,7 @@ suite('recovery codes of an early version', () => {
     assert.equal(await remaining(app, aal1), 2)
     const steppedUp = await useCode(app, aal1, '7K2MQ-9X4OL')
     assert.equal(steppedUp.statusCode, 200, steppedUp.body)
-    assert.deepEqual(outcomeOf(await useCode(app, steppedUp.json(), early)), wrong)
+    assert.deepEqual(statusAndCode(await useCode(app, steppedUp.json(), early)), wrong)
     assert.equal(await remaining(app, aal1), 1)
     assert.deepEqual(await query(database.url, 'select from auth.postern_recovery_codes'), [])
   })

@@ -16,7 +16,7 @@ import { openSession, refresh as refreshThere } from '../../../support/gotrue/se
 import { addUser, mailTo, openLink } from '../../../support/gotrue/users.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
 import { untilRows } from '../../../support/processes/until.ts'
-import { getUser, outcomeOf, refresh, verify } from '../../../support/requests.ts'
+import { getUser, refresh, statusAndCode, verify } from '../../../support/requests.ts'
 import { build } from '../../../support/server.ts'
 import { newAddress } from '../../../support/users.ts'
 
@@ -82,7 +82,7 @@ suite('rolling migration', () => {
       for (const rejected of [
         async (token: string) => assert.equal(await refreshThere(pool, token), undefined),
         async (token: string) =>
-          assert.deepEqual(outcomeOf(await refresh(server.app, token)), [
+          assert.deepEqual(statusAndCode(await refresh(server.app, token)), [
             400,
             'refresh_token_already_used',
           ]),
@@ -121,9 +121,9 @@ suite('rolling migration', () => {
       else assert.equal(await openLink(pool, hash), id)
 
       assert.equal(await openLink(pool, hash), undefined)
-      assert.deepEqual(outcomeOf(await open()), [403, 'otp_expired'])
+      assert.deepEqual(statusAndCode(await open()), [403, 'otp_expired'])
       const typed = await verify(server.app, { type: 'recovery', email, token: code })
-      assert.deepEqual(outcomeOf(typed), [403, 'otp_expired'])
+      assert.deepEqual(statusAndCode(typed), [403, 'otp_expired'])
     }
   })
 
@@ -145,7 +145,7 @@ suite('rolling migration', () => {
         return { waiting }
       })
 
-      assert.deepEqual(outcomeOf(await response.waiting), [403, 'otp_expired'])
+      assert.deepEqual(statusAndCode(await response.waiting), [403, 'otp_expired'])
     })
   }
 

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 
 import type { Session } from '../../../../schemas/session.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
-import { outcomeOf, refresh } from '../../../support/requests.ts'
+import { refresh, statusAndCode } from '../../../support/requests.ts'
 import { build } from '../../../support/server.ts'
 import { watchStatements } from '../../../support/statements.ts'
 import { autoconfirm, signIn, signUpUser } from '../../../support/users.ts'
@@ -64,7 +64,7 @@ suite('custom access token hook as database function', () => {
     assert.equal(decodeJwt(refreshed.access_token).user_role, 'editor')
     await give(user.id, 'blocked')
     const rejected = await signIn(app, { email })
-    assert.deepEqual([...outcomeOf(rejected), rejected.json().msg], [403, 'unknown', 'Blocked'])
+    assert.deepEqual([...statusAndCode(rejected), rejected.json().msg], [403, 'unknown', 'Blocked'])
   })
 
   test('adds only its call to the statements of a refresh', async () => {

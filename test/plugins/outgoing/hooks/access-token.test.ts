@@ -22,7 +22,7 @@ import {
 } from '../../../support/messages/mail-journeys.ts'
 import { codeIn, linkIn } from '../../../support/messages/mail-links.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
-import { call, getUser, outcomeOf, refresh, verify } from '../../../support/requests.ts'
+import { call, getUser, refresh, statusAndCode, verify } from '../../../support/requests.ts'
 import { type App, build } from '../../../support/server.ts'
 import {
   adminToken,
@@ -188,7 +188,7 @@ suite('custom access token hook over HTTP', () => {
     const { email } = await signUpUser(app)
     for (const [name, reply] of wrong) {
       const response = await withResponse(reply, () => signIn(app, { email }))
-      assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'], name)
+      assert.deepEqual(statusAndCode(response), [500, 'unexpected_failure'], name)
       assert.match(response.json().msg, /custom access token hook/, name)
     }
   })
@@ -200,7 +200,7 @@ suite('custom access token hook over HTTP', () => {
     const response = await withResponse({ error: { http_code: 403, message: 'Pay first' } }, () =>
       signIn(app, { email }),
     )
-    assert.deepEqual(outcomeOf(response), [403, 'unknown'])
+    assert.deepEqual(statusAndCode(response), [403, 'unknown'])
     assert.equal(response.json().msg, 'Pay first')
     assert.equal(await sessionsOf(app, user.id), before)
   })
@@ -217,7 +217,7 @@ suite('custom access token hook over HTTP', () => {
     const rejected = await withResponse(rejection, () =>
       verifyChallenge(app, user, factor.id, verification),
     )
-    assert.deepEqual(outcomeOf(rejected), [403, 'unknown'])
+    assert.deepEqual(statusAndCode(rejected), [403, 'unknown'])
 
     const { factors = [] } = (await getUser(app, user)).json<User>()
     assert.deepEqual(
@@ -273,7 +273,10 @@ suite('custom access token hook over HTTP', () => {
 
     // More often than the attempt limit: a code rejected by the hook is no failed attempt.
     for (let i = 0; i < 11; i++) {
-      assert.deepEqual(outcomeOf(await withResponse(rejection, () => use(code))), [403, 'unknown'])
+      assert.deepEqual(statusAndCode(await withResponse(rejection, () => use(code))), [
+        403,
+        'unknown',
+      ])
     }
     const left = await request<{ remaining: number }>(app, 'GET', '/factors/recovery_codes', aal1)
     assert.equal(left.remaining, codes.length)
@@ -295,7 +298,7 @@ suite('custom access token hook over HTTP', () => {
     const rejected = await withResponse({ error: { http_code: 403, message: 'Later' } }, () =>
       refresh(app, refresh_token),
     )
-    assert.deepEqual(outcomeOf(rejected), [403, 'unknown'])
+    assert.deepEqual(statusAndCode(rejected), [403, 'unknown'])
     const again: Session = (await refresh(app, refresh_token)).json()
     assert.notEqual(again.refresh_token, refresh_token)
   })
@@ -307,7 +310,7 @@ suite('custom access token hook over HTTP', () => {
     const rejected = await withResponse({ error: { http_code: 403, message: 'Later' } }, () =>
       refresh(app, before),
     )
-    assert.deepEqual(outcomeOf(rejected), [403, 'unknown'])
+    assert.deepEqual(statusAndCode(rejected), [403, 'unknown'])
     assert.equal((await refresh(app, current)).statusCode, 200)
   })
 
@@ -318,7 +321,7 @@ suite('custom access token hook over HTTP', () => {
       (event) => withClaim(event, { books: 'x'.repeat(20_000) }),
       () => signIn(app, { email }),
     )
-    assert.deepEqual(outcomeOf(response), [422, 'token_too_large'])
+    assert.deepEqual(statusAndCode(response), [422, 'token_too_large'])
   })
 
   test('holds no pool connection while it hangs', async () => {

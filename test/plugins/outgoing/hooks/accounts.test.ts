@@ -8,7 +8,7 @@ import { nextEmail } from '../../../support/messages/mail-journeys.ts'
 import { startSmsServer } from '../../../support/messages/sms-server.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
 import { untilRows } from '../../../support/processes/until.ts'
-import { call, outcomeOf } from '../../../support/requests.ts'
+import { call, statusAndCode } from '../../../support/requests.ts'
 import { build } from '../../../support/server.ts'
 import {
   adminCreatedUser,
@@ -143,7 +143,7 @@ suite('before and after user created hooks over HTTP', () => {
       await asAdmin(app, 'POST', '/admin/generate_link', link),
     ]
     for (const response of rejected) {
-      assert.deepEqual(outcomeOf(response), [403, 'unknown'])
+      assert.deepEqual(statusAndCode(response), [403, 'unknown'])
       assert.equal(response.json().msg, 'Only members may sign up')
     }
     assert.equal(await findUserByEmail(app.db, email, 'authenticated'), undefined)
@@ -154,7 +154,7 @@ suite('before and after user created hooks over HTTP', () => {
     const { app } = await started
     const email = newAddress('blocked')
     await adminCreatedUser(app, { email, email_confirm: true })
-    assert.deepEqual(outcomeOf(await signUp(app, { email })), [403, 'unknown'])
+    assert.deepEqual(statusAndCode(await signUp(app, { email })), [403, 'unknown'])
   })
 
   test('hide a rejection from clients that request a link or code', async () => {
@@ -210,7 +210,7 @@ suite('before and after user created hooks over HTTP', () => {
       "select from pg_stat_activity where datname = current_database() and state like 'idle in%'",
     )
     assert.equal(open.rowCount, 0)
-    assert.deepEqual(outcomeOf(await pending), [422, 'hook_timeout'])
+    assert.deepEqual(statusAndCode(await pending), [422, 'hook_timeout'])
     receiver.answer((event) =>
       event.metadata.name === 'before-user-created' ? onlyAllowed(event) : {},
     )
@@ -285,7 +285,7 @@ suite('before and after user created hooks as database functions', () => {
   test('reject and are called for immediate sign-ups', async () => {
     const { app } = await started
     const rejected = await signUp(app, { email: newAddress('blocked') })
-    assert.deepEqual(outcomeOf(rejected), [403, 'unknown'])
+    assert.deepEqual(statusAndCode(rejected), [403, 'unknown'])
     const email = newAddress()
     assert.equal((await signUp(app, { email })).statusCode, 200)
     const notes = await untilRows(() => readNotes(app))

@@ -13,7 +13,7 @@ import { createHttpClient } from '../../../../plugins/outgoing/http-client/index
 import { HookError } from '../../../../schemas/errors.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
 import { freePort } from '../../../support/processes/free-port.ts'
-import { outcomeOf } from '../../../support/requests.ts'
+import { statusAndCode } from '../../../support/requests.ts'
 import { build } from '../../../support/server.ts'
 import { newAddress, signUp } from '../../../support/users.ts'
 import { vendorServer } from '../../../support/vendor-server.ts'
@@ -302,7 +302,7 @@ test('rejects a private address without a call', async (t) => {
   const response = await signUp(app, { email: newAddress() })
 
   // A called receiver that does not listen would be 422.
-  assert.deepEqual(outcomeOf(response), [500, 'unexpected_failure'])
+  assert.deepEqual(statusAndCode(response), [500, 'unexpected_failure'])
 })
 
 async function rejectionOf(pending: Promise<unknown>): Promise<[number, string]> {

@@ -9,7 +9,7 @@ import {
   ok,
   organizationsOn,
 } from '../../../support/organizations/organizations.ts'
-import { outcomeOf } from '../../../support/requests.ts'
+import { statusAndCode } from '../../../support/requests.ts'
 import {
   addOwner,
   findMemberRole,
@@ -61,7 +61,7 @@ suite('before organization join hook', () => {
     assert.equal(refused.statusCode, 403)
     assert.match(refused.body, /The contract has no seat left/)
     const read = await as(app, user, `GET /organizations/${organization.id}`)
-    assert.deepEqual(outcomeOf(read), [404, 'organization_not_found'])
+    assert.deepEqual(statusAndCode(read), [404, 'organization_not_found'])
     receiver.answer({})
     assert.equal((await accept()).statusCode, 200)
   })

@@ -7,7 +7,7 @@ import { decodeJwt } from 'jose'
 import { externalServer, unverifiedProfile, verifiedProfile } from '../../../support/external.ts'
 import { idTokenServer } from '../../../support/id-token-server.ts'
 import { nextId } from '../../../support/linking.ts'
-import { outcomeOf } from '../../../support/requests.ts'
+import { statusAndCode } from '../../../support/requests.ts'
 import { adminCreatedUser, newAddress } from '../../../support/users.ts'
 import { startHookReceiver } from '../../../support/webhooks/hook-receiver.ts'
 
@@ -76,14 +76,14 @@ test('rejects an id_token sign-in by the before hook and by the token hook', asy
     (await app.db.selectFrom(table).select('id').execute()).length
 
   const attacker = await signInWith({ sub: 'blocked', email: newAddress('blocked') })
-  assert.deepEqual(outcomeOf(attacker), [403, 'unknown'])
+  assert.deepEqual(statusAndCode(attacker), [403, 'unknown'])
   assert.equal(attacker.json().msg, 'Only members may sign up')
   assert.deepEqual([await count('users'), await count('identities')], [0, 0])
 
   rejecting.claims = true
   const registeredUser = { sub: 'member', email: newAddress('member') }
   const unpaid = await signInWith(registeredUser)
-  assert.deepEqual(outcomeOf(unpaid), [402, 'unknown'])
+  assert.deepEqual(statusAndCode(unpaid), [402, 'unknown'])
   assert.equal(unpaid.json().msg, 'Pay first')
   assert.ok(!unpaid.body.includes('access_token'))
   assert.deepEqual([await count('users'), await count('sessions')], [1, 0])

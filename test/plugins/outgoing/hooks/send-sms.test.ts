@@ -10,7 +10,7 @@ import {
   verifyChallenge,
 } from '../../../support/factors/factors.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
-import { call, outcomeOf, verify } from '../../../support/requests.ts'
+import { call, statusAndCode, verify } from '../../../support/requests.ts'
 import { build } from '../../../support/server.ts'
 import { newNumber, signUp, signUpUser } from '../../../support/users.ts'
 import {
@@ -76,7 +76,7 @@ suite('send SMS hook over HTTP', () => {
     receiver.answer({ error: { http_code: 429, message: 'Too many messages' } })
     const rejected = await call(app, '/otp', { phone })
     assert.deepEqual(
-      [...outcomeOf(rejected), rejected.json().msg],
+      [...statusAndCode(rejected), rejected.json().msg],
       [429, 'unknown', 'Too many messages'],
     )
     receiver.answer({})

@@ -19,7 +19,7 @@ import {
 } from '../../../support/factors/recovery-codes.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
 import { until } from '../../../support/processes/until.ts'
-import { getUser, outcomeOf } from '../../../support/requests.ts'
+import { getUser, statusAndCode } from '../../../support/requests.ts'
 import { type App, build } from '../../../support/server.ts'
 import {
   autoconfirm,
@@ -87,7 +87,7 @@ suite('verification attempt hooks over HTTP', () => {
     const { email, ...session } = await signUpUser(app)
     const reply = { decision: 'reject', message: 'Not from here' }
     const response = await withResponse(reply, () => signIn(app, { email }))
-    assert.deepEqual(outcomeOf(response), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(response), [400, 'invalid_credentials'])
     assert.equal(response.json().msg, 'Not from here')
     assert.equal((await getUser(app, session)).statusCode, 200)
     const plain = await withResponse({ decision: 'reject' }, () => signIn(app, { email }))
@@ -99,7 +99,7 @@ suite('verification attempt hooks over HTTP', () => {
     const { email, ...session } = await signUpUser(app)
     const reply = { decision: 'reject', message: 'Stolen', should_logout_user: true }
     await withResponse(reply, () => signIn(app, { email }))
-    assert.deepEqual(outcomeOf(await getUser(app, session)), [403, 'session_not_found'])
+    assert.deepEqual(statusAndCode(await getUser(app, session)), [403, 'session_not_found'])
   })
 
   test('password: does not change the response to a wrong password', async () => {
@@ -139,7 +139,7 @@ suite('verification attempt hooks over HTTP', () => {
     const { app } = await started
     const { email } = await signUpUser(app)
     const rejected = { error: { http_code: 429, message: 'Wait' } }
-    assert.deepEqual(outcomeOf(await withResponse(rejected, () => signIn(app, { email }))), [
+    assert.deepEqual(statusAndCode(await withResponse(rejected, () => signIn(app, { email }))), [
       429,
       'unknown',
     ])
@@ -165,10 +165,10 @@ suite('verification attempt hooks over HTTP', () => {
       const code = isRight ? factor.code() : wrongCode(factor.secret)
       const reply = { decision: 'reject', message: 'Too many wrong codes' }
       const response = await withResponse(reply, () => attempt(app, user, factor, code))
-      assert.deepEqual(outcomeOf(response), [403, 'mfa_verification_rejected'])
+      assert.deepEqual(statusAndCode(response), [403, 'mfa_verification_rejected'])
       assert.equal(response.json().msg, 'Too many wrong codes')
       for (const session of [user, other]) {
-        assert.deepEqual(outcomeOf(await getUser(app, session)), [403, 'session_not_found'])
+        assert.deepEqual(statusAndCode(await getUser(app, session)), [403, 'session_not_found'])
       }
     }
   })
@@ -194,8 +194,8 @@ suite('verification attempt hooks over HTTP', () => {
       const aal1 = await signedIn(app, email)
       const code = i % 2 ? first : 'a'.repeat(16)
       const rejected = await withResponse({ decision: 'reject' }, () => useCode(app, aal1, code))
-      assert.deepEqual(outcomeOf(rejected), [403, 'mfa_verification_rejected'])
-      assert.deepEqual(outcomeOf(await getUser(app, aal1)), [403, 'session_not_found'])
+      assert.deepEqual(statusAndCode(rejected), [403, 'mfa_verification_rejected'])
+      assert.deepEqual(statusAndCode(await getUser(app, aal1)), [403, 'session_not_found'])
     }
     const aal1 = await signedIn(app, email)
     assert.equal(await remaining(app, aal1), 10)
@@ -215,7 +215,7 @@ suite('verification attempt hooks over HTTP', () => {
       assert.equal(wrong.statusCode, 400)
     }
     const locked = await withResponse({ decision: 'continue' }, () => useCode(app, aal1, first))
-    assert.deepEqual(outcomeOf(locked), [429, 'mfa_recovery_codes_locked'])
+    assert.deepEqual(statusAndCode(locked), [429, 'mfa_recovery_codes_locked'])
   })
 
   test('factor: an error is returned to the client, and a wrong code is counted', async () => {
@@ -227,10 +227,10 @@ suite('verification attempt hooks over HTTP', () => {
     const error = { error: { http_code: 418, message: 'Later' } }
     for (let tries = 0; tries < 10; tries++) {
       const response = await withResponse(error, () => verifyChallenge(app, user, factor.id, wrong))
-      assert.deepEqual(outcomeOf(response), [418, 'unknown'])
+      assert.deepEqual(statusAndCode(response), [418, 'unknown'])
     }
     const blocked = await verifyChallenge(app, user, factor.id, wrong)
-    assert.deepEqual(outcomeOf(blocked), [429, 'over_request_rate_limit'])
+    assert.deepEqual(statusAndCode(blocked), [429, 'over_request_rate_limit'])
   })
 })
 
@@ -267,7 +267,7 @@ suite('verification attempt hooks as database functions', () => {
     assert.equal((await signIn(app, { email })).statusCode, 200)
     const second = await signIn(app, { email })
     assert.deepEqual(
-      [...outcomeOf(second), second.json().msg],
+      [...statusAndCode(second), second.json().msg],
       [400, 'invalid_credentials', 'Once is enough'],
     )
 
@@ -275,7 +275,7 @@ suite('verification attempt hooks as database functions', () => {
     const factor = await addTotp(app, user)
     await attempt(app, user, factor, wrongCode(factor.secret))
     const rejected = await attempt(app, user, factor, factor.code())
-    assert.deepEqual(outcomeOf(rejected), [403, 'mfa_verification_rejected'])
+    assert.deepEqual(statusAndCode(rejected), [403, 'mfa_verification_rejected'])
     const names = (await readNotes(app)).map(({ metadata }) => Object(metadata).name)
     assert.ok(names.includes('password-verification') && names.includes('mfa-verification'))
   })

@@ -13,7 +13,7 @@ import { buildApp } from '../../../../server/app.ts'
 import { encryptionKey, testConfig } from '../../../support/config.ts'
 import { gotrueSealed } from '../../../support/gotrue/encryption.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
-import { changeUser, outcomeOf } from '../../../support/requests.ts'
+import { changeUser, statusAndCode } from '../../../support/requests.ts'
 import { type App, build } from '../../../support/server.ts'
 import { adminCreatedUser, newAddress, password, signIn } from '../../../support/users.ts'
 
@@ -65,7 +65,7 @@ suite('password encrypted by GoTrue', () => {
     const { app } = await serverOf()
     const { email, id } = await gotrueEncrypted(app)
     const wrong = await signIn(app, { email, password: 'another one' })
-    assert.deepEqual(outcomeOf(wrong), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(wrong), [400, 'invalid_credentials'])
     for (let times = 0; times < 2; times++) {
       assert.equal((await signIn(app, { email })).statusCode, 200)
     }
@@ -103,7 +103,7 @@ suite('password encrypted by GoTrue', () => {
     const { app, database } = await build(t, { env: keys({ first: key }), lines })
     const readable = await gotrueEncrypted(app)
     const { email } = await gotrueEncrypted(app, 'second', other)
-    assert.deepEqual(outcomeOf(await signIn(app, { email })), [400, 'invalid_credentials'])
+    assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'invalid_credentials'])
     const output = lines.filter((line) => line.includes('stored password hash cannot be parsed'))
     assert.match(output.join(), /second.*AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS/)
     assert.equal(await signInAgain(database.url, keys({ first: key }), readable.email), 200)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { variables } from '../../../../config/groups/index.ts'
-import { outcomeOf } from '../../../support/requests.ts'
+import { statusAndCode } from '../../../support/requests.ts'
 import { build } from '../../../support/server.ts'
 import { autoconfirm, signIn, signUpUser } from '../../../support/users.ts'
 
@@ -44,7 +44,7 @@ suite('password hashing', () => {
         hash?.startsWith(`$argon2id$v=19$m=${MEMORY},t=${TIME},p=${PARALLELISM}$`),
         hash ?? '',
       )
-      assert.deepEqual(outcomeOf(await signIn(app, { email })), [200, ''])
+      assert.deepEqual(statusAndCode(await signIn(app, { email })), [200, ''])
     })
   }
 
@@ -57,10 +57,10 @@ suite('password hashing', () => {
 
       const oneMore = await signIn(app, { email })
 
-      assert.deepEqual(outcomeOf(oneMore), [503, 'service_unavailable'])
+      assert.deepEqual(statusAndCode(oneMore), [503, 'service_unavailable'])
       assert.ok(Number(oneMore.headers['retry-after']) > 0)
       await Promise.all(underWay)
-      assert.deepEqual(outcomeOf(await signIn(app, { email })), [200, ''])
+      assert.deepEqual(statusAndCode(await signIn(app, { email })), [200, ''])
     })
   }
 })

@@ -13,7 +13,7 @@ import {
 import { endingOfSuite } from '../../../support/processes/ending.ts'
 import { client } from '../../../support/providers/fake-provider.ts'
 import { startOpenidProvider } from '../../../support/providers/openid-provider.ts'
-import { call, outcomeOf } from '../../../support/requests.ts'
+import { call, statusAndCode } from '../../../support/requests.ts'
 import { type App, build } from '../../../support/server.ts'
 import { adminToken } from '../../../support/users.ts'
 
@@ -143,7 +143,7 @@ suite('/admin/custom-providers', () => {
   test('rejects a second provider with the same identifier with 400 conflict', async () => {
     await add(app, plain(free('twice')))
     const second = await send(app, 'POST', '', plain(free('twice')))
-    assert.deepEqual(outcomeOf(second), [400, 'conflict'])
+    assert.deepEqual(statusAndCode(second), [400, 'conflict'])
   })
 
   const invalid: Record<string, object> = {
@@ -174,7 +174,7 @@ suite('/admin/custom-providers', () => {
   for (const [what, change] of Object.entries(invalid)) {
     test(`rejects ${what} with 400 validation_failed`, async () => {
       const response = await send(app, 'POST', '', plain({ ...free('invalid'), ...change }))
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
     })
   }
 
@@ -182,14 +182,17 @@ suite('/admin/custom-providers', () => {
     const body = method === 'PUT' ? {} : undefined
     test(`${method} returns 404 for an unknown identifier and 400 without the prefix`, async () => {
       const unknown = await send(app, method, '/custom:unknown', body)
-      assert.deepEqual(outcomeOf(unknown), [404, 'custom_provider_not_found'])
+      assert.deepEqual(statusAndCode(unknown), [404, 'custom_provider_not_found'])
       const unprefixed = await send(app, method, '/unknown', body)
-      assert.deepEqual(outcomeOf(unprefixed), [400, 'validation_failed'])
+      assert.deepEqual(statusAndCode(unprefixed), [400, 'validation_failed'])
     })
   }
 
   test('rejects an unknown type in the list with 400 validation_failed', async () => {
-    assert.deepEqual(outcomeOf(await send(app, 'GET', '?type=saml')), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(await send(app, 'GET', '?type=saml')), [
+      400,
+      'validation_failed',
+    ])
   })
 
   test('rejects a discovery document that is invalid or of another issuer', async (t) => {
@@ -201,7 +204,7 @@ suite('/admin/custom-providers', () => {
       { discovery_url: `${issuer}/jwks` },
     ]) {
       const response = await send(app, 'POST', '', oidcInput(issuer, { ...free('bad'), ...change }))
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], JSON.stringify(change))
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'], JSON.stringify(change))
     }
   })
 })
@@ -223,7 +226,7 @@ suite('/admin/custom-providers in production', () => {
     const urls = { authorization_url: 'https://192.0.2.1', userinfo_url: 'https://192.0.2.1' }
     for (const token_url of privateUrls) {
       const response = await send(app, 'POST', '', plain({ ...urls, token_url }))
-      assert.deepEqual(outcomeOf(response), [400, 'validation_failed'], token_url)
+      assert.deepEqual(statusAndCode(response), [400, 'validation_failed'], token_url)
     }
   })
 
@@ -234,7 +237,7 @@ suite('/admin/custom-providers in production', () => {
     const responses = await Promise.all(
       names.map((name) => send(app, 'POST', '', plain({ identifier: `custom:${name}` }))),
     )
-    const codes = responses.map((response) => outcomeOf(response).join())
+    const codes = responses.map((response) => statusAndCode(response).join())
     assert.deepEqual(codes.toSorted(), [
       '201,',
       '201,',
@@ -255,7 +258,7 @@ suite('/admin/custom-providers in production', () => {
     ] as const) {
       const body = method === 'POST' || method === 'PUT' ? {} : undefined
       const response = await send(app, method, suffix, body)
-      assert.deepEqual(outcomeOf(response), [404, 'feature_disabled'], `${method} ${suffix}`)
+      assert.deepEqual(statusAndCode(response), [404, 'feature_disabled'], `${method} ${suffix}`)
     }
   })
 })

@@ -7,7 +7,7 @@ import { refreshStaleMetadata } from '../../../../modules/saml/index.ts'
 import { serve } from '../../../support/processes/listening.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
 import { createServer } from '../../../support/providers/tls.ts'
-import { outcomeOf } from '../../../support/requests.ts'
+import { statusAndCode } from '../../../support/requests.ts'
 import { buildIdpMetadata, createIdp, signedResponse } from '../../../support/saml/idp.ts'
 import { addIdp, ask, begin, path, post, samlOn } from '../../../support/saml/server.ts'
 import { type App, build } from '../../../support/server.ts'
@@ -150,7 +150,7 @@ suite('/admin/sso/providers', () => {
     const { app } = await server()
     const metadata_xml = createIdp().metadata.replace('HTTP-Redirect', 'HTTP-Artifact')
     const response = await ask(app, 'POST', '', { type: 'saml', metadata_xml })
-    assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
     assert.match(response.json().msg, /HTTP-Redirect or HTTP-POST; HTTP-Artifact is not supported/)
   })
 
@@ -180,7 +180,7 @@ suite('/admin/sso/providers', () => {
     test(`rejects ${title} with 400 validation_failed`, async () => {
       const { app } = await server()
       const body = { type: 'saml', metadata_xml: createIdp().metadata, ...change }
-      assert.deepEqual(outcomeOf(await ask(app, 'POST', '', body)), [400, 'validation_failed'])
+      assert.deepEqual(statusAndCode(await ask(app, 'POST', '', body)), [400, 'validation_failed'])
     })
   }
 
@@ -189,7 +189,7 @@ suite('/admin/sso/providers', () => {
     const missing = `${await metadataServer(t, { xml: '', count: 0 })}/missing`
     for (const metadata_url of [missing, 'https://127.0.0.1:9/metadata']) {
       const response = await ask(app, 'POST', '', { type: 'saml', metadata_url })
-      assert.deepEqual(outcomeOf(response), [400, 'saml_metadata_fetch_failed'])
+      assert.deepEqual(statusAndCode(response), [400, 'saml_metadata_fetch_failed'])
     }
   })
 
@@ -197,7 +197,7 @@ suite('/admin/sso/providers', () => {
     const { app } = await server()
     const metadata_url = 'https://169.254.169.254/latest/meta-data'
     const response = await ask(app, 'POST', '', { type: 'saml', metadata_url })
-    assert.deepEqual(outcomeOf(response), [400, 'saml_metadata_fetch_failed'])
+    assert.deepEqual(statusAndCode(response), [400, 'saml_metadata_fetch_failed'])
   })
 
   test('rejects entity ids, domains and resource ids of other providers', async () => {
@@ -206,17 +206,17 @@ suite('/admin/sso/providers', () => {
     const { idp } = await addIdp(app, { domains: [domain], resource_id })
     const create = (more: object, known = createIdp()) =>
       ask(app, 'POST', '', { type: 'saml', metadata_xml: known.metadata, ...more })
-    assert.deepEqual(outcomeOf(await create({}, idp)), [422, 'saml_idp_already_exists'])
+    assert.deepEqual(statusAndCode(await create({}, idp)), [422, 'saml_idp_already_exists'])
     const upper = { domains: [domain.toUpperCase()] }
-    assert.deepEqual(outcomeOf(await create(upper)), [400, 'sso_domain_already_exists'])
+    assert.deepEqual(statusAndCode(await create(upper)), [400, 'sso_domain_already_exists'])
     const twice = { domains: ['a.example', 'A.example'] }
-    assert.deepEqual(outcomeOf(await create(twice)), [400, 'sso_domain_already_exists'])
+    assert.deepEqual(statusAndCode(await create(twice)), [400, 'sso_domain_already_exists'])
     const conflict = { resource_id: resource_id.toUpperCase() }
-    assert.deepEqual(outcomeOf(await create(conflict)), [422, 'conflict'])
+    assert.deepEqual(statusAndCode(await create(conflict)), [422, 'conflict'])
     const { id } = await addIdp(app)
     const other = await ask(app, 'PUT', `/${id}`, { metadata_xml: createIdp().metadata })
-    assert.deepEqual(outcomeOf(other), [400, 'saml_entity_id_mismatch'])
-    assert.deepEqual(outcomeOf(await ask(app, 'PUT', `/${id}`, upper)), [
+    assert.deepEqual(statusAndCode(other), [400, 'saml_entity_id_mismatch'])
+    assert.deepEqual(statusAndCode(await ask(app, 'PUT', `/${id}`, upper)), [
       400,
       'sso_domain_already_exists',
     ])
@@ -227,7 +227,7 @@ suite('/admin/sso/providers', () => {
       const { app } = await server()
       for (const name of [unique(), 'x', 'resource_x', 'resource_']) {
         const response = await ask(app, method, `/${name}`, method === 'PUT' ? {} : undefined)
-        assert.deepEqual(outcomeOf(response), [404, 'sso_provider_not_found'], name)
+        assert.deepEqual(statusAndCode(response), [404, 'sso_provider_not_found'], name)
       }
     })
   }
@@ -243,7 +243,7 @@ suite('/admin/sso/providers', () => {
     await begin(app, { provider_id: id })
     await ask(app, 'PUT', `/${id}`, { disabled: true })
     const response = await app.inject({ method: 'POST', url: '/sso', payload: { provider_id: id } })
-    assert.deepEqual(outcomeOf(response), [404, 'sso_provider_disabled'])
+    assert.deepEqual(statusAndCode(response), [404, 'sso_provider_disabled'])
   })
 })
 

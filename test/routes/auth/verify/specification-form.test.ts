@@ -7,7 +7,7 @@ import { adminCall } from '../../../support/admin.ts'
 import { emailAfter, emailedToken, pkcePair } from '../../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../../support/messages/mail-links.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
-import { call, outcomeOf, verify } from '../../../support/requests.ts'
+import { call, statusAndCode, verify } from '../../../support/requests.ts'
 import {
   confirmedUser,
   newAddress,
@@ -59,7 +59,7 @@ suite('POST /verify: form of the specification', () => {
     const token = emailedToken(message)
     assert.match(token, /^pkce_/)
     const response = await verify(server.app, { type: 'recovery', token })
-    assert.deepEqual(outcomeOf(response), [400, 'validation_failed'])
+    assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
   })
 
   test('accepts the token with its email and rejects another email without consuming it', async () => {

@@ -7,7 +7,7 @@ import { suite, test } from 'node:test'
 import { oauthServer } from '../../../support/oauth-server.ts'
 import { openBrowser, refreshIn } from '../../../support/page-browser.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
-import { outcomeOf } from '../../../support/requests.ts'
+import { statusAndCode } from '../../../support/requests.ts'
 import { password, signUpUser } from '../../../support/users.ts'
 
 const script = join(import.meta.dirname, '../../console/print-loaded-files.ts')
@@ -30,7 +30,7 @@ suite('account page, disabled', () => {
   test('is not found, and a sign-in without a target continues at the site', async () => {
     const { app } = await serverFor(oauthServer)
     for (const path of ['/account', '/account/devices', '/account/passkeys/options']) {
-      assert.deepEqual(outcomeOf(await app.inject(path)), [404, 'not_found'], path)
+      assert.deepEqual(statusAndCode(await app.inject(path)), [404, 'not_found'], path)
     }
     const { email } = await signUpUser(app)
     const browser = openBrowser(app)
