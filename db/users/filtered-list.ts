@@ -5,8 +5,8 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 
 import type { Database, Db } from '../core/database.ts'
-import { type Cursor, cursorPosition, isAfterCursor } from './list.ts'
-import { type ListedUserRow, selectListedColumns } from './listed-user.ts'
+import { type Cursor, cursorPosition, isAfterCursor, type PlacedUserRow } from './list.ts'
+import { selectListedColumns } from './listed-user.ts'
 import { isListedBy, type Listing } from './search.ts'
 
 export const userStates = [
@@ -45,11 +45,11 @@ export function listFiltered(
   listing: Listing,
   filter: UserFilter,
   { after, size }: { after: Cursor | undefined; size: number },
-): Promise<(ListedUserRow & { place: number })[]> {
+): Promise<PlacedUserRow[]> {
   const { direction } = listing
   return db
     .selectFrom('users')
-    .select(selectListedColumns('users'))
+    .select(selectListedColumns())
     .select(cursorPosition.as('place'))
     .where(isListedBy(listing))
     .where((eb) => matches(eb, filter))

@@ -24,15 +24,13 @@ const times = [
 
 const metadata = ['raw_app_meta_data', 'raw_user_meta_data'] as const
 
-export const listedColumns = ['id', 'is_anonymous', ...texts, ...times, ...metadata] as const
-
 /** A listed user in Postgres's text format: times in UTC without a zone, metadata as JSON. */
 export type ListedUserRow = Pick<UserRow, 'id' | 'is_anonymous' | (typeof texts)[number]> &
   Record<(typeof times)[number] | (typeof metadata)[number], string | null>
 
 /** The columns as text. */
-export function selectListedColumns(table: 'users' | 'page') {
-  const column = (name: (typeof listedColumns)[number]) => sql.ref(`${table}.${name}`)
+export function selectListedColumns() {
+  const column = (name: keyof ListedUserRow) => sql.ref(`users.${name}`)
   const inUtc = (name: (typeof times)[number]) => sql`(${column(name)} at time zone 'utc')`
   return [
     sql<string>`${column('id')}`.as('id'),

@@ -4,7 +4,7 @@ import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kyse
 import type { Database, Db } from '../core/database.ts'
 import { exactCountLimit } from '../core/paging.ts'
 import { searchedName, trigrams } from '../core/searched-name.ts'
-import { type ParamOf, queryOne } from '../core/statement.ts'
+import { type ParamOf, queryOne, queryOneOrThrow, queryVariants } from '../core/statement.ts'
 import { nilUuid } from '../tables/users.ts'
 
 /** A search text for several columns. */
@@ -93,7 +93,33 @@ export function isListedBy(listing: Listing) {
   return isListed((name) => sql`${values[name]}`, searchedIn(listing))
 }
 
-/** Counts the matches, up to `exactCountLimit` + 1, for a page beyond the last. */
+const countStatement = queryVariants((searched: readonly Searched[]) =>
+  queryOneOrThrow((db, value: ParamOf<ListValues>) => {
+    const table = db.selectFrom('users').select(sql<number>`users.tableoid`.as('id'))
+    // -1 without statistics.
+    const estimated = sql`(select reltuples from pg_class where oid = (${table.orderBy('users.id').limit(sql.lit(1))}))`
+    const matches = db
+      .selectFrom('users')
+      .select('users.id')
+      .where(isListed(value, searched))
+      .limit(sql.lit(exactCountLimit + 1))
+    return db.selectNoFrom(
+      sql<number | null>`case when ${estimated} <= ${sql.lit(exactCountLimit)}
+        then (select count(*) from (${matches}) as matches) end`.as('counted'),
+    )
+  }),
+)
+
+/**
+ * Counts the matches, up to `exactCountLimit` + 1, or returns null when the table is large by its statistics: counting
+ * costs many times what finding the first page does.
+ */
+export async function countInSmallTable(db: Db, listing: Listing): Promise<number | null> {
+  const { counted } = await countStatement(searchedIn(listing))(db, listValues(listing))
+  return counted
+}
+
+/** Counts the matches, up to `exactCountLimit` + 1. */
 export async function countListed(db: Db, listing: Listing): Promise<number> {
   const { counted } = await db
     .selectFrom(

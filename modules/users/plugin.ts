@@ -1,6 +1,6 @@
 /** The dependencies and state of this module, and the job that calls the after-user-created hook. */
 import { type Deps, definePlugin } from '../../plugins/define-plugin.ts'
-import { createSearchState } from './admin/search.ts'
+import { createListState } from './admin/list.ts'
 import { afterUserCreatedTask, runAfterUserCreated } from './sign-up/after-user-created.ts'
 import { createHookTiming } from './sign-up/before-user-created.ts'
 
@@ -38,7 +38,7 @@ function createUsers(instance: UsersDeps) {
     ...{ audit, config, db, emails, encryption, events, hooks, jobQueue },
     ...{ bearerAuth, log, otp, passwords, readDb, sessions, usernames },
     hookTiming: createHookTiming(),
-    searchState: createSearchState(),
+    listState: createListState({ readDb }),
   }
 }
 

@@ -6,6 +6,7 @@ import { sources } from './sources.ts'
 
 const only = [
   'modules/statistics/overview.ts',
+  'modules/users/admin/list.ts',
   'modules/users/admin/search.ts',
   'modules/users/plugin.ts',
   'plugins/database/read-db/index.ts',

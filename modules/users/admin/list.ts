@@ -1,0 +1,161 @@
+/** Pages of the list of users, with their totals. */
+import { LRUCache } from 'lru-cache'
+
+import { exactCountLimit } from '../../../db/core/paging.ts'
+import { listFiltered, type UserFilter } from '../../../db/users/filtered-list.ts'
+import { type Cursor, endOfTime, listPage } from '../../../db/users/list.ts'
+import {
+  countInSmallTable,
+  countListed,
+  estimateListed,
+  type Listing,
+} from '../../../db/users/search.ts'
+import type { Deps } from '../../../plugins/define-plugin.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
+import { isUuid } from '../../../schemas/fields.ts'
+import { listedUsersJson } from '../../../schemas/listed-user.ts'
+import type { RequestedNumberedPage, Total } from '../../../schemas/pagination.ts'
+import { shareCalls } from './shared-calls.ts'
+
+export interface PageOfUsers {
+  /** JSON. */
+  body: Buffer
+  total: Total
+  hasNext: boolean
+}
+
+export interface PageAfter {
+  /** JSON. */
+  body: Buffer
+  /** Where the next page starts; absent on the last one. */
+  cursor?: string
+}
+
+/** The cache of estimates per audience: an estimate takes half as long as a page. */
+const kept = { max: 100, ttl: 60_000 }
+
+/** Places of the list are kept for clients that read page after page. */
+const keptPlaces = { max: 1_000, ttl: 60_000 }
+
+/** State of the list between requests. */
+export interface ListState {
+  /** The last row before a page far from the first, by audience, direction and number of rows before it. */
+  places: LRUCache<string, Cursor>
+  /** By audience. */
+  estimates: LRUCache<string, number>
+  /** Counts the users of an audience; null in a large table. */
+  countUsers: (aud: string) => Promise<number | null>
+  /** Whether substrings are indexed; undefined before the first look-up. */
+  isIndexed: boolean | undefined
+}
+
+export const createListState = ({ readDb }: Deps<'readDb'>): ListState => ({
+  places: new LRUCache(keptPlaces),
+  estimates: new LRUCache(kept),
+  countUsers: shareCalls((aud) =>
+    countInSmallTable(readDb, { aud, direction: 'desc', search: undefined }),
+  ),
+  isIndexed: undefined,
+})
+
+type ListDeps = Deps<'readDb'> & { listState: ListState }
+
+/**
+ * A page by number. Where totals are estimates only, a page after one that was read within a minute starts where that
+ * ended: at the same cost for any number, and without repeating or leaving out users when others come or go.
+ */
+export async function listUserPage(
+  deps: ListDeps,
+  listing: Listing,
+  { number, size }: RequestedNumberedPage,
+): Promise<PageOfUsers> {
+  const { places, countUsers } = deps.listState
+  const offset = (number - 1) * size
+  const after = listing.search ? undefined : places.get(placeKey(listing, offset))
+  const window = { offset: after ? 0 : offset, size, after }
+  const [rows, users] = await Promise.all([
+    listPage(deps.readDb, listing, window),
+    listing.search ? null : countUsers(listing.aud),
+  ])
+  const hasNext = rows.length > size
+  const last = hasNext ? rows[size - 1] : undefined
+  if (last && !listing.search && offset + size > exactCountLimit) {
+    places.set(placeKey(listing, offset + size), { createdAt: last.place, id: last.id })
+  }
+  const seen = rows.length > 0 ? offset + rows.length : 0
+  const isLast = !hasNext && (seen > 0 || number === 1)
+  const total = isLast
+    ? { count: seen, exact: true }
+    : await countTotal(deps, listing, { seen, users })
+  const body = listedUsersJson(rows.slice(0, size), { aud: listing.aud })
+  return { body, total: { ...total, exact: total.exact && !after }, hasNext }
+}
+
+const placeKey = ({ aud, direction }: Listing, offset: number) => `${direction} ${offset} ${aud}`
+
+interface Counts {
+  /** Up to the end of the page; 0 for a page beyond the last. */
+  seen: number
+  /** Of a list without a search in a small table. */
+  users: number | null
+}
+
+async function countTotal(
+  deps: ListDeps,
+  listing: Listing,
+  { seen, users }: Counts,
+): Promise<Total> {
+  const counted = await countMatches(deps, listing, { seen, users })
+  if (counted !== null && counted <= exactCountLimit) return { count: counted, exact: true }
+  const estimated = await estimateTotal(deps, listing)
+  return { count: Math.max(estimated, counted ?? 0, seen), exact: false }
+}
+
+async function countMatches({ readDb }: ListDeps, listing: Listing, { seen, users }: Counts) {
+  if (seen === 0) return countListed(readDb, listing)
+  return listing.search ? countInSmallTable(readDb, listing) : users
+}
+
+async function estimateTotal(deps: ListDeps, listing: Listing): Promise<number> {
+  if (listing.search) return estimateListed(deps.readDb, listing)
+  const { estimates } = deps.listState
+  const known = estimates.get(listing.aud)
+  if (known !== undefined) return known
+  const estimated = await estimateListed(deps.readDb, listing)
+  estimates.set(listing.aud, estimated)
+  return estimated
+}
+
+/** The page after a cursor, at a constant cost. Throws validation_failed. */
+export async function listUsersAfter(
+  { readDb: db }: Deps<'readDb'>,
+  listing: Listing,
+  cursor: string | undefined,
+  size: number,
+  filter?: UserFilter,
+): Promise<PageAfter> {
+  const place = { after: readCursor(cursor), size }
+  const rows = filter
+    ? await listFiltered(db, listing, filter, place)
+    : await listPage(db, listing, { ...place, offset: 0 })
+  const users = rows.slice(0, size)
+  const last = users.at(-1)
+  const next = last && rows.length > size && { cursor: toCursor(last.place, last.id) }
+  const { aud } = listing
+  const body = listedUsersJson(users, { aud, ...(next && { next_cursor: next.cursor }) })
+  return { body, ...next }
+}
+
+function toCursor(createdAt: number, id: string): string {
+  return Buffer.from(`${createdAt} ${id}`).toString('base64url')
+}
+
+function readCursor(cursor: string | undefined): Cursor | undefined {
+  if (!cursor) return undefined
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const [, microseconds, id = ''] = /^(-?\d{1,16}) (\S{36})$/.exec(text) ?? []
+  const createdAt = Number(microseconds)
+  // Also false for NaN.
+  if (Math.abs(createdAt) <= endOfTime && isUuid(id)) return { createdAt, id }
+  throw validationFailed('Bad Pagination Parameters: cursor is not from this list')
+}
