@@ -42,8 +42,11 @@ export function createHashQueue(concurrency: number, maxWaiting: number, watch?:
   }
 }
 
-/** All cores when hashes run at low priority; otherwise one stays free for other requests. */
-export function coresToHashOn(standBack: boolean): number {
+/**
+ * At low priority all cores and one more, so that no core waits until the event loop starts the next hash; otherwise one
+ * core stays free for other requests.
+ */
+export function defaultConcurrency(hasLowPriority: boolean): number {
   const cores = availableParallelism()
-  return standBack ? cores : Math.max(1, cores - 1)
+  return hasLowPriority ? cores + 1 : Math.max(1, cores - 1)
 }

@@ -9,7 +9,7 @@ import { type Deps, definePlugin } from '../../define-plugin.ts'
 import { createBreachedPasswords } from './breached-passwords.ts'
 import { createCommonPasswords, readCommonPasswords } from './common-passwords.ts'
 import { createDummyHashes, type DummyHashOptions } from './dummy-hashes.ts'
-import { coresToHashOn, createHashQueue, type HashWatch } from './hash-queue.ts'
+import { createHashQueue, defaultConcurrency, type HashWatch } from './hash-queue.ts'
 import {
   type ArgonParameters,
   hashArgon2id,
@@ -104,7 +104,7 @@ export default definePlugin({
   async create(deps) {
     const { config, db, encryption, log, telemetry } = deps
     const open = opener(deps)
-    const standBack = await lowerPoolPriority()
+    const hasLowPriority = await lowerPoolPriority()
     const passwords = createPasswords({
       argon: {
         memoryCost: config.AUTH_PASSWORD_ARGON2_MEMORY,
@@ -121,7 +121,7 @@ export default definePlugin({
         },
         log,
       },
-      concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || coresToHashOn(standBack),
+      concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || defaultConcurrency(hasLowPriority),
       maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,
       open,
       watch: hashWatch(deps),
