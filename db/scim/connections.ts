@@ -77,15 +77,23 @@ const authenticated = queryOne(
       )
       .selectFrom(selectConnection(db).as('connection'))
       .innerJoin('sso_providers', 'sso_providers.id', 'connection.sso_provider_id')
+      .leftJoin('postern_organizations', 'postern_organizations.id', 'connection.organization_id')
       .selectAll('connection')
-      .select(sql<boolean>`coalesce(sso_providers.disabled, false)`.as('is_disabled'))
+      .select(
+        sql<boolean>`coalesce(sso_providers.disabled, false) or postern_organizations.deleted_at is not null`.as(
+          'is_disabled',
+        ),
+      )
       .where('connection.sso_provider_id', '=', value('connectionId'))
       .where(sql<boolean>`exists (select from token)`),
 )
 
 const usedInterval = 60_000
 
-/** The connection of a valid token, whose use is recorded once a minute. */
+/**
+ * The connection of a valid token, whose use is recorded once a minute. With its provider or its organization it is
+ * disabled.
+ */
 export function findAuthenticatedConnection(
   db: Db,
   { connectionId, tokenHash }: { connectionId: string; tokenHash: string },

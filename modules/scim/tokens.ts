@@ -42,7 +42,7 @@ export async function endScimToken(
 
 /**
  * The connection of the token in the Authorization header. One response for a missing, unknown, expired and revoked
- * token and for one of another connection: 401. A disabled connection: 403.
+ * token and for one of another connection: 401. A disabled connection, or one of a deleted organization: 403.
  */
 export async function authenticateScimClient(
   db: Db,

@@ -64,6 +64,16 @@ suite('SCIM connections', () => {
     assert.equal(name, 'Other')
   })
 
+  test('of a deleted organization are rejected', async (t) => {
+    const { app, client, organization } = await scimServer(t)
+    const { id } = await client.create({ userName: 'ann@corp.test' })
+    const deleted = await asAdmin(app, 'DELETE', `/admin/organizations/${organization}`)
+    assert.equal(deleted.statusCode, 204, deleted.body)
+    assert.deepEqual(scimError(await client.send('GET', `/Users/${id}`)), [403, ''])
+    assert.deepEqual(scimError(await client.send('DELETE', `/Users/${id}`)), [403, ''])
+    assert.deepEqual(scimError(await client.send('POST', '/Users', { userName: 'b' })), [403, ''])
+  })
+
   test('are deleted with their users, whose accounts stay', async (t) => {
     const { app, client } = await scimServer(t)
     await client.create({ userName: 'ann@corp.test', active: false })
