@@ -2,6 +2,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { Metadata, Phone } from './fields.ts'
+import { toUser, User, type UserSource } from './user.ts'
+import { Timestamp, toTimestamp } from './values/timestamp.ts'
 
 const RecordFields = {
   role: Type.Optional(
@@ -15,7 +17,10 @@ const RecordFields = {
   user_metadata: Type.Optional(Metadata),
   app_metadata: Type.Optional(Metadata),
   ban_duration: Type.Optional(
-    Type.String({ description: 'Go-style duration such as 24h or 1h30m; none lifts the ban' }),
+    Type.String({
+      description:
+        'Go-style duration such as 24h or 1h30m; none lifts the ban, and a deactivation by SCIM',
+    }),
   ),
 }
 
@@ -39,3 +44,20 @@ export const NewRecord = Type.Object(NewRecordFields)
 export type NewRecord = Static<typeof NewRecord>
 
 export const UserPath = Type.Object({ user_id: Type.String() })
+
+export const AdminUser = Type.Object(
+  {
+    ...User.properties,
+    deactivated_at: Type.Optional({
+      ...Timestamp,
+      description: 'When a SCIM client deactivated the account',
+    }),
+  },
+  { title: 'AdminUser' },
+)
+export type AdminUser = Static<typeof AdminUser>
+
+/** A user as admins receive one. */
+export function toAdminUser(row: UserSource, deactivatedAt: Date | undefined): AdminUser {
+  return { ...toUser(row), ...(deactivatedAt && { deactivated_at: toTimestamp(deactivatedAt) }) }
+}

@@ -56,6 +56,7 @@ import * as organizationRecords from './0092-organization-records.ts'
 import * as usernames from './0095-usernames.ts'
 import * as scim from './0096-scim.ts'
 import * as roomForUpdates from './0097-room-for-updates.ts'
+import * as deactivations from './0098-deactivations.ts'
 
 export const migrations: Record<string, Migration> = {
   '0001-users': users,
@@ -109,4 +110,5 @@ export const migrations: Record<string, Migration> = {
   '0095-usernames': usernames,
   '0096-scim': scim,
   '0097-room-for-updates': roomForUpdates,
+  '0098-deactivations': deactivations,
 }

@@ -79,3 +79,15 @@ export function listSamlLogins(
     .orderBy('user_id')
     .execute()
 }
+
+export function listSamlLoginsOfUser(
+  trx: Trx,
+  { sso_provider_id, user_id }: Pick<SamlLogin, 'sso_provider_id' | 'user_id'>,
+): Promise<SamlLogin[]> {
+  return trx
+    .selectFrom('postern_saml_logins')
+    .select(columns)
+    .where('user_id', '=', user_id)
+    .where('sso_provider_id', '=', sso_provider_id)
+    .execute()
+}

@@ -1,19 +1,20 @@
-/** The state of a user who was deactivated by a SCIM client. It is separate from a ban, which only an admin lifts. */
+/**
+ * Accounts that a SCIM client deactivated. It is separate from a ban, stays when the connection or the provisioned user
+ * is deleted, and is lifted by a SCIM client or an admin.
+ */
 import { type Expression, expressionBuilder, sql } from 'kysely'
 
-import type { Database, Db } from '../core/database.ts'
+import type { Database, Db, Trx } from '../core/database.ts'
 import { type ParamOf, queryOne, queryOneOrThrow } from '../core/statement.ts'
+import type { DeactivationsTable } from '../tables/scim.ts'
 
 const { exists, selectFrom } = expressionBuilder<Database>()
 
-/** Whether a provisioned user of the account is not active. */
 export const hasDeactivation = (userId: Expression<string>) =>
   exists(
-    selectFrom('scim_users')
+    selectFrom('postern_deactivations')
       .select(sql`1`.as('one'))
-      .where('scim_users.user_id', '=', userId)
-      .where('scim_users.deleted_at', 'is', null)
-      .where('scim_users.active', '=', sql.lit(false)),
+      .where('postern_deactivations.user_id', '=', userId),
   )
 
 const find = queryOneOrThrow((db, value: ParamOf<{ userId: string }>) =>
@@ -39,4 +40,59 @@ const end = queryOne((db, value: ParamOf<{ sessionId: string }>) =>
 /** Deletes a session of a deactivated user. Returns true when there was one. */
 export async function deleteDeactivatedSession(db: Db, sessionId: string): Promise<boolean> {
   return (await end(db, { sessionId })) !== undefined
+}
+
+/** The latest connection is stored. */
+export async function upsertDeactivation(
+  trx: Trx,
+  row: Pick<DeactivationsTable, 'user_id' | 'connection_id'>,
+  now: Date,
+): Promise<void> {
+  await trx
+    .insertInto('postern_deactivations')
+    .values({ ...row, created_at: now })
+    .onConflict((conflict) =>
+      conflict.column('user_id').doUpdateSet({ connection_id: row.connection_id }),
+    )
+    .execute()
+}
+
+/** Returns true when there was one; without a connection, of any. */
+export async function deleteDeactivation(
+  trx: Trx,
+  userId: string,
+  connectionId?: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('postern_deactivations')
+    .where('user_id', '=', userId)
+    .$if(connectionId !== undefined, (qb) => qb.where('connection_id', '=', connectionId ?? ''))
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+export async function findDeactivatedAt(db: Db, userId: string): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom('postern_deactivations')
+    .select('created_at')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return row?.created_at
+}
+
+/** Whether the user is not active at this connection, whatever the account may do otherwise. */
+export async function isDeactivatedAt(
+  db: Db,
+  userId: string,
+  connectionId: string,
+): Promise<boolean> {
+  const found = await db
+    .selectFrom('scim_users')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('sso_provider_id', '=', connectionId)
+    .where('deleted_at', 'is', null)
+    .where('active', '=', false)
+    .executeTakeFirst()
+  return found !== undefined
 }

@@ -52,6 +52,13 @@ export interface ScimConnectionsTable {
   updated_at: Date
 }
 
+/** Accounts that a client deactivated, also after its connection or the provisioned user was deleted. */
+export interface DeactivationsTable {
+  user_id: string
+  connection_id: string
+  created_at: Date
+}
+
 /** Provisioned users whose account was made for them; others were linked to one. */
 export interface ScimAccountsTable {
   scim_user_id: string
@@ -82,6 +89,7 @@ export interface ScimRoleMappingsTable {
 }
 
 export interface ScimTables {
+  postern_deactivations: DeactivationsTable
   postern_scim_accounts: ScimAccountsTable
   postern_scim_connections: ScimConnectionsTable
   postern_scim_group_members: ScimGroupMembersTable

@@ -4,6 +4,7 @@ import { consumeOnce } from '../../db/replays/replays.ts'
 import { issueSamlCode } from '../../db/saml/codes.ts'
 import type { SsoProviderRow } from '../../db/saml/providers.ts'
 import { consumeRelayState, type RelayStateRow } from '../../db/saml/relay-states.ts'
+import { isDeactivatedAt } from '../../db/scim/deactivation.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import {
@@ -11,6 +12,7 @@ import {
   samlRelayStateExpired,
   samlRelayStateNotFound,
   samlResponseInvalid,
+  userDeactivated,
 } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
 import { createAuditEntry, recordAudit } from '../audit/index.ts'
@@ -128,6 +130,7 @@ async function complete(deps: ServiceDeps, trx: Trx, completion: Completion, now
   )
   if (found.state === 'rejected') return found
   const { user, action } = found
+  await rejectDeactivated(deps, trx, user.id, completion.provider)
   if (connection) {
     const signIn = { identity: verified.identity, ip: context.ip }
     await joinByConnection(deps.organizations, trx, connection, user, signIn, now)
@@ -157,4 +160,15 @@ async function complete(deps: ServiceDeps, trx: Trx, completion: Completion, now
   const owner = { ...login, flow_id: null, session_id: stored.facts.session.session_id }
   await storeProviderSession(trx, owner, verified.session)
   return { state: 'session' as const, stored }
+}
+
+/** The account may be active with other ways to sign in. The user is locked. Throws user_deactivated. */
+async function rejectDeactivated(
+  { config }: Deps<'config'>,
+  trx: Trx,
+  userId: string,
+  { id }: SsoProviderRow,
+): Promise<void> {
+  if (!config.AUTH_EXPERIMENTAL_SCIM_ENABLED) return
+  if (await isDeactivatedAt(trx, userId, id)) throw userDeactivated(403)
 }

@@ -1,7 +1,12 @@
 /** Ends SAML sign-ins: revokes their sessions and deletes codes that were not exchanged yet. */
 import type { Trx } from '../../db/core/database.ts'
 import { deleteFlowState } from '../../db/flows/flow-states.ts'
-import { listSamlLogins, type SamlPrincipal } from '../../db/saml/logins.ts'
+import {
+  listSamlLogins,
+  listSamlLoginsOfUser,
+  type SamlLogin,
+  type SamlPrincipal,
+} from '../../db/saml/logins.ts'
 import { lockUsers } from '../../db/users/update-user.ts'
 import { findUser } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
@@ -20,13 +25,30 @@ export async function endLogins(
   const userIds = [...new Set(known.map(({ user_id }) => user_id))]
   if (userIds.length === 0) return
   await lockUsers(trx, userIds)
-  for (const { user_id, session_id, flow_id } of await listSamlLogins(trx, principal)) {
-    if (session_id) await revokeSession(deps.sessions, trx, user_id, session_id, now)
-    if (flow_id) await deleteFlowState(trx, flow_id)
-  }
+  for (const login of await listSamlLogins(trx, principal)) await endLogin(deps, trx, login, now)
   const traits = { provider: `sso:${principal.sso_provider_id}`, reason: 'single logout' }
   for (const id of userIds) {
     const user = await findUser(trx, id)
     if (user) await recordAudit(deps.audit, trx, 'logout', user, { ip, now, traits })
   }
+}
+
+/** The user must be locked. */
+export async function endLoginsOfUser(
+  deps: Deps<'sessions'>,
+  trx: Trx,
+  of: Pick<SamlLogin, 'sso_provider_id' | 'user_id'>,
+  now: Date,
+): Promise<void> {
+  for (const login of await listSamlLoginsOfUser(trx, of)) await endLogin(deps, trx, login, now)
+}
+
+async function endLogin(
+  { sessions }: Deps<'sessions'>,
+  trx: Trx,
+  { user_id, session_id, flow_id }: SamlLogin,
+  now: Date,
+): Promise<void> {
+  if (session_id) await revokeSession(sessions, trx, user_id, session_id, now)
+  if (flow_id) await deleteFlowState(trx, flow_id)
 }

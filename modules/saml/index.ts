@@ -2,6 +2,7 @@
 export { acceptLogout } from './accept-logout.ts'
 export { type AcsOutcome, acceptResponse } from './acs.ts'
 export { beginLogout } from './begin-logout.ts'
+export { endLoginsOfUser } from './end-logins.ts'
 export {
   changeSamlProvider,
   createSamlProvider,

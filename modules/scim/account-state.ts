@@ -4,12 +4,14 @@ import { undoOnError } from '../../db/core/savepoint.ts'
 import { revokeConsents } from '../../db/oauth-server/consents.ts'
 import { deleteAuthorizations } from '../../db/oauth-server/sessions.ts'
 import { deleteProviderIdentity, hasOtherAccess } from '../../db/scim/access.ts'
+import { deleteDeactivation, upsertDeactivation } from '../../db/scim/deactivation.ts'
 import { findIdentifierOwners } from '../../db/users/identifier-owners.ts'
 import { recomputeProviders } from '../../db/users/providers.ts'
 import { findUser, type UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { ApiError } from '../../schemas/errors.ts'
 import { recordAudit } from '../audit/index.ts'
+import { endLoginsOfUser } from '../saml/index.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { deleteUserAsAdmin, verifyEmail } from '../users/index.ts'
 import { hasVerifiedEmailDomain } from './accounts.ts'
@@ -18,29 +20,68 @@ import { type ProvisioningRequest, scimClientInfo, setMembershipActive } from '.
 
 type StateDeps = Deps<'audit' | 'config' | 'events' | 'sessions' | 'users'>
 
-/** Sessions, flows, codes and the grants of OAuth clients end with the transaction that stores the state. */
+/**
+ * Sessions, flows, codes and the grants of OAuth clients end with the transaction that stores the state. Of a user who
+ * confirmed an address outside of the verified domains only what the organization controls ends: the membership, and
+ * sign-ins at its provider.
+ */
 export async function deactivateAccount(
   deps: StateDeps,
   trx: Trx,
   userId: string,
   request: ProvisioningRequest,
 ): Promise<void> {
-  const { now } = request
-  await revokeAllSessions(deps.sessions, trx, userId, {}, now)
-  await revokeConsents(trx, userId, now)
-  await deleteAuthorizations(trx, { user_id: userId })
+  const { connection, now } = request
+  const user = await findUser(trx, userId)
+  if (!user || (await isOfConnection(trx, connection, user))) {
+    await upsertDeactivation(
+      trx,
+      { user_id: userId, connection_id: connection.sso_provider_id },
+      now,
+    )
+    await revokeAllSessions(deps.sessions, trx, userId, {}, now)
+    await revokeConsents(trx, userId, now)
+    await deleteAuthorizations(trx, { user_id: userId })
+  } else {
+    const { sso_provider_id } = connection
+    await endLoginsOfUser(deps, trx, { sso_provider_id, user_id: userId }, now)
+  }
   await setMembershipActive(deps, trx, userId, false, request)
   await recordStateChange(deps, trx, 'user_deactivated', userId, request)
 }
 
+/** Also undoes what another connection left behind, if this one may deactivate the account. */
 export async function reactivateAccount(
   deps: StateDeps,
   trx: Trx,
   userId: string,
   request: ProvisioningRequest,
 ): Promise<void> {
+  await liftDeactivation(trx, userId, request)
   await setMembershipActive(deps, trx, userId, true, request)
   await recordStateChange(deps, trx, 'user_reactivated', userId, request)
+}
+
+/** For a user who is provisioned again: the account may have been deactivated before. */
+export async function undoEarlierDeactivation(
+  deps: StateDeps,
+  trx: Trx,
+  userId: string,
+  request: ProvisioningRequest,
+): Promise<void> {
+  if (!(await liftDeactivation(trx, userId, request))) return
+  await setMembershipActive(deps, trx, userId, true, request)
+  await recordStateChange(deps, trx, 'user_reactivated', userId, request)
+}
+
+async function liftDeactivation(
+  trx: Trx,
+  userId: string,
+  { connection }: ProvisioningRequest,
+): Promise<boolean> {
+  const user = await findUser(trx, userId)
+  const isControlled = user && (await isOfConnection(trx, connection, user))
+  return deleteDeactivation(trx, userId, isControlled ? undefined : connection.sso_provider_id)
 }
 
 /** Deletes an account that was made for the user and that nothing else needs. The account must be locked. */
@@ -92,7 +133,7 @@ export async function followEmail(
   await verifyEmail(deps.users, trx, user.id, { columns: { email }, voidsTokens: true }, now)
 }
 
-/** Not an account that was made for a user who then confirmed an address outside of the verified domains. */
+/** Not an account whose user confirmed an address outside of the verified domains. */
 async function isOfConnection(
   trx: Trx,
   connection: ProvisioningRequest['connection'],

@@ -22,6 +22,7 @@ import {
   followEmail,
   reactivateAccount,
   recordStateChange,
+  undoEarlierDeactivation,
   unlinkAccount,
 } from './account-state.ts'
 import { formerAccount, linkOrCreateAccount, uniqueness } from './accounts.ts'
@@ -64,7 +65,8 @@ export async function createScimUser(
   await joinOrganization(deps, trx, userId, request)
   await recordStateChange(deps, trx, 'user_provisioned', userId, request)
   const created = await requireScimUser(trx, key)
-  if (!created.active) await deactivateAccount(deps, trx, userId, request)
+  if (created.active) await undoEarlierDeactivation(deps, trx, userId, request)
+  else await deactivateAccount(deps, trx, userId, request)
   return created
 }
 

@@ -1,4 +1,4 @@
-import type { User } from '../../../schemas/user.ts'
+import type { AdminUser } from '../../../schemas/admin-user.ts'
 import { changeByApi } from '../../core/api.ts'
 import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -10,7 +10,7 @@ import type { TabProps } from './tab-props.ts'
 
 export function BanDialog({ user, of, onClose }: TabProps & { onClose: () => void }) {
   const set = async (ban_duration: string) =>
-    of.set(await changeByApi<User>('PUT', `/admin/users/${user.id}`, { ban_duration }))
+    of.set(await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, { ban_duration }))
   const ban = async ({ duration = '' }: FormFields) => {
     await set(duration)
     say('The user is banned', () => set('none'))

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
+import type { AdminUser } from '../../../schemas/admin-user.ts'
 import type { Identity } from '../../../schemas/identity.ts'
-import type { User } from '../../../schemas/user.ts'
 import { may } from '../../core/me.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
@@ -36,7 +36,7 @@ export function UserDetails({ user, of }: TabProps) {
   )
 }
 
-function accountFacts(user: User): Facts {
+function accountFacts(user: AdminUser): Facts {
   return [
     ['Email', user.email || 'None'],
     ['New email', user.new_email && `${user.new_email}, not confirmed yet`],
@@ -48,7 +48,7 @@ function accountFacts(user: User): Facts {
   ]
 }
 
-function timeFacts(user: User): Facts {
+function timeFacts(user: AdminUser): Facts {
   const moment = (at: string | undefined) => at && <Moment at={at} />
   return [
     ['Created', moment(user.created_at)],
@@ -60,6 +60,7 @@ function timeFacts(user: User): Facts {
     ['Recovery sent', moment(user.recovery_sent_at)],
     ['Changed', moment(user.updated_at)],
     ['Banned until', moment(user.banned_until)],
+    ['Deactivated by SCIM', moment(user.deactivated_at)],
     ['Deleted', moment(user.deleted_at)],
   ]
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import type { User } from '../../../schemas/user.ts'
+import type { AdminUser } from '../../../schemas/admin-user.ts'
 import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { say } from '../../core/toasts.ts'
@@ -38,7 +38,9 @@ function Editor({ user, of, name, title, children }: EditorProps) {
   const patch = value && patchOf(user[name], value)
   const mayChange = may('PUT /admin/users/{user_id}')
   const send = async (metadata: object) => {
-    const after = await changeByApi<User>('PUT', `/admin/users/${user.id}`, { [name]: metadata })
+    const after = await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, {
+      [name]: metadata,
+    })
     of.set(after)
     setText(formatMetadata(after[name]))
     return after

@@ -1,8 +1,8 @@
-import type { User } from '../../../schemas/user.ts'
+import type { AdminUser } from '../../../schemas/admin-user.ts'
 import type { Resource } from '../../core/resource.ts'
 
 /** The props of each tab of a user. */
 export interface TabProps {
-  user: User
-  of: Resource<User>
+  user: AdminUser
+  of: Resource<AdminUser>
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import type { User } from '../../../schemas/user.ts'
+import type { AdminUser } from '../../../schemas/admin-user.ts'
 import { changeByApi } from '../../core/api.ts'
 import { has, may } from '../../core/me.ts'
 import { say, sayFailed } from '../../core/toasts.ts'
@@ -20,11 +20,12 @@ export function UserMenu(props: TabProps) {
   const { user, of } = props
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
-  const isBanned = statusOf(user).text === 'Banned'
+  const { text: status } = statusOf(user)
+  const isBlocked = status === 'Banned' || status === 'Deactivated'
   const mayChange = may('PUT /admin/users/{user_id}')
   const unban = async () => {
-    of.set(await changeByApi<User>('PUT', `/admin/users/${user.id}`, { ban_duration: 'none' }))
-    say('The ban was lifted')
+    of.set(await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, { ban_duration: 'none' }))
+    say(status === 'Banned' ? 'The ban was lifted' : 'The user is active again')
   }
   return (
     <>
@@ -38,9 +39,9 @@ export function UserMenu(props: TabProps) {
         <button
           type="button"
           disabled={!mayChange}
-          onClick={() => (isBanned ? unban().catch(sayFailed) : setOpen('ban'))}
+          onClick={() => (isBlocked ? unban().catch(sayFailed) : setOpen('ban'))}
         >
-          {isBanned ? 'Lift the ban' : 'Ban'}
+          {isBlocked ? (status === 'Banned' ? 'Lift the ban' : 'Activate') : 'Ban'}
         </button>
         <button
           type="button"

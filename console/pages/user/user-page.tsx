@@ -1,4 +1,4 @@
-import type { User } from '../../../schemas/user.ts'
+import type { AdminUser } from '../../../schemas/admin-user.ts'
 import { getBody } from '../../core/api.ts'
 import { useResource } from '../../core/resource.ts'
 import { Page } from '../../parts/page.tsx'
@@ -27,7 +27,7 @@ const tabs = [
 ] as const
 
 export function UserPage({ id }: { id: string }) {
-  const of = useResource((signal) => getBody<User>(`/admin/users/${id}`, signal), id)
+  const of = useResource((signal) => getBody<AdminUser>(`/admin/users/${id}`, signal), id)
   const { data: user } = of
   return (
     <Page

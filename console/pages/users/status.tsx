@@ -1,4 +1,5 @@
 /** The state of an account. */
+import type { AdminUser } from '../../../schemas/admin-user.ts'
 import type { User } from '../../../schemas/user.ts'
 import { Badge, type Tone } from '../../parts/text.tsx'
 
@@ -7,18 +8,19 @@ interface Status {
   tone: Tone
 }
 
-export function statusOf(user: User, now = Date.now()): Status {
+export function statusOf(user: AdminUser, now = Date.now()): Status {
   if (user.deleted_at) return { text: 'Deleted', tone: 'bad' }
   if (user.banned_until && new Date(user.banned_until).getTime() > now) {
     return { text: 'Banned', tone: 'bad' }
   }
+  if (user.deactivated_at) return { text: 'Deactivated', tone: 'bad' }
   if (user.is_anonymous) return { text: 'Anonymous', tone: 'plain' }
   if (user.confirmed_at) return { text: 'Confirmed', tone: 'good' }
   if (user.invited_at) return { text: 'Invited', tone: 'link' }
   return { text: 'Unconfirmed', tone: 'warn' }
 }
 
-export function UserStatus({ user }: { user: User }) {
+export function UserStatus({ user }: { user: AdminUser }) {
   const { text, tone } = statusOf(user)
   return <Badge tone={tone}>{text}</Badge>
 }

@@ -1,6 +1,7 @@
 /** An admin's change of a user, and its effects on tokens, sessions and identities. */
 import type { Trx } from '../../../db/core/database.ts'
 import { upsertIdentity } from '../../../db/identities/identities.ts'
+import { deleteDeactivation } from '../../../db/scim/deactivation.ts'
 import { deleteKnownDevices } from '../../../db/sessions/known-devices.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
 import { deleteOrphanedSignUp, deleteTokensSentTo } from '../../../db/tokens/by-channel.ts'
@@ -31,7 +32,7 @@ export interface AdminUserChange {
   confirmsPhone: boolean
   userMetadata: UserMetadata | undefined
   appMetadata: UserMetadata | undefined
-  /** Null lifts the ban. */
+  /** Null lifts the ban, and a deactivation by SCIM. */
   bannedUntil: Date | null | undefined
 }
 
@@ -66,6 +67,7 @@ export async function writeChange(
   now: Date,
 ): Promise<void> {
   await updateUser(trx, user.id, columnsOf(change), now)
+  if (change.bannedUntil === null) await deleteDeactivation(trx, user.id)
   await writeProofs(deps, trx, user, change, now)
   await endSessions(deps, trx, user, change, now)
   await voidTokens(trx, user.id, change)

@@ -68,7 +68,7 @@ export const connectionDeletion: FastifyPluginAsyncTypebox = async (fastify) => 
       schema: {
         ...schema,
         summary: 'Delete a SCIM connection with its users, groups and tokens',
-        description: 'The accounts of its users stay, and deactivated ones may sign in again.',
+        description: 'The accounts of its users stay; deactivated ones stay deactivated.',
         response: { 204: NoBody, ...ErrorResponses },
       },
     },

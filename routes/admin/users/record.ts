@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
+import { findDeactivatedAt } from '../../../db/scim/deactivation.ts'
 import {
   changedUserFields,
   deletedUserDetails,
@@ -11,11 +12,10 @@ import {
   readAdminChange,
   updateUserAsAdmin,
 } from '../../../modules/users/index.ts'
-import { RecordChange, UserPath } from '../../../schemas/admin-user.ts'
+import { AdminUser, RecordChange, toAdminUser, UserPath } from '../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { userNotFound } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
-import { toUser, User } from '../../../schemas/user.ts'
 import { EmptyObject } from '../../../schemas/values/empty.ts'
 
 const Deletion = Type.Union([
@@ -29,7 +29,7 @@ const Deletion = Type.Union([
 
 const schema = { tags: ['admin'], params: UserPath }
 
-const userResponse = { 200: User, ...ErrorResponses }
+const userResponse = { 200: AdminUser, ...ErrorResponses }
 
 const readSchema = { ...schema, summary: 'Get a user', response: userResponse }
 
@@ -54,7 +54,7 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get('/admin/users/:user_id', { schema: readSchema }, async ({ params }) => {
     const user = await bearerAuth.findUserById(readUuid('user_id', params.user_id))
     if (!user) throw userNotFound()
-    return toUser(user)
+    return toAdminUser(user, await findDeactivatedAt(db, user.id))
   })
 
   fastify.put('/admin/users/:user_id', { schema: updateSchema }, async (request) => {
@@ -70,7 +70,7 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
       await recordAdminActionOnUser(audit, trx, 'user_modified', request, after, traits)
       return after
     })
-    return toUser(user)
+    return toAdminUser(user, await findDeactivatedAt(db, id))
   })
 
   fastify.delete('/admin/users/:user_id', { schema: deleteSchema }, async (request) => {

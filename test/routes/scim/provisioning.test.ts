@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { adminCall } from '../../support/admin.ts'
+import { adminCall, asAdmin } from '../../support/admin.ts'
+import type { Ending } from '../../support/processes/ending.ts'
 import { call, getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import {
+  activate,
   addOwner,
+  deactivate,
   findMemberRole,
   findScimAccount,
   newClient,
@@ -18,8 +21,6 @@ import { adminCreatedUser, autoconfirm, password, signedIn, signIn } from '../..
 
 const email = 'ann@corp.test'
 const ann = { userName: email, emails: [{ value: email, primary: true }] }
-const deactivate = { op: 'replace', path: 'active', value: false }
-const activate = { op: 'replace', path: 'active', value: true }
 
 /** An account with a password, confirmed by an admin. */
 const newAccount = (app: App, address = email) =>
@@ -172,6 +173,70 @@ suite('deactivation', () => {
   })
 })
 
+suite('a deactivation', () => {
+  const isRejected = async (app: App) =>
+    assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'user_deactivated'])
+
+  async function deactivatedUser(t: Ending) {
+    const server = await scimServer(t)
+    const linked = await linkedUser(server.app, server.client)
+    await server.client.patch(linked.path, deactivate)
+    return { ...server, ...linked }
+  }
+
+  /** With a new connection of the organization. */
+  async function withoutConnection(t: Ending) {
+    const server = await deactivatedUser(t)
+    const { app, client, organization } = server
+    const url = `/admin/scim/connections/${client.connection.id}`
+    assert.equal((await asAdmin(app, 'DELETE', url)).statusCode, 204)
+    return { ...server, next: await newClient(app, { organization_id: organization }) }
+  }
+
+  test('stays when the connection is deleted', async (t) => {
+    await isRejected((await withoutConnection(t)).app)
+  })
+
+  test('stays when the organization is deleted', async (t) => {
+    const { app, organization } = await deactivatedUser(t)
+    await asAdmin(app, 'DELETE', `/admin/organizations/${organization}`)
+    await isRejected(app)
+  })
+
+  test('stays when the client deletes the user', async (t) => {
+    const { app, client, path } = await deactivatedUser(t)
+    assert.equal((await client.send('DELETE', path)).statusCode, 204)
+    await isRejected(app)
+  })
+
+  test('is lifted by the client that creates the user again', async (t) => {
+    const { app, client, path } = await deactivatedUser(t)
+    await client.send('DELETE', path)
+    await client.create({ ...ann, active: false })
+    await isRejected(app)
+    await client.patch(path, activate)
+    assert.equal((await signIn(app, { email })).statusCode, 200)
+  })
+
+  test('is lifted by another client of the domain, with the membership', async (t) => {
+    const { app, id, next, organization } = await withoutConnection(t)
+    await next.create(ann)
+    assert.equal((await signIn(app, { email })).statusCode, 200)
+    assert.equal(await findMemberRole(app, organization, id), 'member active scim')
+  })
+
+  test('is shown to admins and lifted by them', async (t) => {
+    const { app, id } = await withoutConnection(t)
+    const url = `/admin/users/${id}`
+    type Shown = { deactivated_at?: string }
+    assert.ok((await adminCall<Shown>(app, 'GET', url)).deactivated_at)
+    await adminCall(app, 'PUT', url, { ban_duration: '24h' })
+    const after = await adminCall<Shown>(app, 'PUT', url, { ban_duration: 'none' })
+    assert.equal(after.deactivated_at, undefined)
+    assert.equal((await signIn(app, { email })).statusCode, 200)
+  })
+})
+
 suite('deprovisioning', () => {
   const exists = async (app: App, id: string | null) => {
     const row = await app.db
@@ -210,10 +275,9 @@ suite('deprovisioning', () => {
     assert.equal(await findMemberRole(app, other, user_id ?? ''), 'owner active admin')
   })
 
-  test('keeps a linked account, which can sign in again', async (t) => {
+  test('keeps a linked account, which can sign in', async (t) => {
     const { app, client, organization } = await scimServer(t)
     const { id, path } = await linkedUser(app, client)
-    await client.patch(path, deactivate)
     assert.equal((await client.send('DELETE', path)).statusCode, 204)
     assert.equal(await findMemberRole(app, organization, id), undefined)
     assert.equal((await signIn(app, { email })).statusCode, 200)

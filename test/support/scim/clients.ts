@@ -26,6 +26,10 @@ export const enterpriseSchema = 'urn:ietf:params:scim:schemas:extension:enterpri
 export const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group'
 export const patchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
 
+/** Operations of a PATCH. */
+export const deactivate = { op: 'replace', path: 'active', value: false }
+export const activate = { op: 'replace', path: 'active', value: true }
+
 const by = { actor: adminActor('test'), ip: '127.0.0.1' }
 
 /** An organization with a verified domain. */
