@@ -26,13 +26,15 @@ export async function run(args: readonly string[]): Promise<void> {
   }
   const config = readConfig(env, { dev, warn: (notice) => console.error(notice) })
   console.log(`Register exactly this redirect URI with the provider:\n\n  ${callbackUrl(config)}\n`)
-  if (name !== undefined) return console.log(settingsOf(name.toLowerCase(), callbackUrl(config)))
+  if (name !== undefined) {
+    return console.log(describeSettings(name.toLowerCase(), callbackUrl(config)))
+  }
   const on = providerNames.filter((each) => providerSettings(config, each).enabled)
   console.log(on.length === 0 ? 'No provider is enabled.' : `Switched on: ${on.join(', ')}.`)
   console.log(`Known: ${providerNames.join(', ')}.`)
 }
 
-function settingsOf(name: string, callback: string): string {
+function describeSettings(name: string, callback: string): string {
   const known = providerNames.find((each) => each === name)
   if (known === undefined) {
     throw new Error(`${name} is not a known provider. Known: ${providerNames.join(', ')}.`)

@@ -60,7 +60,7 @@ async function add(
   const now = new Date()
   const made = await db.transaction().execute(async (trx) => {
     const created = await createScimConnection(trx, { name, ...target }, now)
-    const traits = traitsOf(created.sso_provider_id, now, { after: { name } })
+    const traits = toAuditTraits(created.sso_provider_id, now, { after: { name } })
     await auditCommand(trx, config, 'scim_connection_created', traits)
     return created
   })
@@ -74,7 +74,7 @@ async function remove({ config, db }: CommandContext, [id = '']: readonly string
   const now = new Date()
   await db.transaction().execute(async (trx) => {
     const { name } = await removeScimConnection(trx, id)
-    const traits = traitsOf(id, now, { before: { name } })
+    const traits = toAuditTraits(id, now, { before: { name } })
     await auditCommand(trx, config, 'scim_connection_deleted', traits)
   })
   console.log(`${id} is removed. The accounts of its users stay.`)
@@ -86,11 +86,17 @@ async function tokens({ db }: CommandContext, [id = '']: readonly string[]): Pro
   if (rows.length === 0) console.log('The connection has no token.')
   for (const row of rows) {
     const used = row.last_used_at?.toISOString() ?? 'never used'
-    console.log([row.id, `${row.prefix}…`, stateOf(row), used, row.name].join('  '))
+    console.log([row.id, `${row.prefix}…`, describeState(row), used, row.name].join('  '))
   }
 }
 
-function stateOf({ revoked_at, expires_at }: { revoked_at: Date | null; expires_at: Date | null }) {
+function describeState({
+  revoked_at,
+  expires_at,
+}: {
+  revoked_at: Date | null
+  expires_at: Date | null
+}) {
   if (revoked_at) return 'revoked'
   return expires_at ? `valid until ${expires_at.toISOString()}` : 'valid'
 }
@@ -105,7 +111,7 @@ async function token(
   const issued = await db.transaction().execute(async (trx) => {
     await requireScimConnection(trx, id)
     const made = await issueScimToken(trx, id, { name, expiresAt }, now)
-    const traits = traitsOf(id, now, { token_id: made.id, after: { name } })
+    const traits = toAuditTraits(id, now, { token_id: made.id, after: { name } })
     await auditCommand(trx, config, 'scim_token_issued', traits)
     return made
   })
@@ -123,12 +129,12 @@ async function revoke(
       trx,
       config,
       'scim_token_revoked',
-      traitsOf(connectionId, now, { token_id: id }),
+      toAuditTraits(connectionId, now, { token_id: id }),
     )
   })
   console.log(`${id} is revoked.`)
 }
 
-function traitsOf(connection_id: string, now: Date, more: object) {
+function toAuditTraits(connection_id: string, now: Date, more: object) {
   return { command: 'npm run scim', now, connection_id, ...more }
 }

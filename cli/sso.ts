@@ -64,7 +64,7 @@ async function add(
     const { id } = await db.transaction().execute(async (trx) => {
       const created = await createSamlProvider(trx, prepared, now)
       const changes = changedFields(undefined, auditedSsoProvider(created))
-      await auditCommand(trx, config, 'sso_provider_created', traitsOf(created, changes, now))
+      await auditCommand(trx, config, 'sso_provider_created', toAuditTraits(created, changes, now))
       return created
     })
     console.log(`${id} is added.`)
@@ -79,12 +79,12 @@ async function remove({ config, db }: CommandContext, name: string): Promise<voi
   await db.transaction().execute(async (trx) => {
     const removed = await removeSamlProvider(trx, id)
     const changes = changedFields(auditedSsoProvider(removed), undefined)
-    await auditCommand(trx, config, 'sso_provider_deleted', traitsOf(removed, changes, now))
+    await auditCommand(trx, config, 'sso_provider_deleted', toAuditTraits(removed, changes, now))
   })
   console.log(`${id} is removed. Its users remain.`)
 }
 
-function traitsOf({ id }: SsoProviderRow, changes: object, now: Date) {
+function toAuditTraits({ id }: SsoProviderRow, changes: object, now: Date) {
   return { command: 'npm run sso', now, provider: `sso:${id}`, ...changes }
 }
 

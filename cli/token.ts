@@ -79,10 +79,10 @@ async function issue(signingKeys: SigningKeys, { config, db }: Context, request:
 async function list(db: Db): Promise<void> {
   const tokens = await listApiTokens(db, new Date())
   if (tokens.length === 0) console.log('No issued token is valid any more.')
-  for (const token of tokens) console.log(lineOf(token))
+  for (const token of tokens) console.log(formatToken(token))
 }
 
-function lineOf({ jti, role, expires_at, revoked_at, kid }: ApiTokenRow): string {
+function formatToken({ jti, role, expires_at, revoked_at, kid }: ApiTokenRow): string {
   const end = expires_at === null ? 'of unknown end' : `until ${expires_at.toISOString()}`
   const state = revoked_at === null ? end : `revoked ${revoked_at.toISOString()}`
   return [jti, (role ?? 'unknown role').padEnd(12), state, ...(kid ? [`key ${kid}`] : [])].join(

@@ -18,8 +18,8 @@ interface Reading {
   also?: readonly [name: ConfigVariableName, text: string]
 }
 
-/** Undefined when both programs read the text alike. `textOf` returns the text of other variables. */
-type Read = (text: string, textOf: (name: ConfigVariableName) => string) => Reading | undefined
+/** Undefined when both programs read the text alike. `getText` returns the text of other variables. */
+type Read = (text: string, getText: (name: ConfigVariableName) => string) => Reading | undefined
 
 const readings: Partial<Record<ConfigVariableName, Read>> = {
   AUTH_SITE_URL: site,
@@ -51,11 +51,11 @@ const readings: Partial<Record<ConfigVariableName, Read>> = {
 
 /** Replaces each such value by GoTrue's reading. */
 export function asGotrueReads(found: FoundNames, warn: (message: string) => void): FoundNames {
-  const textOf = (name: ConfigVariableName) => found.get(name)?.text ?? ''
+  const getText = (name: ConfigVariableName) => found.get(name)?.text ?? ''
   const read = new Map(found)
   for (const [name, asRead] of Object.entries(readings)) {
     const given = found.get(name)
-    const reading = given?.foreign ? asRead(given.text, textOf) : undefined
+    const reading = given?.foreign ? asRead(given.text, getText) : undefined
     if (!given || !reading) continue
     warn(`${given.name} ${reading.says}.`)
     if (reading.text === '') read.delete(name)
@@ -107,10 +107,10 @@ function digits(text: string): Reading | undefined {
 /** GoTrue validates these only when recovery codes are enabled. */
 function ofRecoveryCodes(
   _text: string,
-  textOf: (name: ConfigVariableName) => string,
+  getText: (name: ConfigVariableName) => string,
 ): Reading | undefined {
   const isOn = (['ENROLL', 'VERIFY'] as const).some((what) =>
-    /^(1|t|true)$/i.test(textOf(`AUTH_MFA_RECOVERY_CODES_${what}_ENABLED`)),
+    /^(1|t|true)$/i.test(getText(`AUTH_MFA_RECOVERY_CODES_${what}_ENABLED`)),
   )
   return isOn ? undefined : { text: '', says: 'is ignored while recovery codes are off' }
 }
@@ -148,9 +148,9 @@ function smsProvider(text: string): Reading | undefined {
 
 /** GoTrue reads a hook's secrets only when it has a URL; its example file has an invalid one. */
 function hookSecret(name: (typeof hookNames)[number]): Read {
-  return (_text, textOf) => {
-    const isUsed = /^https?:/i.test(textOf(`AUTH_HOOK_${name}_URI`))
-    const isOn = /^(true|1|t|yes|on)$/i.test(textOf(`AUTH_HOOK_${name}_ENABLED`))
+  return (_text, getText) => {
+    const isUsed = /^https?:/i.test(getText(`AUTH_HOOK_${name}_URI`))
+    const isOn = /^(true|1|t|yes|on)$/i.test(getText(`AUTH_HOOK_${name}_ENABLED`))
     return isUsed && isOn ? undefined : { text: '', says: 'is ignored while its hook is off' }
   }
 }

@@ -33,7 +33,7 @@ export function readConfig(env: Environment, { dev, warn }: ReadOptions): Config
   const texts = Object.fromEntries([...found].map(([variable, { text }]) => [variable, text]))
   const read = readEnvironment({ entries, texts, dev, incomplete: false })
   if (isFaulty(read)) {
-    const own = mistakesOf(read, { entries, found, texts, dev, env })
+    const own = toIssues(read, { entries, found, texts, dev, env })
     throw new ConfigError(own, listUnknownNames(env))
   }
   const signed = asGotrueSigned(read, found)
@@ -66,7 +66,7 @@ interface Given {
 }
 
 /** Issues of single variables, and issues between valid variables. */
-function mistakesOf({ missing, wrong }: ConfigIssues, source: Given): ConfigIssue[] {
+function toIssues({ missing, wrong }: ConfigIssues, source: Given): ConfigIssue[] {
   const { entries, found, texts, env } = source
   const faulty = new Set([...missing, ...wrong])
   const own = entries.flatMap(([variable, schema]) => {
@@ -74,7 +74,7 @@ function mistakesOf({ missing, wrong }: ConfigIssues, source: Given): ConfigIssu
     const at = found.get(variable)
     if (!faulty.has(variable)) return []
     if (!at) return [{ variable, problem: notSet(typoSuggestion(variable, env)), remedy }]
-    return [{ variable: at.name, problem: problemOf(at.text, schema), remedy }]
+    return [{ variable: at.name, problem: describeProblem(at.text, schema), remedy }]
   })
   const right = Object.fromEntries(Object.entries(texts).filter(([name]) => !faulty.has(name)))
   const rest = readEnvironment({ ...source, texts: right, incomplete: true })
@@ -87,7 +87,7 @@ function mistakesOf({ missing, wrong }: ConfigIssues, source: Given): ConfigIssu
   return [...own, ...given.filter((mistake) => !isTolerated(mistake) && !isLeftOut(mistake))]
 }
 
-function problemOf(text: string, schema: TSchema): string {
+function describeProblem(text: string, schema: TSchema): string {
   if (isQuoted(text)) return 'is in quotation marks, which are part of the value'
   return schema['x-secret'] ? 'has an invalid value' : `is "${cut(text)}"`
 }

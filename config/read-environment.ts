@@ -30,7 +30,7 @@ export function readEnvironment({
   const values: Partial<Record<string, unknown>> = {}
   const issues: ConfigIssues = { missing: [], wrong: [] }
   for (const [name, schema] of entries) {
-    const text = texts[name] ?? defaultOf(schema)
+    const text = texts[name] ?? copyDefault(schema)
     const isMissing = text === undefined && !(OptionalKind in schema)
     if (isMissing && !incomplete) issues.missing.push(name)
     const parsed = parse(schema, text)
@@ -56,7 +56,7 @@ export function accepts(schema: TSchema, text: string): boolean {
 }
 
 /** A copy, so that two configurations do not share a list. */
-function defaultOf({ default: preset }: TSchema): unknown {
+function copyDefault({ default: preset }: TSchema): unknown {
   return typeof preset === 'object' ? structuredClone(preset) : preset
 }
 

@@ -47,14 +47,14 @@ export function settingFault(name: string, text: string): string | undefined {
   if (/^AUTH_MAILER_TEMPLATES_/.test(name) && !/^(https:\/\/|<|\{\{)/.test(text)) {
     return `${name} must be a template that starts with < or {{, or an address that starts with https://`
   }
-  const read = valuesOf({ [name]: text })
+  const read = readValues({ [name]: text })
   return 'wrong' in read ? `${name} must be ${expectation(schema)}` : undefined
 }
 
 /** The values of texts; invalid texts are skipped. */
 export function settingValues(texts: Readonly<Record<string, string>>): Record<string, unknown> {
   const right = Object.entries(texts).filter(([name, text]) => !settingFault(name, text))
-  const read = valuesOf(Object.fromEntries(right))
+  const read = readValues(Object.fromEntries(right))
   if ('wrong' in read) return {}
   const values: Readonly<Record<string, unknown>> = read
   return Object.fromEntries(right.map(([name]) => [name, values[name]]))
@@ -69,5 +69,5 @@ export function settingConflicts(config: Config, values: Record<string, unknown>
     .map(({ variable, problem, remedy }) => `${variable} ${problem}; ${remedy}`)
 }
 
-const valuesOf = (texts: Readonly<Record<string, string>>) =>
+const readValues = (texts: Readonly<Record<string, string>>) =>
   readEnvironment({ entries: settableEntries, texts, dev: false, incomplete: true })

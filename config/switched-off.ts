@@ -19,7 +19,7 @@ export function withoutSwitchedOff(found: FoundNames, warn: (notice: string) => 
   const kept = new Map<string, Found>(found)
   for (const [variable, schema] of variableEntries) {
     const at = found.get(variable)
-    const flag = switchOf(variable)
+    const flag = findSwitch(variable)
     if (!at || flag === undefined || isOn(flag, found) || accepts(schema, at.text)) continue
     const problem = schema['x-secret'] ? 'has an invalid value' : `is "${at.text}"`
     const remedy = `it must be ${expectation(schema)}`
@@ -31,7 +31,7 @@ export function withoutSwitchedOff(found: FoundNames, warn: (notice: string) => 
   return kept
 }
 
-function switchOf(variable: string): Switch | undefined {
+function findSwitch(variable: string): Switch | undefined {
   const [, flag] = Object.entries(switches).find(([prefix]) => variable.startsWith(prefix)) ?? []
   return flag === variable ? undefined : flag
 }

@@ -10,7 +10,7 @@ import type { Config } from './groups/index.ts'
  */
 export function validationSchema(config: Config) {
   const entries = listEntries(Object.keys(config))
-  const groups = Map.groupBy(entries, ([, schema]) => JSON.stringify(rulesOf(schema)))
+  const groups = Map.groupBy(entries, ([, schema]) => JSON.stringify(pickRules(schema)))
   const patterns = [...groups].map(([rules, group]) => {
     const names = group.map(([name]) => name)
     return [`^(${names.join('|')})$`, JSON.parse(rules)] as const
@@ -26,7 +26,7 @@ export function validationSchema(config: Config) {
 const isRequired = (schema: TSchema) => !(OptionalKind in schema)
 
 /** Removes keywords that only document a variable. */
-function rulesOf(schema: TSchema): object {
+function pickRules(schema: TSchema): object {
   const entries = Object.entries(schema)
   return Object.fromEntries(entries.filter(([word]) => !/^(x-|description$|default$)/.test(word)))
 }

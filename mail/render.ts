@@ -82,7 +82,7 @@ export function createMailRenderer(options: MailRendererOptions) {
 }
 
 /** Returns the custom subject for the language, else the built-in one in the language of the body. */
-function subjectOf(
+function renderSubject(
   { options, subjects }: RenderContext,
   kind: EmailKind,
   reader: Reader,
@@ -99,7 +99,7 @@ function subjectOf(
   return oneLine(subject ?? '') || oneLine(standard.render(reader.variables(bodyTag)))
 }
 
-async function bodyOf(
+async function renderBody(
   { options, templates }: RenderContext,
   kind: EmailKind,
   reader: Reader,
@@ -140,8 +140,8 @@ async function compose<Kind extends EmailKind>(
     variables: (each: string) =>
       localVariables(variables, options.speech(each), options.providerTitles),
   }
-  const { html, text, tag: bodyTag } = await bodyOf(context, kind, reader, tell)
-  return { subject: subjectOf(context, kind, reader, bodyTag, tell), html, text }
+  const { html, text, tag: bodyTag } = await renderBody(context, kind, reader, tell)
+  return { subject: renderSubject(context, kind, reader, bodyTag, tell), html, text }
 }
 
 function tellUnknown(kind: EmailKind, template: Template, tell: Tell): void {

@@ -58,16 +58,16 @@ export function classify(
   if (isTextSent) {
     return new MailTransportError(
       'ambiguous',
-      `the connection was lost after the text was sent (${causeOf(failure)})`,
+      `the connection was lost after the text was sent (${getCause(failure)})`,
     )
   }
   // Rejected before a connection was used: no recipient, or a message above the server's size limit.
   if (failure.code === 'EENVELOPE' || failure.code === 'EMESSAGE') {
-    return new MailTransportError('permanent', `the email cannot be sent (${causeOf(failure)})`)
+    return new MailTransportError('permanent', `the email cannot be sent (${getCause(failure)})`)
   }
   return new MailTransportError(
     'temporary',
-    `the mail server was not reached (${causeOf(failure)})`,
+    `the mail server was not reached (${getCause(failure)})`,
   )
 }
 
@@ -80,6 +80,6 @@ function isFinal({ command }: SmtpFailure, code: number): boolean {
   return command === 'RCPT TO' || command === 'DATA' || (command === 'MAIL FROM' && code === 552)
 }
 
-function causeOf({ originalCode, timeoutType, code }: SmtpFailure): string {
+function getCause({ originalCode, timeoutType, code }: SmtpFailure): string {
   return originalCode ?? timeoutType ?? code ?? 'unknown cause'
 }

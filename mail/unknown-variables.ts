@@ -6,7 +6,7 @@ import type { RootName } from './go-template/root-names.ts'
 import type { Template } from './go-template/template.ts'
 import { type EmailKind, emailKindDefinitions, mailKindNames } from './kinds/index.ts'
 
-const ofAnyKind = new Set(mailKindNames.flatMap((kind) => [...variablesOf(kind)]))
+const ofAnyKind = new Set(mailKindNames.flatMap((kind) => [...listVariables(kind)]))
 
 /** The maximum edit distance of a typo. */
 const maxEdits = 4
@@ -16,7 +16,7 @@ const maxEdits = 4
  * several types.
  */
 export function unknownVariables(kind: EmailKind, { names }: Template): string[] {
-  const known = variablesOf(kind)
+  const known = listVariables(kind)
   const tested = new Set(names.flatMap(({ name, isTested }) => (isTested ? [name] : [])))
   const isForOthers = (name: string) => ofAnyKind.has(name) && tested.has(name)
   const first = new Map<string, RootName>()
@@ -32,7 +32,7 @@ export function unknownVariables(kind: EmailKind, { names }: Template): string[]
   })
 }
 
-function variablesOf(kind: EmailKind): Set<string> {
+function listVariables(kind: EmailKind): Set<string> {
   const own = Object.keys(emailKindDefinitions[kind].variables.properties)
   return new Set([...own, ...localNames(own)])
 }

@@ -15,7 +15,7 @@ export interface IdTokenRequest {
 
 export interface IdTokenContext {
   /** By provider, or by issuer for a token without a provider. */
-  upstreamOf(provider: string): ProviderHttp
+  getProviderHttp(provider: string): ProviderHttp
   /** The enabled providers by name, custom OpenID providers included. */
   providers: ReadonlyMap<string, ProviderSettings>
   /** Additional issuers with their accepted audiences. */
@@ -50,7 +50,7 @@ function selectByName(name: string, { providers }: IdTokenContext): Selection {
   if (!settings) {
     throw new IdTokenError('provider_disabled', `Provider ${quote(name)} is not enabled`)
   }
-  return { provider: name, rules, settings, audiences: audiencesOf(settings) }
+  return { provider: name, rules, settings, audiences: listAudiences(settings) }
 }
 
 /** An issuer of a known provider selects that provider, enabled or not; then the additional issuers. */
@@ -70,7 +70,7 @@ function selectByIssuer(issuer: string, clientId: string, context: IdTokenContex
     throw new IdTokenError('validation_failed', 'The client_id is not allowed for this issuer')
   }
   const accepts = (candidate: string) => candidate === issuer
-  const rules = { accepts, nonce: true, profile: genericProfileOf }
+  const rules = { accepts, nonce: true, profile: toGenericProfile }
   return { provider: issuer, rules, settings: unset, audiences }
 }
 
@@ -81,9 +81,9 @@ const unset: ProviderSettings = {
   skipNonceCheck: false,
 }
 
-const genericProfileOf: IdTokenRules['profile'] = (claims) => genericProfile(claims)
+const toGenericProfile: IdTokenRules['profile'] = (claims) => genericProfile(claims)
 
-function audiencesOf({ clientIds, bundleId }: ProviderSettings): readonly string[] {
+function listAudiences({ clientIds, bundleId }: ProviderSettings): readonly string[] {
   return bundleId ? [...clientIds, bundleId] : clientIds
 }
 

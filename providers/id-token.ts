@@ -33,7 +33,7 @@ export async function identityFromIdToken(
   try {
     const claimed = readIssuer(idToken)
     if (request.provider && issuer && !sameIssuer(issuer, claimed)) throw otherIssuer(provider)
-    const claims = await verifyIdToken(context.upstreamOf(provider).issuers, idToken, {
+    const claims = await verifyIdToken(context.getProviderHttp(provider).issuers, idToken, {
       audiences,
       accessToken,
       now: context.now,
@@ -47,7 +47,7 @@ export async function identityFromIdToken(
     const identity = toProviderIdentity(rules.profile(claims, settings))
     return { provider, identity, emailOptional: settings.emailOptional }
   } catch (error) {
-    throw faultOf(error)
+    throw toIdTokenError(error)
   }
 }
 
@@ -62,7 +62,7 @@ function checkNonce(claimed: string, nonce = '') {
   }
 }
 
-function faultOf(error: unknown): unknown {
+function toIdTokenError(error: unknown): unknown {
   if (!(error instanceof ProviderError)) return error
   if (error.kind === 'discovery') {
     return new IdTokenError('unreachable', 'The provider could not be reached', { cause: error })

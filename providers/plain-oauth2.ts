@@ -11,11 +11,11 @@ export const plainOauth2: Pick<ProviderDefinition, 'create' | 'idToken'> = {
   create(settings, upstream) {
     const { custom } = settings
     return oauth2Provider(settings, upstream, {
-      endpoints: () => endpointsOf(custom),
+      endpoints: () => requireEndpoints(custom),
       scopes: settings.scopes ?? [],
       ...customFlow(settings, { isOpenid: false }),
       async profile({ get }) {
-        const { userinfo } = endpointsOf(custom)
+        const { userinfo } = requireEndpoints(custom)
         return mappedProfile(asRecord(await get(userinfo)), custom ?? noMapping)
       },
     })
@@ -24,7 +24,7 @@ export const plainOauth2: Pick<ProviderDefinition, 'create' | 'idToken'> = {
 
 const noMapping = { pkce: true, attributeMapping: {}, claimsAllowlist: [], authorizationParams: {} }
 
-function endpointsOf(custom: CustomSettings | undefined) {
+function requireEndpoints(custom: CustomSettings | undefined) {
   if (custom?.endpoints) return custom.endpoints
   throw new ProviderError('configuration', 'the endpoints are missing')
 }

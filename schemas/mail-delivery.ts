@@ -53,7 +53,7 @@ export function toMailDelivery(row: Source): MailDelivery {
     id,
     kind,
     locale,
-    status: statusOf(row),
+    status: toStatus(row),
     attempts,
     response: response ?? reason,
     created_at: toTimestamp(row.created_at),
@@ -63,7 +63,7 @@ export function toMailDelivery(row: Source): MailDelivery {
   }
 }
 
-function statusOf({ state, outcome }: Source): Static<typeof Status> {
+function toStatus({ state, outcome }: Source): Static<typeof Status> {
   if (state === 'dead') return outcome === 'permanent' ? 'refused' : 'failed'
   return state === 'queued' && outcome === 'temporary' ? 'deferred' : state
 }

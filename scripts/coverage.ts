@@ -38,10 +38,10 @@ export function parseRows(page: string): Row[] {
   return lines
     .map((line) => line.slice(2, -2).split(/(?<!\\) \| /))
     .filter(([what]) => what !== 'The specification')
-    .map(([what = '', cell = '']) => ({ what, tests: testsOf(cell) }))
+    .map(([what = '', cell = '']) => ({ what, tests: parseTests(cell) }))
 }
 
-function testsOf(cell: string): Row['tests'] {
+function parseTests(cell: string): Row['tests'] {
   return cell.split('<br>').map((entry) => {
     const [file = '', ...title] = entry.split(separator)
     return { file, title: title.join(separator).replaceAll('\\|', '|') }

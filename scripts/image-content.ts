@@ -18,7 +18,7 @@ const baseMiB = 80
 
 const program = programFiles(root)
 const packages = productionFiles()
-const sizes = [...program, ...packages].map((file) => sizeOf(join(root, file)))
+const sizes = [...program, ...packages].map((file) => measureSize(join(root, file)))
 const total = (kind: 'plain' | 'compressed') =>
   sizes.reduce((sum, size) => sum + size[kind], 0) / 2 ** 20
 const problems = program
@@ -46,7 +46,7 @@ function productionFiles(): string[] {
   )
 }
 
-function sizeOf(file: string) {
+function measureSize(file: string) {
   const content = readFileSync(file)
   return { plain: content.length, compressed: gzipSync(content, { level: 1 }).length }
 }

@@ -20,7 +20,7 @@ const lines = Map.groupBy(files, ({ path }) => path.split('/')[0] ?? path)
   .toArray()
   .toSorted((a, b) => b.lines - a.lines)
 const total = lines.reduce((sum, { lines: count }) => sum + count, 0)
-const percentOf = (count: number) => Math.round((count * 1000) / total) / 10
+const toPercent = (count: number) => Math.round((count * 1000) / total) / 10
 
 const levels = cycles.length === 0 ? computeLevels(folders) : new Map<string, number>()
 const depth = Math.max(...levels.values())
@@ -29,7 +29,7 @@ for (let level = depth; level >= 1; level--) {
   console.log(`level ${level}: ${members.toSorted().join(', ')}`)
 }
 const [largest] = lines
-const share = percentOf(largest?.lines ?? 0)
+const share = toPercent(largest?.lines ?? 0)
 console.log(
   `${files.length} files, ${cycles.length} import cycles, ${depth} levels, largest folder ${largest?.folder} with ${share} % of ${total} lines`,
 )

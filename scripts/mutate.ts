@@ -66,12 +66,12 @@ function report(outcomes: readonly Outcome[]): void {
 /** Returns the first cited test that fails with the change. */
 async function tryOne(workshop: Workshop, mutation: Mutation): Promise<Outcome['failed']> {
   const cited = Map.groupBy(
-    rowOf(mutation).tests.filter(({ file }) => counts(mutation, file)),
+    findRow(mutation).tests.filter(({ file }) => counts(mutation, file)),
     ({ file }) => file,
   )
   for (const [file, tests] of cited) {
     const undo = workshop.apply(asSource(mutation))
-    const selected = partOf(mutation) ?? tests.map(({ title }) => title)
+    const selected = listParts(mutation) ?? tests.map(({ title }) => title)
     const { failed } = await workshop.run(file, selected).finally(undo)
     const noticed = tests.find(({ title }) => failed.some((full) => isWithin(full, title)))
     if (noticed) return noticed
@@ -84,7 +84,9 @@ async function checkUnchanged(workshop: Workshop, outcomes: Outcome[]): Promise<
   const noticed = outcomes.filter(({ failed }) => failed !== undefined)
   const byFile = Map.groupBy(noticed, ({ failed }) => failed?.file ?? '')
   for (const [file, each] of byFile) {
-    const titles = each.flatMap(({ mutation, failed }) => partOf(mutation) ?? failed?.title ?? [])
+    const titles = each.flatMap(
+      ({ mutation, failed }) => listParts(mutation) ?? failed?.title ?? [],
+    )
     const { failed, passed } = await workshop.run(file, [...new Set(titles)])
     for (const outcome of each) {
       const title = outcome.failed?.title ?? ''
@@ -97,11 +99,11 @@ async function checkUnchanged(workshop: Workshop, outcomes: Outcome[]): Promise<
   }
 }
 
-function partOf(mutation: Mutation): string[] | undefined {
+function listParts(mutation: Mutation): string[] | undefined {
   return 'part' in mutation ? [mutation.part] : undefined
 }
 
-function rowOf({ row }: Mutation): Row {
+function findRow({ row }: Mutation): Row {
   const found = rows.filter(({ what }) => what.replaceAll('`', '').startsWith(row))
   const [first] = found
   if (!first) throw new Error(`docs/coverage.md has no row that begins with ${row}`)

@@ -50,12 +50,12 @@ type Cells = Record<string, string>
 function tables(): Cells[] {
   return text.split(/\n{2,}/).flatMap((block) => {
     if (!block.startsWith('| ')) return []
-    const [head = [], , ...rows] = block.split('\n').map(cellsOf)
+    const [head = [], , ...rows] = block.split('\n').map(splitCells)
     return rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at] ?? ''])))
   })
 }
 
-function cellsOf(line: string): string[] {
+function splitCells(line: string): string[] {
   return line
     .replace(/^\| ?| ?\|$/g, '')
     .split(' | ')
@@ -69,7 +69,7 @@ function toSettings({ Variable: names, Required, Default, Meaning = '' }: Cells)
     names.includes(' or ') || names.includes('also read as') ? [names] : names.split(', ')
   return settings.flatMap((setting) => {
     const [name = '', ...aliases] = setting.match(/[A-Z][A-Z_]{3,}/g) ?? []
-    return namesOf(name, Meaning).map((each) => ({
+    return listNames(name, Meaning).map((each) => ({
       ...{ name: each, aliases, required: Required === 'yes' },
       default: isStated(Default) ? Default : undefined,
     }))
@@ -81,7 +81,7 @@ function isStated(preset: string | undefined): boolean {
 }
 
 /** X stands for each provider; a URL only for those named by the row. */
-function namesOf(name: string, meaning: string): string[] {
+function listNames(name: string, meaning: string): string[] {
   if (!name.startsWith('AUTH_EXTERNAL_X_')) return [name]
   const isForSome = name.endsWith('_URL')
   const providers = specifiedProviders.filter(

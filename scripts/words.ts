@@ -111,13 +111,13 @@ function main(args: readonly string[]): number {
   const rows = countWords(found)
   console.table(rows)
   if (!args.includes('--check')) return 0
-  const tooMany = new Set(rows.filter(({ count, limit }) => count > limit).flatMap(formsOf))
+  const tooMany = new Set(rows.filter(({ count, limit }) => count > limit).flatMap(listForms))
   for (const { file, line, form } of found) {
     if (tooMany.has(form)) console.error(`${file}:${line}: "${form}"`)
   }
   return tooMany.size === 0 ? 0 : 1
 }
 
-const formsOf = ({ words: forms }: { words: string }) => forms.split(', ')
+const listForms = ({ words: forms }: { words: string }) => forms.split(', ')
 
 if (import.meta.main) process.exitCode = main(process.argv.slice(2))

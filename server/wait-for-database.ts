@@ -18,7 +18,7 @@ export async function waitForDatabase(
   log: Pick<FastifyBaseLogger, 'warn'>,
 ): Promise<void> {
   const deadline = Date.now() + maxWaitMs
-  const place = placeOf(connectionString)
+  const place = describeServer(connectionString)
   let isFirst = true
   for (;;) {
     const obstacle = await findObstacle(connectionString)
@@ -27,7 +27,7 @@ export async function waitForDatabase(
     if (obstacle !== 'standby' && (isFinal(obstacle) || isLate)) {
       throw unreachable(connectionString, obstacle)
     }
-    if (isFirst) log.warn(`the database ${place} ${stateOf(obstacle)}; waiting`)
+    if (isFirst) log.warn(`the database ${place} ${describeState(obstacle)}; waiting`)
     isFirst = false
     await pause(500)
   }
@@ -45,9 +45,9 @@ async function findObstacle(connectionString: string): Promise<'standby' | undef
   }
 }
 
-function stateOf(obstacle: 'standby' | Error): string {
+function describeState(obstacle: 'standby' | Error): string {
   if (obstacle === 'standby') return 'is a standby, which takes no writes'
-  return `does not respond yet (${reasonOf(obstacle)})`
+  return `does not respond yet (${describeError(obstacle)})`
 }
 
 /** Retrying does not help. */
@@ -69,26 +69,26 @@ function isAboutEncryption(error: unknown): boolean {
 }
 
 /** Host and database, without credentials and parameters. */
-function placeOf(connectionString: string): string {
+function describeServer(connectionString: string): string {
   const url = URL.parse(connectionString)
   return url
     ? `${decodeURIComponent(url.pathname.slice(1))} on ${url.host || 'this machine'}`
     : 'of DATABASE_URL'
 }
 
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   // A host with several addresses fails with an error for each.
   const [first] = error instanceof AggregateError ? error.errors : []
-  if (first !== undefined) return reasonOf(first)
+  if (first !== undefined) return describeError(first)
   return error instanceof Error ? error.message || error.name : String(error)
 }
 
 function unreachable(connectionString: string, error: unknown): Error {
-  const place = placeOf(connectionString)
+  const place = describeServer(connectionString)
   const hint = isAboutEncryption(error)
     ? 'Check sslmode in DATABASE_URL'
     : 'Check that it runs and that host, user, password and database name are correct'
   return new Error(
-    `The database of DATABASE_URL cannot be used: ${place}: ${reasonOf(error)}. ${hint} (docs/errors.md).`,
+    `The database of DATABASE_URL cannot be used: ${place}: ${describeError(error)}. ${hint} (docs/errors.md).`,
   )
 }

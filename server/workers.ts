@@ -31,7 +31,7 @@ export async function startWorkers(
       if (stopping) return
       log.error(
         { worker: index, pid: worker.process.pid, exit_code: code, signal },
-        endOf(index, code, signal),
+        describeExit(index, code, signal),
       )
       setTimeout(() => !stopping && start(index), replacementMs)
     })
@@ -61,7 +61,7 @@ export async function startWorkers(
 }
 
 /** Describes the exit: out of memory, killed, or an error in the code. */
-function endOf(index: number, code: number | null, signal: string | null): string {
+function describeExit(index: number, code: number | null, signal: string | null): string {
   const how = signal ? `was killed by ${signal}` : `ended with code ${code}`
   return `worker ${index} ${how} and will be replaced`
 }

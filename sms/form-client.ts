@@ -61,14 +61,14 @@ export function createFormClient({ fetch, timeoutMs, retryDelayMs }: FormClientO
     const signal = AbortSignal.timeout(timeoutMs)
     try {
       const answer = await post(request, signal).catch((error) => {
-        if (neverConnected.has(codeOf(error))) return undefined
+        if (neverConnected.has(getErrorCode(error))) return undefined
         throw error
       })
       if (answer !== undefined && !request.retryable?.(answer)) return answer
       await sleep(retryDelayMs, undefined, { signal })
       return await post(request, signal)
     } catch (error) {
-      const code = codeOf(error)
+      const code = getErrorCode(error)
       const mayBeSent = !neverConnected.has(code)
       throw new SmsError(request.provider, `no answer (${code})`, { mayBeSent })
     }
@@ -89,7 +89,7 @@ function parse(text: string): unknown {
 }
 
 /** The error code of the system or of undici, else the name of the error (TimeoutError). */
-function codeOf(error: unknown): string {
+function getErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { cause } = error
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined

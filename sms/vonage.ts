@@ -36,25 +36,25 @@ export function vonage(settings: VonageSettings, post: PostForm): SmsProvider {
       const answer = await post({
         provider: 'vonage',
         url: `${settings.url}/sms/json`,
-        form: { from: settings.from, to: phone, text, ...credentials, ...encodingOf(text) },
+        form: { from: settings.from, to: phone, text, ...credentials, ...getEncoding(text) },
         // A throttled message was not accepted, so that a retry cannot send it twice.
-        retryable: (first) => outcomeOf(first)?.status === throttledStatus,
+        retryable: (first) => getFirstMessage(first)?.status === throttledStatus,
       })
       return read(answer)
     },
   }
 }
 
-function encodingOf(text: string): Record<string, string> {
+function getEncoding(text: string): Record<string, string> {
   return /\P{ASCII}/u.test(text) ? { type: 'unicode' } : {}
 }
 
-function outcomeOf({ body }: FormResponse) {
+function getFirstMessage({ body }: FormResponse) {
   return Value.Check(Answer, body) ? body.messages[0] : undefined
 }
 
 function read(answer: FormResponse): { messageId: string } {
-  const outcome = outcomeOf(answer)
+  const outcome = getFirstMessage(answer)
   if (outcome === undefined) throw new SmsError('vonage', ...unreadableResponse(answer))
   if (outcome.status !== acceptedStatus) {
     throw new SmsError('vonage', `status ${outcome.status}: ${outcome['error-text'] ?? ''}`)

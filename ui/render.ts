@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Eta } from 'eta'
 
 import type { CaptchaWidget } from './captcha.ts'
-import { type Say, type TextName, textsOf } from './texts.ts'
+import { getTexts, type Say, type TextName } from './texts.ts'
 
 export type PageName =
   | 'sign-in'
@@ -49,7 +49,8 @@ const eta = new Eta({ views: join(folder, 'templates'), cache: true, autoEscape:
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const script = read('webauthn.js')
 
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+const toHashSource = (text: string) =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /**
  * Forms post to this server only. A redirect to a client is a page that navigates, which `form-action` does not
@@ -58,8 +59,8 @@ const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).di
 const policyWith = (style: string, hosts: string) =>
   [
     "default-src 'none'",
-    `style-src ${hashOf(style)} ${hosts}`.trim(),
-    `script-src ${hashOf(script)} ${hosts}`.trim(),
+    `style-src ${toHashSource(style)} ${hosts}`.trim(),
+    `script-src ${toHashSource(script)} ${hosts}`.trim(),
     `connect-src 'self' ${hosts}`.trim(),
     ...(hosts ? [`frame-src ${hosts}`] : []),
     "form-action 'self'",
@@ -97,4 +98,4 @@ export function definePages<Name extends string, Text extends string>(
 }
 
 /** The pages of sign-in, consent, devices and sign-out. */
-export const hostedPages = definePages<PageName, TextName>(textsOf)
+export const hostedPages = definePages<PageName, TextName>(getTexts)

@@ -37,7 +37,7 @@ const languages: Record<string, Texts> = {
 }
 
 /** English for a custom language. */
-export function textsOf(tag: string): Say {
+export function getTexts(tag: string): Say {
   return sayFrom(languages[tag] ?? en)
 }
 

@@ -54,7 +54,7 @@ async function create(context: CommandContext, email: string, role: AdminRole): 
   if (!user) return printLink(context, email, role)
   await db.transaction().execute(async (trx) => {
     await addAdmin(trx, user.id, role, now)
-    await auditCommand(trx, config, 'admin_added', { command, now, role, ...subjectOf(user) })
+    await auditCommand(trx, config, 'admin_added', { command, now, role, ...toAuditUser(user) })
   })
   console.log(`${email} is an admin with the role ${role}.${hint(context)}`)
 }
@@ -73,13 +73,13 @@ async function remove({ config, db }: CommandContext, email: string): Promise<vo
   if (!user) throw new Error(`No user has the address ${email}.`)
   await db.transaction().execute(async (trx) => {
     const { role } = await removeAdmin(trx, user.id)
-    const traits = { before: { role }, ...subjectOf(user) }
+    const traits = { before: { role }, ...toAuditUser(user) }
     await auditCommand(trx, config, 'admin_removed', { command, now, ...traits })
   })
   console.log(`${email} is no longer an admin. The account remains.`)
 }
 
-const subjectOf = ({ id, email }: UserRecord) => ({ user_id: id, user_email: email ?? '' })
+const toAuditUser = ({ id, email }: UserRecord) => ({ user_id: id, user_email: email ?? '' })
 
 /** What is missing for the admin to sign in. */
 function hint({ config }: Pick<CommandContext, 'config'>): string {

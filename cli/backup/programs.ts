@@ -18,7 +18,7 @@ type Name = 'pg_dump' | 'pg_restore'
 export async function findProgram(name: Name, minMajor: number): Promise<string> {
   const installed = folders.flatMap((folder) => globSync(`${folder}/${name}`))
   for (const program of [name, ...installed]) {
-    if ((await versionOf(program)) >= minMajor) return program
+    if ((await readVersion(program)) >= minMajor) return program
   }
   throw new Error(
     `${name} of Postgres ${minMajor} or later is required: install the client programs (postgresql-client-${minMajor}).`,
@@ -26,7 +26,7 @@ export async function findProgram(name: Name, minMajor: number): Promise<string>
 }
 
 /** Returns 0 when there is no such program. */
-async function versionOf(program: string): Promise<number> {
+async function readVersion(program: string): Promise<number> {
   const said = await run(program, ['--version'], {}).catch(() => '')
   return Number(/\s(\d+)/.exec(said)?.[1] ?? 0)
 }

@@ -79,7 +79,7 @@ async function show({ db }: CommandContext, operand: string): Promise<void> {
 async function create({ config, db }: CommandContext, _: string, values: Values): Promise<void> {
   const now = new Date()
   const made = await db.transaction().execute(async (trx) => {
-    const created = await createClient({ config }, trx, fieldsOf(values), 'manual', now)
+    const created = await createClient({ config }, trx, toClientFields(values), 'manual', now)
     const traits = { command, now, client_id: created.client.id }
     await auditCommand(trx, config, 'oauth_client_created', traits)
     return created
@@ -89,7 +89,7 @@ async function create({ config, db }: CommandContext, _: string, values: Values)
   if (secret) console.error('The secret is only shown now: store it.')
 }
 
-function fieldsOf(values: Values): NewOauthClient {
+function toClientFields(values: Values): NewOauthClient {
   const { name, redirect = [], auth, scope, grant, resource, logout } = values
   return {
     redirect_uris: redirect,

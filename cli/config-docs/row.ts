@@ -53,9 +53,9 @@ export function toVariableRow(name: string, schema: TSchema): ReferenceRow {
   return {
     name,
     aliases: schema['x-aliases'] ?? [],
-    type: typeOf(schema),
+    type: describeType(schema),
     required,
-    preset: required ? '' : presetOf(schema),
+    preset: required ? '' : describeDefault(schema),
     presetIsValue: schema.default !== undefined,
     ignored: schema['x-inert'] !== undefined,
     meaning: [schema.description, withoutEffect(schema)].filter(Boolean).join(' '),
@@ -63,7 +63,7 @@ export function toVariableRow(name: string, schema: TSchema): ReferenceRow {
   }
 }
 
-function typeOf(schema: TSchema): string {
+function describeType(schema: TSchema): string {
   const type: string = schema['x-type']
   const shown = type === 'choice' ? schema.enum.join(', ') : (types[type] ?? type)
   return shown + range(schema)
@@ -75,7 +75,7 @@ function range({ minimum, maximum, 'x-type': type }: TSchema): string {
   return minimum > 0 ? `, from ${minimum}` : ''
 }
 
-function presetOf(schema: TSchema): string {
+function describeDefault(schema: TSchema): string {
   const preset: unknown = schema['x-default-text'] ?? schema.default
   if (Array.isArray(preset)) return preset.join(',')
   if (typeof preset === 'object' || preset === undefined) return ''

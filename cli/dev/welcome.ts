@@ -23,9 +23,9 @@ ${consoleLine(config)}${accountLine(config)}  Example           ${url}/dev/examp
   Inbox             ${url}/dev/inbox
   Guide             ${url}/docs/guide
   Reference         ${url}/docs
-  Your site         ${siteOf(config)}
-  Mail              ${mailOf(config)}
-  Database          ${databaseOf(config)}
+  Your site         ${describeSite(config)}
+  Mail              ${describeMail(config)}
+  Database          ${describeDatabase(config)}
 
   anon key          ${tokens.anon}
   service_role key  ${tokens.service_role}
@@ -54,17 +54,17 @@ function firstAdmin(link: string | undefined): string {
 }
 
 /** The target of links in emails. */
-function siteOf({ AUTH_SITE_URL: site, AUTH_API_EXTERNAL_URL: own }: Config): string {
+function describeSite({ AUTH_SITE_URL: site, AUTH_API_EXTERNAL_URL: own }: Config): string {
   const isOurs = site.startsWith(own) && site.endsWith('/dev/signed-in')
   return isOurs ? `${site} (until AUTH_SITE_URL is set)` : site
 }
 
-function mailOf({ AUTH_SMTP_HOST: host }: Config): string {
+function describeMail({ AUTH_SMTP_HOST: host }: Config): string {
   return host === undefined ? 'only in the inbox' : `SENT through ${host}, also in the inbox`
 }
 
 /** The password is shown for the embedded database only. */
-function databaseOf({ DATABASE_URL: text }: Config): string {
+function describeDatabase({ DATABASE_URL: text }: Config): string {
   const url = URL.parse(text)
   return url?.hostname === '127.0.0.1' ? text : databaseName(text)
 }

@@ -68,7 +68,7 @@ export async function run(args: readonly string[]): Promise<void> {
     throw new Error(`${to} is not an email address`)
   }
   const results = await examineEnvironment(upgrade ? upgradeChecks : checks, to)
-  console.log(json ? JSON.stringify(summaryOf(results), null, 2) : toText(results))
+  console.log(json ? JSON.stringify(summarize(results), null, 2) : toText(results))
   if (results.some(({ level }) => level === 'fail')) process.exitCode = 1
 }
 
@@ -78,8 +78,8 @@ async function examineEnvironment(
 ): Promise<Result[]> {
   const notices: string[] = []
   try {
-    const warnOf = (notice: string) => notices.push(notice)
-    const config = readConfig(withDotEnv(process.env), { dev: false, warn: warnOf })
+    const collectNotice = (notice: string) => notices.push(notice)
+    const config = readConfig(withDotEnv(process.env), { dev: false, warn: collectNotice })
     const configured = notices.map(warn)
     const first = configured.length > 0 ? configured : [pass('Every variable has a valid value.')]
     return [...named('configuration', first), ...(await examineAll(config, chosen, to))]
@@ -98,7 +98,7 @@ async function examineEnvironment(
 
 /** Runs the checks for a server with this configuration. */
 export async function runDoctorChecks(config: Config) {
-  return summaryOf(await examineAll(config, checks, undefined))
+  return summarize(await examineAll(config, checks, undefined))
 }
 
 async function examineAll(
@@ -141,7 +141,7 @@ async function heard(check: Check, context: DoctorContext): Promise<DoctorFindin
 const named = (check: string, findings: DoctorFinding[]): Result[] =>
   findings.map((finding) => ({ check, ...finding }))
 
-function summaryOf(results: Result[]) {
+function summarize(results: Result[]) {
   const count = (level: DoctorFinding['level']) =>
     results.filter((one) => one.level === level).length
   return { passed: count('pass'), warnings: count('warn'), failed: count('fail'), results }
@@ -152,6 +152,6 @@ function toText(results: Result[]): string {
   const lines = results.map(
     ({ level, check, sentence }) => `${level}  ${check.padEnd(width)}  ${sentence}`,
   )
-  const { passed, warnings, failed } = summaryOf(results)
+  const { passed, warnings, failed } = summarize(results)
   return [...lines, '', `${passed} passed, ${warnings} warnings, ${failed} failed`].join('\n')
 }

@@ -73,7 +73,7 @@ async function ours(
 
 async function certificate({ protocol, hostname, port }: URL, now: Date): Promise<DoctorFinding[]> {
   if (protocol !== 'https:') return []
-  const until = await expiryOf(hostname.replace(/^\[|\]$/g, ''), Number(port || 443))
+  const until = await readExpiry(hostname.replace(/^\[|\]$/g, ''), Number(port || 443))
   // An unreachable server is reported by the check of the key set.
   if (!until) return []
   const days = Math.floor((until.getTime() - now.getTime()) / 86_400_000)
@@ -82,7 +82,7 @@ async function certificate({ protocol, hostname, port }: URL, now: Date): Promis
   return [warn(`${fact}: check that it is renewed automatically.`)]
 }
 
-function expiryOf(host: string, port: number): Promise<Date | undefined> {
+function readExpiry(host: string, port: number): Promise<Date | undefined> {
   return new Promise((resolve) => {
     // Trust is checked by the fetch; here the certificate is only read.
     const name = isIP(host) ? {} : { servername: host }

@@ -23,7 +23,7 @@ export async function providers({ config, fetch, now }: DoctorContext): Promise<
       if (!provider) return fail(`${name} is no provider that is known here.`)
       const request = { state: 'doctor', scopes: [], params: {}, now }
       const { url } = await provider.authorizationUrl(request)
-      return judge(name, await statusOf(url, fetch))
+      return judge(name, await fetchStatus(url, fetch))
     } catch (error) {
       const reason = error instanceof ProviderError ? error.message : describeError(error)
       return fail(
@@ -35,7 +35,7 @@ export async function providers({ config, fetch, now }: DoctorContext): Promise<
 }
 
 /** The status of the provider's sign-in page. */
-async function statusOf(url: URL, fetch: typeof globalThis.fetch): Promise<number> {
+async function fetchStatus(url: URL, fetch: typeof globalThis.fetch): Promise<number> {
   const signal = AbortSignal.timeout(timeoutMs)
   const response = await fetch(url, { redirect: 'manual', signal })
   await response.body?.cancel()

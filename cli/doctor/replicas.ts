@@ -9,7 +9,7 @@ export async function replicas({ config }: DoctorContext): Promise<DoctorFinding
   return Promise.all(
     urls.map(async (url, index) => {
       const name = `Standby ${index + 1} of AUTH_DB_READ_URL`
-      const problem = await problemOf(DATABASE_URL, url)
+      const problem = await findProblem(DATABASE_URL, url)
       return problem === undefined
         ? pass(`${name} is a copy of the primary.`)
         : warn(`${name} is not used, reads go to the primary: ${problem}.`)
@@ -17,7 +17,7 @@ export async function replicas({ config }: DoctorContext): Promise<DoctorFinding
   )
 }
 
-async function problemOf(primary: string, replica: string): Promise<string | undefined> {
+async function findProblem(primary: string, replica: string): Promise<string | undefined> {
   const pools = [primary, replica].map((connectionString) =>
     createPool({ connectionString, max: 1, connectTimeoutMs: 3_000, log: { warn() {} } }),
   )

@@ -37,7 +37,7 @@ export async function runEncryption(args: readonly string[]): Promise<void> {
 async function status(context: CommandContext): Promise<void> {
   const keys = await usedKeys(context)
   for (const key of keys) {
-    console.log([key.id, key.origin.padEnd(26), wordsOf(key)].join('  '))
+    console.log([key.id, key.origin.padEnd(26), describeKey(key)].join('  '))
     for (const { place, rows } of key.usage) console.log(`  ${rows} in ${place}`)
   }
   if (keys.some(({ isReadable }) => !isReadable)) {
@@ -45,7 +45,7 @@ async function status(context: CommandContext): Promise<void> {
   }
 }
 
-function wordsOf({ isCurrent, isReadable, mayGo, rows }: UsedKey): string {
+function describeKey({ isCurrent, isReadable, mayGo, rows }: UsedKey): string {
   if (!isReadable) return `not configured: ${count(rows)} cannot be decrypted`
   if (isCurrent) return `encrypts: ${count(rows)}`
   if (mayGo) return 'unused: it can be removed'
@@ -59,13 +59,13 @@ function count(rows: number): string {
 async function rotate(context: CommandContext, file: string | undefined): Promise<void> {
   const newKey = () => randomBytes(32).toString('base64url')
   const change = nextChange(context.config, await usedKeys(context), newKey)
-  if (file === undefined) console.log(linesOf(change))
+  if (file === undefined) console.log(formatVariables(change))
   else await writeVariables(file, change.variables)
   console.error(file === undefined ? change.advice : `${file} is changed. ${change.advice}`)
 }
 
 /** The variables as they must be set on every replica. */
-function linesOf({ variables }: ScheduledKeyChange): string {
+function formatVariables({ variables }: ScheduledKeyChange): string {
   return Object.entries(variables)
     .map(([name, value]) => `${name}=${value}`)
     .join('\n')

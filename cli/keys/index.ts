@@ -89,12 +89,12 @@ async function list(keys: SigningKeys, _request: unknown, now: Date): Promise<vo
     }
     console.log([kid, alg.padEnd(5), state.padEnd(8), notes[state]].join('  '))
     if (state === 'revoked') continue
-    for (const token of pins.get(kid) ?? []) console.log(`  ${pinOf(token)}`)
+    for (const token of pins.get(kid) ?? []) console.log(`  ${describeToken(token)}`)
   }
 }
 
 /** The key must verify until this token has expired or was replaced. */
-function pinOf({ jti, role, expires_at }: ApiTokenRow): string {
+function describeToken({ jti, role, expires_at }: ApiTokenRow): string {
   return `needed by token ${jti} of ${role} until ${expires_at?.toISOString()}`
 }
 

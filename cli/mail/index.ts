@@ -39,7 +39,8 @@ export async function run(args: readonly string[]): Promise<void> {
     return sendTest({ kind: id, address, locale })
   }
   if (id !== undefined && !idPattern.test(id)) throw new Error(`${id} is not the id of an email`)
-  const work = address === undefined ? workOf(command, { id, all, unknownOutcome }) : undefined
+  const work =
+    address === undefined ? chooseAction(command, { id, all, unknownOutcome }) : undefined
   if (work === undefined) throw new Error(`Usage:\n${usage}`)
   await withMailTools(work)
 }
@@ -50,13 +51,13 @@ interface RetryOptions {
   unknownOutcome: boolean
 }
 
-type Work = (tools: MailTools) => Promise<void>
+type Action = (tools: MailTools) => Promise<void>
 
 /** Undefined for an unknown command. */
-function workOf(
+function chooseAction(
   command: string | undefined,
   { id, all, unknownOutcome }: RetryOptions,
-): Work | undefined {
+): Action | undefined {
   if (id === undefined) {
     if (command === 'list') return list
     return command === 'retry' ? (tools) => retryAll(tools, unknownOutcome) : undefined
@@ -77,14 +78,14 @@ async function list(tools: MailTools): Promise<void> {
       state.padEnd(7),
       created_at.toISOString(),
       kind,
-      recipientOf(tools, row),
+      decryptRecipient(tools, row),
       tried,
     ]
     console.log([...fields, reason ?? ''].join('  ').trimEnd())
   }
 }
 
-function recipientOf({ encryption }: MailTools, { id, payload }: MailMessageRow): string {
+function decryptRecipient({ encryption }: MailTools, { id, payload }: MailMessageRow): string {
   if (payload === '') return '-'
   try {
     return recipientIn(encryption, id, payload)
@@ -100,7 +101,7 @@ async function retryOne(
 ): Promise<void> {
   const row = await findMail(tools.db, id)
   if (row === undefined) throw new Error(`There is no email ${id}.`)
-  const blocker = blockerOf(row, includeUnknownOutcome, new Date())
+  const blocker = findBlocker(row, includeUnknownOutcome, new Date())
   if (blocker !== undefined) throw new Error(`This mail ${blocker}.`)
   await requeue(tools, [row])
 }
@@ -110,16 +111,16 @@ async function retryAll(tools: MailTools, includeUnknownOutcome: boolean): Promi
   const dead = (await listUnsentMail(tools.db)).filter(({ state }) => state === 'dead')
   await requeue(
     tools,
-    dead.filter((row) => blockerOf(row, includeUnknownOutcome, now) === undefined),
+    dead.filter((row) => findBlocker(row, includeUnknownOutcome, now) === undefined),
   )
   for (const row of dead) {
-    const blocker = blockerOf(row, includeUnknownOutcome, now)
+    const blocker = findBlocker(row, includeUnknownOutcome, now)
     if (blocker !== undefined) console.log(`${row.id}  left out: it ${blocker}`)
   }
 }
 
 /** Why an email cannot be retried; undefined when it can. */
-function blockerOf(row: MailMessageRow, evenUncertain: boolean, now: Date): string | undefined {
+function findBlocker(row: MailMessageRow, evenUncertain: boolean, now: Date): string | undefined {
   const blocker = retryBlocker(row, now)
   if (!blocker?.isUncertain) return blocker?.sentence
   if (evenUncertain) return undefined

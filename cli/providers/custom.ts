@@ -69,7 +69,12 @@ async function add({ config, db, encryption }: CommandContext, file: string): Pr
     const row = await db.transaction().execute(async (trx) => {
       const created = await createCustomProvider({ config, encryption }, trx, prepared, now)
       const changes = changedFields(undefined, auditedCustomProvider(created))
-      await auditCommand(trx, config, 'custom_provider_created', traitsOf(created, changes, now))
+      await auditCommand(
+        trx,
+        config,
+        'custom_provider_created',
+        toAuditTraits(created, changes, now),
+      )
       return created
     })
     console.log(`${row.identifier} is added. Sign in with provider=${row.identifier}.`)
@@ -83,12 +88,12 @@ async function remove({ config, db }: CommandContext, identifier: string): Promi
   await db.transaction().execute(async (trx) => {
     const removed = await removeCustomProvider(trx, identifier)
     const changes = changedFields(auditedCustomProvider(removed), undefined)
-    await auditCommand(trx, config, 'custom_provider_deleted', traitsOf(removed, changes, now))
+    await auditCommand(trx, config, 'custom_provider_deleted', toAuditTraits(removed, changes, now))
   })
   console.log(`${identifier} is removed. Its users remain.`)
 }
 
-function traitsOf({ identifier }: CustomProviderRow, changes: object, now: Date) {
+function toAuditTraits({ identifier }: CustomProviderRow, changes: object, now: Date) {
   return { command: 'npm run providers', now, provider: identifier, ...changes }
 }
 

@@ -39,7 +39,7 @@ async function check(): Promise<void> {
     (notice) => notices.push(notice),
     async (context) => {
       const findings = await checkTakeover(context)
-      for (const finding of findings) console.log(lineOf(finding))
+      for (const finding of findings) console.log(formatFinding(finding))
       for (const notice of notices) console.log(`note   ${notice}`)
       const stops = findings.filter(({ level }) => level === 'stop').length
       console.log(stops === 0 ? plan : `${stops} ${firstThat}`)
@@ -55,7 +55,7 @@ const plan = `Nothing prevents the start.
 2. Route all requests to this server, then stop GoTrue. No user has to sign in again.
 3. "npm run takeover -- undo" returns to GoTrue. "npm run takeover -- finish" completes the migration.`
 
-function lineOf({ level, sentence }: TakeoverFinding): string {
+function formatFinding({ level, sentence }: TakeoverFinding): string {
   return `${level.padEnd(6)} ${sentence}`
 }
 

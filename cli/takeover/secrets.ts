@@ -26,7 +26,7 @@ export async function reencryptStoredSecrets(
     const changed = found
       .filter(({ value }) => !encryption.isSealed(value))
       .map((secret) => {
-        const stored = encryption.seal(secret.id, plainOf(encryption, where, secret))
+        const stored = encryption.seal(secret.id, decryptSecret(encryption, where, secret))
         return { ...secret, stored }
       })
     await reencryptStored(db, schema, where, changed)
@@ -38,11 +38,15 @@ export async function reencryptStoredSecrets(
 /** Throws DecryptionError for the first secret that cannot be decrypted. */
 export async function checkSecrets(db: Db, schema: string, encryption: Encryption): Promise<void> {
   for await (const { where, found } of batches(db, schema)) {
-    for (const secret of found) plainOf(encryption, where, secret)
+    for (const secret of found) decryptSecret(encryption, where, secret)
   }
 }
 
-function plainOf(encryption: Encryption, { table, column }: SecretColumn, secret: StoredSecret) {
+function decryptSecret(
+  encryption: Encryption,
+  { table, column }: SecretColumn,
+  secret: StoredSecret,
+) {
   return encryption.decrypt(secret.id, secret.value, `${table}.${column}`)
 }
 

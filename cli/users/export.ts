@@ -31,7 +31,7 @@ export async function writeUsers(
     for await (const users of batches(db, batchSize)) {
       count += users.length
       yield render(
-        users.map((user) => toRecord(user, passwordOf(encryption, user))),
+        users.map((user) => toRecord(user, decryptPassword(encryption, user))),
         format,
       )
     }
@@ -53,7 +53,7 @@ async function* batches(db: Db, size: number): AsyncGenerator<ExportedUser[]> {
 }
 
 /** The hash, decrypted if GoTrue encrypted it. Throws DecryptionError. */
-function passwordOf(encryption: Encryption, { id, encrypted_password }: ExportedUser) {
+function decryptPassword(encryption: Encryption, { id, encrypted_password }: ExportedUser) {
   return encrypted_password && encryption.decrypt(id, encrypted_password, `The password of ${id}`)
 }
 

@@ -54,7 +54,7 @@ export async function importUsers(db: Db, options: ImportOptions): Promise<Impor
   const { file, dryRun, progressBar } = options
   const { size } = await stat(file)
   const reportPath = `${file}.refused.ndjson`
-  let progress = await begin(db, await digestOf(file, size), options)
+  let progress = await begin(db, await computeDigest(file, size), options)
   let report: Report | undefined
   const batches = readAhead(readBatches(options, progress.settled))
   for await (const { batch, lineBefore } of batches) {
@@ -85,7 +85,7 @@ async function begin(db: Db, id: string, options: ImportOptions): Promise<Import
 }
 
 /** Identifies a file by its length, its beginning and its end, wherever it is stored. */
-async function digestOf(file: string, size: number): Promise<string> {
+async function computeDigest(file: string, size: number): Promise<string> {
   const handle = await open(file)
   const part = 65_536
   try {

@@ -44,14 +44,14 @@ const expected: Record<string, string> = {
 /** Describes a valid value of the variable, as part of a sentence. */
 export function expectation(schema: TSchema): string {
   const type: string = schema['x-type']
-  if (type === 'choice') return oneOf(schema.enum)
+  if (type === 'choice') return formatChoices(schema.enum)
   if (type === 'choices') return `values of ${schema.items.enum.join(', ')}, separated by commas`
   if (type === 'map') return `name${schema['x-sign'] ?? ':'}value, several separated by commas`
   if (schema.pattern !== undefined) return `a text that matches ${schema.pattern}`
   return [expected[type], bounds(schema)].filter(Boolean).join(', ')
 }
 
-function oneOf(words: string[]): string {
+function formatChoices(words: string[]): string {
   return words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`
 }
 

@@ -124,10 +124,10 @@ export function choicesField<const W extends string>(
 /** The same variable for each of several names, such as one per email kind. */
 export function forEach<const N extends string, const K extends string, S extends TSchema>(
   names: readonly N[],
-  nameOf: (name: N) => K,
-  schemaOf: (name: N) => S,
+  toName: (name: N) => K,
+  toSchema: (name: N) => S,
 ): Record<K, S> {
-  const entries = names.map((name) => [nameOf(name), schemaOf(name)] as const)
+  const entries = names.map((name) => [toName(name), toSchema(name)] as const)
   return Object.fromEntries(entries) as Record<K, S>
 }
 

@@ -85,8 +85,8 @@ function withParameters({ parameters, ...parts }: Parts): Parts {
   const hosts = given.get('host') || given.get('hostaddr')
   const ports = given.get('port')?.split(',') ?? []
   const named = hosts ? hosts.split(',').map((host) => ({ host, port: '' })) : parts.endpoints
-  const portOf = (at: number) => (ports.length > 1 ? ports[at] : ports[0])
-  const endpoints = named.map(({ host, port }, at) => ({ host, port: portOf(at) || port }))
+  const getPort = (at: number) => (ports.length > 1 ? ports[at] : ports[0])
+  const endpoints = named.map(({ host, port }, at) => ({ host, port: getPort(at) || port }))
   const rest = new Set(['host', 'hostaddr', 'port', 'dbname', 'user', 'password'])
   return {
     user: given.get('user') ?? parts.user,
@@ -108,11 +108,11 @@ function toUrl(parts: Parts): string {
   const { user, password, endpoints, database, parameters } = parts
   const [first = { host: '', port: '' }] = endpoints
   const hosts: Parts['parameters'] =
-    endpoints.length > 1 ? [[hostsParameter, endpoints.map(hostOf).join()]] : []
+    endpoints.length > 1 ? [[hostsParameter, endpoints.map(formatHost).join()]] : []
   const path = encodeURIComponent(database)
   if (first.host !== '' && !first.host.startsWith('/')) {
     const login = [user, password].map(encodeURIComponent).join(':')
-    return `postgres://${login}@${hostOf(first)}/${path}${queryOf([...hosts, ...parameters])}`
+    return `postgres://${login}@${formatHost(first)}/${path}${formatQuery([...hosts, ...parameters])}`
   }
   // The URL parser rejects a user without a host.
   const { host, port } = first
@@ -121,15 +121,15 @@ function toUrl(parts: Parts): string {
     ...hosts,
     ...parameters,
   ]
-  return `postgres:///${path}${queryOf(named)}`
+  return `postgres:///${path}${formatQuery(named)}`
 }
 
-function queryOf(parameters: Parts['parameters']): string {
+function formatQuery(parameters: Parts['parameters']): string {
   const pairs = parameters.filter(([, value]) => value !== '')
   if (pairs.length === 0) return ''
   return `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
 }
 
-function hostOf({ host, port }: Endpoint): string {
+function formatHost({ host, port }: Endpoint): string {
   return port === '' ? host : `${host}:${port}`
 }

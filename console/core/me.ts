@@ -44,12 +44,12 @@ async function load(): Promise<void> {
   try {
     me.value = await getBody<Me>('/admin/me')
   } catch (error) {
-    if (error instanceof RequestError && error.status < 500) forget(reasonOf(error))
+    if (error instanceof RequestError && error.status < 500) forget(describeRejection(error))
     else sayFailed(error)
   }
 }
 
-function reasonOf(error: RequestError): string {
+function describeRejection(error: RequestError): string {
   if (error.code === 'not_admin') return 'This key has no admin role. Use the service_role key.'
   return errorMessage(error)
 }

@@ -14,7 +14,7 @@ const columns: Column<ShownAuditEntry>[] = [
 ]
 
 export function AuditTable({ entries }: { entries: ShownAuditEntry[] }) {
-  return <Table label="Audit entries" columns={columns} rows={entries} keyOf={({ id }) => id} />
+  return <Table label="Audit entries" columns={columns} rows={entries} getKey={({ id }) => id} />
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'

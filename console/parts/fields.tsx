@@ -34,7 +34,7 @@ export function TextField({
       {h('input', {
         ...input,
         ...described({ id, hint, error }),
-        ...textOf(value, onInput),
+        ...toInputValue(value, onInput),
         type,
         autoComplete: 'off',
         onInput: (event: InputEvent & { currentTarget: HTMLInputElement }) =>
@@ -63,7 +63,7 @@ export function AreaField({ label, hint, error, code, value, onInput, ...area }:
       <textarea
         {...area}
         {...described({ id, hint, error })}
-        {...textOf(value, onInput)}
+        {...toInputValue(value, onInput)}
         class={code ? 'code' : ''}
         spellcheck={!code}
         onInput={onInput && ((event) => onInput(event.currentTarget.value))}
@@ -126,7 +126,7 @@ export function CheckField({ label, hint, checked, onInput, ...input }: CheckFie
 }
 
 /** Without a listener, what the user typed stays when the form is rendered again. */
-function textOf(value: string | undefined, onInput: unknown) {
+function toInputValue(value: string | undefined, onInput: unknown) {
   return onInput ? { value } : { defaultValue: value }
 }
 

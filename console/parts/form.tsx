@@ -21,7 +21,7 @@ export function Form({ submit, danger, disabled, onSubmit, onCancel, children }:
   const send = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault()
     if (state.busy) return
-    const fields = fieldsOf(event.currentTarget)
+    const fields = readFields(event.currentTarget)
     setState({ busy: true })
     try {
       await onSubmit(fields)
@@ -53,7 +53,7 @@ export function Form({ submit, danger, disabled, onSubmit, onCancel, children }:
   )
 }
 
-function fieldsOf(form: HTMLFormElement): FormFields {
+function readFields(form: HTMLFormElement): FormFields {
   const entries = [...new FormData(form)]
   return Object.fromEntries(
     entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),

@@ -69,7 +69,7 @@ export function Bars({ label, points }: PlotProps) {
 
 function Range({ points, most }: { points: readonly Point[]; most: number }) {
   const [first, last] = [points[0], points.at(-1)]
-  const isShort = Boolean(first && last && spanOf(first, last) < 2 * dayMs)
+  const isShort = Boolean(first && last && computeSpan(first, last) < 2 * dayMs)
   return (
     <figcaption>
       <span>{first && formatBucket(first.at, isShort)}</span>
@@ -80,7 +80,7 @@ function Range({ points, most }: { points: readonly Point[]; most: number }) {
 }
 
 const dayMs = 86_400_000
-const spanOf = (first: Point, last: Point) => Date.parse(last.at) - Date.parse(first.at)
+const computeSpan = (first: Point, last: Point) => Date.parse(last.at) - Date.parse(first.at)
 
 function describe(label: string, points: readonly Point[]): string {
   const total = points.reduce((sum, { count }) => sum + count, 0)

@@ -28,7 +28,7 @@ export function Empty({ title, children }: { title: string; children?: Component
 export function Failed({ error, retry }: { error: unknown; retry: () => void }) {
   return (
     <div class="state failed" role="alert">
-      <h3>{titleOf(error)}</h3>
+      <h3>{getTitle(error)}</h3>
       <p>{errorMessage(error)}</p>
       {error instanceof RequestError && error.requestId && (
         <p class="small quiet">
@@ -59,7 +59,7 @@ export function Loaded<T>({ of, lines, children }: LoadedProps<T>) {
   )
 }
 
-function titleOf(error: unknown): string {
+function getTitle(error: unknown): string {
   if (!(error instanceof RequestError)) return 'This cannot be shown'
   if (error.status === 403) return 'Your role does not allow this'
   if (error.status === 404) return 'Not found'

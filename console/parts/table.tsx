@@ -18,19 +18,19 @@ interface TableProps<T> {
   label: string
   columns: readonly Column<T>[]
   rows: readonly T[]
-  keyOf: (row: T) => string
+  getKey: (row: T) => string
   /** On narrow screens, the cells of a row are one below the other: for long texts. */
   isStacked?: boolean
 }
 
-export function Table<T>({ label, columns, rows, keyOf, isStacked }: TableProps<T>) {
+export function Table<T>({ label, columns, rows, getKey, isStacked }: TableProps<T>) {
   return (
     <section class="table-frame" tabIndex={0} aria-label={label}>
       <table class={`table ${isStacked ? 'stacked' : ''}`} aria-label={label}>
         <TableHead columns={columns} />
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={getKey(row)}>
               {columns.map(({ title, kind, cell }) => (
                 <td key={title} class={kind} data-title={isStacked && title}>
                   {cell(row)}

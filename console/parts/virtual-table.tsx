@@ -8,7 +8,7 @@ interface VirtualTableProps<T> {
   label: string
   columns: readonly Column<T>[]
   rows: readonly T[]
-  keyOf: (row: T) => string
+  getKey: (row: T) => string
   isSelected?: (row: T) => boolean
   isBusy?: boolean
   /** Called when the user scrolls near the last row. */
@@ -59,7 +59,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
 function Rows<T>({
   columns,
   rows,
-  keyOf,
+  getKey,
   isSelected,
   first,
   end,
@@ -68,7 +68,7 @@ function Rows<T>({
     <>
       {rows.slice(first, end).map((row, index) => (
         <tr
-          key={keyOf(row)}
+          key={getKey(row)}
           class={isSelected?.(row) ? 'selected' : ''}
           aria-rowindex={first + index + 2}
         >

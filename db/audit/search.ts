@@ -38,7 +38,7 @@ export interface AuditFilter {
 
 /** What follows a cursor, and one entry more; by postern_audit_log_entries_created_at_idx. */
 export function listFilteredEntries(db: Db, filter: AuditFilter, size: number) {
-  const conditions = conditionsOf(filter)
+  const conditions = toConditions(filter)
   return selectEntries(db, filter.search)
     .select([
       'id',
@@ -54,7 +54,7 @@ export function listFilteredEntries(db: Db, filter: AuditFilter, size: number) {
     .execute()
 }
 
-function conditionsOf({ userId, action, from, to, after }: AuditFilter): RawBuilder<SqlBool>[] {
+function toConditions({ userId, action, from, to, after }: AuditFilter): RawBuilder<SqlBool>[] {
   return [
     ...(userId
       ? [

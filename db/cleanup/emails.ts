@@ -37,7 +37,11 @@ export interface Overdue {
 }
 
 /** Creates jobs for queued messages whose first attempt, or whose job, was lost with its process. */
-export async function restoreMailJobs(db: Db, overdue: Overdue, jobOf: MailJobCall): Promise<void> {
+export async function restoreMailJobs(
+  db: Db,
+  overdue: Overdue,
+  addJob: MailJobCall,
+): Promise<void> {
   await db
     .selectFrom((eb) =>
       eb
@@ -52,7 +56,7 @@ export async function restoreMailJobs(db: Db, overdue: Overdue, jobOf: MailJobCa
         .limit(overdue.limit)
         .as('message'),
     )
-    .select((eb) => jobOf(eb.ref('message.id')).as('job'))
+    .select((eb) => addJob(eb.ref('message.id')).as('job'))
     .execute()
 }
 

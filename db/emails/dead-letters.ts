@@ -39,7 +39,7 @@ export function findMail(db: Db, id: string): Promise<MailMessageRow | undefined
 export async function requeueDeadMail(
   db: Db,
   id: string,
-  jobOf: MailJobCall,
+  addJob: MailJobCall,
   now: Date,
 ): Promise<boolean> {
   const requeued = await db
@@ -52,7 +52,7 @@ export async function requeueDeadMail(
         .returning('id'),
     )
     .selectFrom('message')
-    .select((eb) => jobOf(eb.ref('message.id')).as('job'))
+    .select((eb) => addJob(eb.ref('message.id')).as('job'))
     .executeTakeFirst()
   return requeued !== undefined
 }

@@ -43,7 +43,7 @@ interface InsertionWithJob extends NewMail {
 
 /** Builds the statement that inserts a message and its job in one round trip. */
 export function mailInsertionWithJob(
-  jobOf: (
+  addJob: (
     id: Expression<string>,
     options: { origin: Expression<string | null>; isFirst: true },
   ) => RawBuilder<unknown>,
@@ -55,7 +55,7 @@ export function mailInsertionWithJob(
       )
       .selectFrom('message')
       .select((eb) =>
-        jobOf(eb.ref('message.id'), { origin: value('origin'), isFirst: true }).as('job'),
+        addJob(eb.ref('message.id'), { origin: value('origin'), isFirst: true }).as('job'),
       ),
   )
 }

@@ -98,13 +98,13 @@ export async function markEmailSent(
 export async function addMailJobs(
   db: Db,
   ids: readonly string[],
-  jobOf: MailJobCall,
+  addJob: MailJobCall,
 ): Promise<void> {
   await db
     .selectFrom('postern_mail_messages')
     .where('id', 'in', ids)
     .where('state', '=', 'queued')
-    .select((eb) => jobOf(eb.ref('id')).as('job'))
+    .select((eb) => addJob(eb.ref('id')).as('job'))
     .execute()
 }
 
@@ -113,7 +113,7 @@ export async function requeueMailMessage(
   db: Db,
   attempt: EmailAttempt,
   reason: string,
-  jobOf: MailJobCall,
+  addJob: MailJobCall,
   now: Date,
 ): Promise<void> {
   await db
@@ -127,6 +127,6 @@ export async function requeueMailMessage(
         .returning('id'),
     )
     .selectFrom('message')
-    .select((eb) => jobOf(eb.ref('message.id')).as('job'))
+    .select((eb) => addJob(eb.ref('message.id')).as('job'))
     .execute()
 }

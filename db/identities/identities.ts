@@ -18,7 +18,7 @@ export interface IdentityValues extends Omit<NewIdentity, 'identity_data'> {
   now: Date
 }
 
-const rowOf = (value: ParamOf<IdentityValues>) => ({
+const toRow = (value: ParamOf<IdentityValues>) => ({
   id: sql<string>`gen_random_uuid()`,
   user_id: value('user_id'),
   provider: value('provider'),
@@ -37,7 +37,7 @@ export function identityValues(
 }
 
 const insertRow = queryOneOrThrow((db, value: ParamOf<IdentityValues>) =>
-  db.insertInto('identities').values(rowOf(value)).returning(identityColumns),
+  db.insertInto('identities').values(toRow(value)).returning(identityColumns),
 )
 
 export function insertIdentity(db: Db, identity: NewIdentity, now: Date): Promise<IdentityRow> {
@@ -62,7 +62,7 @@ export const upsertIdentityRow = (
   value: ParamOf<IdentityValues>,
   condition = sql<boolean>`true`,
 ) => {
-  const row = rowOf(value)
+  const row = toRow(value)
   return db
     .insertInto('identities')
     .columns(identityRowColumns)

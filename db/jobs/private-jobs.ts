@@ -26,10 +26,10 @@ export interface ReleasedJobs {
   running: string[]
 }
 
-const tableOf = (schema: string) => `"${schema.replaceAll('"', '""')}"._private_jobs`
+const quoteJobsTable = (schema: string) => `"${schema.replaceAll('"', '""')}"._private_jobs`
 
 export async function renewLocks(queue: Queryable, schema: string, worker: string): Promise<void> {
-  const table = tableOf(schema)
+  const table = quoteJobsTable(schema)
   await queue.query(`update ${table} set locked_at = now() where locked_by = $1`, [worker])
 }
 
@@ -39,7 +39,7 @@ export async function releaseJobs(
   schema: string,
   { worker, succeeded, failed, running }: ReleasedJobs,
 ): Promise<void> {
-  const table = tableOf(schema)
+  const table = quoteJobsTable(schema)
   await queue.query(
     `with done as (delete from ${table} where locked_by = $1 and id = any($2::bigint[]))
      update ${table}

@@ -26,8 +26,8 @@ export async function countKeyUsage(
 ): Promise<KeyUsage[]> {
   const columns = [...gotrueSecretColumns, ...posternSecretColumns]
   const counts = [
-    ...columns.map(({ table, column }) => usageOf(schema, table, column)),
-    usageOf(schema, 'users', 'encrypted_password', sql`encrypted_password like '{%'`),
+    ...columns.map(({ table, column }) => selectUsage(schema, table, column)),
+    selectUsage(schema, 'users', 'encrypted_password', sql`encrypted_password like '{%'`),
     sql<KeyUsage>`select key_id, ${recoveryCodeDigests} as place, count(*)::int as rows
       from ${sql.id(schema, 'postern_recovery_code_digests')} as digests
       join ${sql.id(schema, 'mfa_recovery_codes')} as codes on codes.id = digests.code_id
@@ -46,7 +46,7 @@ const keyIdAtStart = '^\\{"key_id": ?"([^"]*)"'
 /** The same inside a JSON string. */
 const quotedKeyId = '"\\{\\\\"key_id\\\\":\\\\"([0-9a-f]{16})\\\\"'
 
-function usageOf(
+function selectUsage(
   schema: string,
   table: string,
   column: string,

@@ -19,7 +19,7 @@ export interface ReservedQuota {
 }
 
 /** A changed limit applies at once: messages already sent count. */
-function leftOf(tokens: Expression<unknown>, limit: Expression<unknown>) {
+function remainingQuota(tokens: Expression<unknown>, limit: Expression<unknown>) {
   return sql<number>`${tokens} + ${limit} - coalesce(postern_send_quotas.quota, ${limit})`
 }
 
@@ -59,11 +59,11 @@ const reserveQuotas = queryMany((db, value: ParamOf<Keys & { now: Date }>) => {
       conflict
         .column('channel')
         .doUpdateSet({
-          tokens: sql`case when ${isOver} then ${limit} else ${leftOf(tokens, limit)} end - 1`,
+          tokens: sql`case when ${isOver} then ${limit} else ${remainingQuota(tokens, limit)} end - 1`,
           quota: limit,
           refilled_at: sql`case when ${isOver} then excluded.refilled_at else ${refilledAt} end`,
         })
-        .where(sql<boolean>`(${isOver} or ${leftOf(tokens, limit)} > 0)`),
+        .where(sql<boolean>`(${isOver} or ${remainingQuota(tokens, limit)} > 0)`),
     )
     .returning(['channel as key', 'refilled_at as windowBegan'])
 })
@@ -91,7 +91,7 @@ const findExhausted = queryOneOrThrow((db, value: ParamOf<Keys>) =>
       join.on(sql<boolean>`postern_send_quotas.channel = requested.key`),
     )
     .select(sql<Date | null>`max(refilled_at)`.as('refilledAt'))
-    .where(leftOf(sql.ref('tokens'), sql`requested.quota`), '<=', sql.lit(0))
+    .where(remainingQuota(sql.ref('tokens'), sql`requested.quota`), '<=', sql.lit(0))
     .where('refilled_at', '>', value('windowStart')),
 )
 
@@ -124,7 +124,7 @@ export async function findQuotaLeft(
 ): Promise<number> {
   const row = await db
     .selectFrom('postern_send_quotas')
-    .select(leftOf(sql.ref('tokens'), sql`${limit}::int`).as('left'))
+    .select(remainingQuota(sql.ref('tokens'), sql`${limit}::int`).as('left'))
     .where('channel', '=', key)
     .where('refilled_at', '>', new Date(now.getTime() - windowSeconds * 1000))
     .executeTakeFirst()

@@ -36,7 +36,7 @@ export async function ensureTable(
   constraints: string[] = [],
   { rowLevelSecurity = true }: { rowLevelSecurity?: boolean } = {},
 ): Promise<void> {
-  const present = await columnsOf(db, table)
+  const present = await listColumns(db, table)
   if (present.size === 0) {
     await createTable(db, table, columns, constraints)
     if (!rowLevelSecurity) return
@@ -87,7 +87,7 @@ export async function ensureFunction(db: MigrationDb, name: string, rest: string
 }
 
 export async function hasColumn(db: MigrationDb, table: string, name: string): Promise<boolean> {
-  return (await columnsOf(db, table)).has(name)
+  return (await listColumns(db, table)).has(name)
 }
 
 async function createTable(
@@ -101,7 +101,7 @@ async function createTable(
   await sql`create table ${sql.ref(table)} (${all})`.execute(db)
 }
 
-async function columnsOf(db: MigrationDb, table: string): Promise<Set<string>> {
+async function listColumns(db: MigrationDb, table: string): Promise<Set<string>> {
   const { rows } = await sql<{ name: string }>`
     select attname as name from pg_attribute
     where attrelid = ${relation(table)} and attnum > 0 and not attisdropped

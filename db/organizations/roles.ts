@@ -42,16 +42,16 @@ export async function findStoredPermissions(
   organizationId: string,
   role: string,
 ): Promise<{ isStored: boolean; permissions: string[] }> {
-  const rows = await rolesOf(db, organizationId).where('name', '=', role).execute()
+  const rows = await selectRoles(db, organizationId).where('name', '=', role).execute()
   return { isStored: rows.length > 0, permissions: rows.flatMap((row) => row.permissions) }
 }
 
 /** Roles that the organization may use; with null, those of the server alone. */
 export function listRoles(db: Db, organizationId: string | null): Promise<RoleRow[]> {
-  return rolesOf(db, organizationId).orderBy('name').execute()
+  return selectRoles(db, organizationId).orderBy('name').execute()
 }
 
-function rolesOf(db: Db, organizationId: string | null) {
+function selectRoles(db: Db, organizationId: string | null) {
   return db
     .selectFrom('postern_organization_roles')
     .selectAll()

@@ -170,14 +170,14 @@ export async function replaceSsoDomains(
 ): Promise<void> {
   await trx.deleteFrom('sso_domains').where('sso_provider_id', '=', providerId).execute()
   if (domains.length === 0) return
-  const rowOf = (domain: string) => ({
+  const toRow = (domain: string) => ({
     id: crypto.randomUUID(),
     sso_provider_id: providerId,
     domain,
     created_at: now,
     updated_at: now,
   })
-  await trx.insertInto('sso_domains').values(domains.map(rowOf)).execute()
+  await trx.insertInto('sso_domains').values(domains.map(toRow)).execute()
 }
 
 /** Deletes a provider with its domains, its metadata and its open sign-ins. */

@@ -13,7 +13,7 @@ export interface ScimGroupRow extends Selectable<ScimGroupsTable> {
   members?: { id: string }[]
 }
 
-const membersOf = (eb: ExpressionBuilder<Database, 'postern_scim_groups'>) =>
+const selectMembers = (eb: ExpressionBuilder<Database, 'postern_scim_groups'>) =>
   jsonArrayFrom(
     eb
       .selectFrom('postern_scim_group_members as member')
@@ -29,7 +29,7 @@ const selectGroup = (db: Db, withMembers: boolean) =>
   db
     .selectFrom('postern_scim_groups')
     .selectAll('postern_scim_groups')
-    .$if(withMembers, (qb) => qb.select(membersOf))
+    .$if(withMembers, (qb) => qb.select(selectMembers))
 
 export function findScimGroup(
   db: Db,
@@ -159,7 +159,7 @@ export function listScimGroups(
   return selectGroup(db, withMembers)
     .select(createdText('postern_scim_groups').as('created_text'))
     .where('sso_provider_id', '=', connectionId)
-    .where(conditionOf(filter))
+    .where(toSqlCondition(filter))
     .where(afterSql('postern_scim_groups', after))
     .orderBy('created_at')
     .orderBy('id')
@@ -177,10 +177,10 @@ export async function countScimGroups(
     .selectFrom('postern_scim_groups')
     .select(sql<number>`count(*)::int`.as('count'))
     .where('sso_provider_id', '=', connectionId)
-    .where(conditionOf(filter))
+    .where(toSqlCondition(filter))
     .executeTakeFirstOrThrow()
   return count
 }
 
-const conditionOf = (filter: Condition | undefined) =>
+const toSqlCondition = (filter: Condition | undefined) =>
   filter ? conditionSql(filter, 'postern_scim_groups') : sql<boolean>`true`

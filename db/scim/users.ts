@@ -152,7 +152,7 @@ export function listScimUsers(
     .select(createdText('scim_users').as('created_text'))
     .where('scim_users.sso_provider_id', '=', connectionId)
     .where('scim_users.deleted_at', 'is', null)
-    .where(conditionOf(filter))
+    .where(toSqlCondition(filter))
     .where(afterSql('scim_users', after))
     .orderBy('scim_users.created_at')
     .orderBy('scim_users.id')
@@ -171,10 +171,10 @@ export async function countScimUsers(
     .select(sql<number>`count(*)::int`.as('count'))
     .where('sso_provider_id', '=', connectionId)
     .where('deleted_at', 'is', null)
-    .where(conditionOf(filter))
+    .where(toSqlCondition(filter))
     .executeTakeFirstOrThrow()
   return count
 }
 
-const conditionOf = (filter: Condition | undefined) =>
+const toSqlCondition = (filter: Condition | undefined) =>
   filter ? conditionSql(filter, 'scim_users') : sql<boolean>`true`

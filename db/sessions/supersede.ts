@@ -23,7 +23,7 @@ export function supersedingSession(
   eb: ExpressionBuilder<Database, 'sessions'>,
   value: ParamOf<KindAt>,
 ) {
-  const kindOf = (table: 'sessions' | 'other') => {
+  const selectTag = (table: 'sessions' | 'other') => {
     const tag = sql.ref(`${table}.tag`)
     return sql`case when ${tag} = any(${value('tags')}::text[]) then ${tag} else (${value('tags')}::text[])[1] end`
   }
@@ -34,7 +34,7 @@ export function supersedingSession(
     .whereRef('other.id', '<>', 'sessions.id')
     .where((where) => where.not(where.exists(selectImpersonator(where, sql<string>`other.id`))))
     .where('other.oauth_client_id', 'is', null)
-    .where(sql<boolean>`${kindOf('other')} is not distinct from ${kindOf('sessions')}`)
+    .where(sql<boolean>`${selectTag('other')} is not distinct from ${selectTag('sessions')}`)
     .where(sql<boolean>`coalesce(other.not_after > ${value('now')}, true)`)
     .where(sql<boolean>`coalesce(other.created_at > ${value('openedAfter')}::timestamptz, true)`)
     .where(

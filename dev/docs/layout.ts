@@ -27,11 +27,11 @@ export function layout(page: GuidePage, content: string, chapters: readonly Chap
 </header>
 <div class="guide">
 <nav class="pages" aria-label="Guide"><details><summary>Contents</summary>
-${chapters.map((chapter) => chapterOf(chapter, page)).join('\n')}
+${chapters.map((chapter) => renderChapter(chapter, page)).join('\n')}
 </details></nav>
 <main>
 <section id="found" aria-label="Found" aria-live="polite" hidden></section>
-${contentsOf(content)}
+${renderContents(content)}
 <article>
 ${content}
 </article>
@@ -43,7 +43,7 @@ ${content}
 }
 
 /** Empty for a short page. */
-function contentsOf(content: string): string {
+function renderContents(content: string): string {
   const headings = readHeadings(content)
   if (headings.length < 3) return ''
   const entries = headings.map(({ id, content }) => `<li><a href="#${id}">${content}</a></li>`)
@@ -53,7 +53,7 @@ ${entries.join('\n')}
 </ul></details></nav>`
 }
 
-function chapterOf({ title, pages }: Chapter, current: GuidePage): string {
+function renderChapter({ title, pages }: Chapter, current: GuidePage): string {
   const entries = pages.map((page) => {
     const mark = page === current ? ' aria-current="page"' : ''
     return `<li><a href="${page.url}"${mark}>${escaped(page.title)}</a></li>`

@@ -78,11 +78,11 @@ export function readPages(): GuidePage[] {
 function readPage(file: string): GuidePage {
   const text = readFileSync(join(root, file), 'utf8')
   const title = /^# (.+)$/m.exec(text)?.[1] ?? file
-  return { file, url: urlOf(file), title, text }
+  return { file, url: toUrl(file), title, text }
 }
 
 /** README.md is the first page, docs/mfa.md is /docs/guide/mfa. */
-function urlOf(file: string): string {
+function toUrl(file: string): string {
   if (file === 'README.md') return base
   const name = file
     .replace(/\.md$/, '')

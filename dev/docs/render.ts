@@ -22,7 +22,7 @@ export async function createRender(pages: readonly GuidePage[]): Promise<Render>
       renderer: {
         heading({ tokens, depth, text }) {
           const content = this.parser.parseInline(tokens)
-          return `<h${depth} id="${anchorOf(text)}">${content}</h${depth}>\n`
+          return `<h${depth} id="${toAnchor(text)}">${content}</h${depth}>\n`
         },
         checkbox({ checked }) {
           // A symbol instead of a checkbox, which would need a label.
@@ -34,7 +34,7 @@ export async function createRender(pages: readonly GuidePage[]): Promise<Render>
         },
         link({ href, tokens }) {
           const content = this.parser.parseInline(tokens)
-          const target = targetOf(href, page, pages)
+          const target = resolveTarget(href, page, pages)
           return target === undefined ? content : `<a href="${escaped(target)}">${content}</a>`
         },
         image({ href, text }) {
@@ -70,7 +70,11 @@ export function readHeadings(html: string): { id: string; content: string }[] {
 }
 
 /** The target of a link; undefined for files of the repository outside the guide. */
-function targetOf(href: string, from: GuidePage, pages: readonly GuidePage[]): string | undefined {
+function resolveTarget(
+  href: string,
+  from: GuidePage,
+  pages: readonly GuidePage[],
+): string | undefined {
   if (/^[a-z]+:/.test(href) || href.startsWith('#')) return href
   const [path = '', heading] = href.split('#')
   const file = posix.normalize(posix.join(posix.dirname(from.file), path)).replace(/\/$/, '')
@@ -81,7 +85,7 @@ function targetOf(href: string, from: GuidePage, pages: readonly GuidePage[]): s
 }
 
 /** The anchor of a heading, as GitHub creates it. */
-function anchorOf(heading: string): string {
+function toAnchor(heading: string): string {
   return heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
@@ -98,7 +102,7 @@ export function readSections(page: GuidePage): DocsSection[] {
       const title = first.replace(/^#+ /, '').replaceAll('`', '')
       const text = plain(rest.join('\n'))
       if (title === '' && text.trim() === '') return []
-      const anchor = index <= 1 ? '' : `#${anchorOf(title)}`
+      const anchor = index <= 1 ? '' : `#${toAnchor(title)}`
       const url = `${page.url}${anchor}`
       return [{ id: `${page.file} ${index}`, url, page: page.title, title, text }]
     })

@@ -14,7 +14,7 @@ export function serverAccount(clusterDir: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   const owner = statSync(clusterDir, { throwIfNoEntry: false })
   if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid }
-  const account = idsOf('postgres') ?? idsOf('nobody')
+  const account = readIds('postgres') ?? readIds('nobody')
   if (account === undefined) {
     throw new PostgresStartError(
       'Postgres does not run as root, and this system has neither a user "postgres" nor "nobody": ' +
@@ -29,7 +29,7 @@ export function canReach(path: string, account: Account): boolean {
   return spawnSync('test', ['-x', path], { ...account, cwd: '/' }).status === 0
 }
 
-function idsOf(name: string): Account | undefined {
+function readIds(name: string): Account | undefined {
   try {
     const id = (flag: string) =>
       Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }))

@@ -42,7 +42,7 @@ for (const user of users) console.log(JSON.stringify(convert(user)))
 function convert(user: FirebaseUser) {
   const { email, phoneNumber: phone, passwordHash, salt } = user
   const parameters = `n=${memoryCost},r=${rounds},p=1,ss=${saltSeparator},sk=${signerKey}`
-  const identities = identitiesOf(user)
+  const identities = toIdentities(user)
   return {
     ...{ email, email_confirm: user.emailVerified === true, phone, phone_confirm: Boolean(phone) },
     ...(passwordHash && { password_hash: `$fbscrypt$v=1,${parameters}$${salt}$${passwordHash}` }),
@@ -51,12 +51,12 @@ function convert(user: FirebaseUser) {
     app_metadata: { firebase_id: user.localId, ...JSON.parse(user.customAttributes ?? '{}') },
     ...(user.disabled && { banned_until: '2200-01-01T00:00:00Z' }),
     ...(identities.length > 0 && { identities }),
-    created_at: timeOf(user.createdAt),
-    last_sign_in_at: timeOf(user.lastSignedInAt),
+    created_at: toIsoTime(user.createdAt),
+    last_sign_in_at: toIsoTime(user.lastSignedInAt),
   }
 }
 
-function identitiesOf({ localId, email, emailVerified, providerUserInfo = [] }: FirebaseUser) {
+function toIdentities({ localId, email, emailVerified, providerUserInfo = [] }: FirebaseUser) {
   const external = providerUserInfo.flatMap(({ providerId, rawId, email, displayName }) => {
     const provider = providers[providerId]
     const identity_data = { sub: rawId, email, full_name: displayName }
@@ -67,6 +67,6 @@ function identitiesOf({ localId, email, emailVerified, providerUserInfo = [] }: 
   return [{ provider: 'email', provider_id: email, identity_data }, ...external]
 }
 
-function timeOf(milliseconds: string | undefined): string | undefined {
+function toIsoTime(milliseconds: string | undefined): string | undefined {
   return milliseconds && new Date(Number(milliseconds)).toISOString()
 }

@@ -41,7 +41,7 @@ function convert(user: KeycloakUser) {
   return {
     ...{ id, email, email_confirm: user.emailVerified === true },
     ...(password && {
-      password_hash: hashOf(JSON.parse(password.secretData), JSON.parse(password.credentialData)),
+      password_hash: toHash(JSON.parse(password.secretData), JSON.parse(password.credentialData)),
     }),
     user_metadata: { full_name: [firstName, lastName].filter(Boolean).join(' ') },
     ...(user.enabled === false && { banned_until: '2200-01-01T00:00:00Z' }),
@@ -50,7 +50,7 @@ function convert(user: KeycloakUser) {
 }
 
 /** As PHC strings and passlib write it. Keycloak 25 and later make argon2id, those before PBKDF2. */
-function hashOf({ value, salt }: Secret, { algorithm, hashIterations, ...more }: Algorithm) {
+function toHash({ value, salt }: Secret, { algorithm, hashIterations, ...more }: Algorithm) {
   const end = [salt, value].map((text) => text.replace(/=+$/, ''))
   if (algorithm === 'argon2') {
     const { memory, parallelism } = more.additionalParameters ?? {}

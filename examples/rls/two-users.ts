@@ -24,8 +24,8 @@ console.log('Ben sees:', bodies(await asUser(ben.token, read)))
 const byOwner = 'select body from example_notes where owner = $1'
 console.log('Ben reads the notes of Ann:', bodies(await asUser(ben.token, byOwner, [ann.id])))
 const forged = "insert into example_notes (owner, body) values ($1, 'forged')"
-console.log('Ben writes a note as Ann:', await outcomeOf(asUser(ben.token, forged, [ann.id])))
-console.log('No one signed in:', await outcomeOf(asRole('anon', {}, read, [])))
+console.log('Ben writes a note as Ann:', await describeOutcome(asUser(ben.token, forged, [ann.id])))
+console.log('No one signed in:', await describeOutcome(asRole('anon', {}, read, [])))
 
 await database.end()
 
@@ -77,7 +77,7 @@ function bodies(rows: { body: string }[]): string {
   return rows.map(({ body }) => body).join(', ') || 'nothing'
 }
 
-async function outcomeOf(attempt: Promise<unknown>): Promise<string> {
+async function describeOutcome(attempt: Promise<unknown>): Promise<string> {
   return attempt.then(
     () => 'was not refused',
     (error: Error) => error.message,

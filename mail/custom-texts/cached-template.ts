@@ -96,7 +96,7 @@ export class CachedTemplate<T> {
     const { setting, ...more } = names
     const used = this.#copy === undefined ? instead : 'the last valid copy'
     const where = shown(place)
-    const reason = reasonOf(error)
+    const reason = describeError(error)
     const what = `the template of ${setting} could not be used; ${used} is sent`
     this.#problem = [what, where.url ?? where.file, reason].filter(Boolean).join(': ')
     log.warn({ ...more, ...where, reason }, what)
@@ -108,7 +108,7 @@ function shown(source: Source | undefined): { url?: string; file?: string } {
   return source?.from === 'url' ? { url: withoutSecrets(source.url) } : {}
 }
 
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // `fetch` throws "fetch failed" with the reason as its cause.
   return error.cause instanceof Error ? error.cause.message : error.message

@@ -11,13 +11,13 @@ export interface ReadTextOptions {
 
 /** Loads the text. Throws an Error with the reason. */
 export async function readText(source: Source, options: ReadTextOptions): Promise<string> {
-  const text = await textOf(source, options)
+  const text = await readSource(source, options)
   if (Buffer.byteLength(text) > options.maxBytes) throw tooLarge(options)
   if (text.trim() === '') throw new Error('it is empty')
   return text
 }
 
-async function textOf(source: Source, options: ReadTextOptions): Promise<string> {
+async function readSource(source: Source, options: ReadTextOptions): Promise<string> {
   switch (source.from) {
     case 'setting':
       return source.text

@@ -61,7 +61,7 @@ export function createHtmlCursor(): HtmlCursor {
       if (spot.link === 'nothing') spot.link = 'values'
     },
     meet(other) {
-      if (placeOf(spot) !== placeOf(other)) return false
+      if (describePosition(spot) !== describePosition(other)) return false
       const rank = Math.max(linkParts.indexOf(spot.link), linkParts.indexOf(other.link))
       spot.link = linkParts[rank] ?? spot.link
       if (other.tail.endsWith('<') || other.tail.endsWith('</')) spot.tail = other.tail
@@ -71,7 +71,7 @@ export function createHtmlCursor(): HtmlCursor {
 }
 
 /** Equal for contexts that differ only in the part of a link. */
-function placeOf({ state, tag, attribute, quote }: HtmlContext): string {
+function describePosition({ state, tag, attribute, quote }: HtmlContext): string {
   const raw = tag === 'script' || tag === 'style' ? tag : ''
   if (state === 'comment') return state
   if (state === 'text' || state === 'tag') return `${state} ${raw}`

@@ -14,17 +14,17 @@ export function rootNames(nodes: readonly Node[], dotIsRoot = true): RootName[] 
   return nodes.flatMap((node) => {
     if (node.kind === 'text') return []
     const isTested = node.kind === 'if' || node.kind === 'with'
-    const own = keysOf(node.value, dotIsRoot).map((name) => ({ name, line: node.line, isTested }))
+    const own = listKeys(node.value, dotIsRoot).map((name) => ({ name, line: node.line, isTested }))
     if (!('body' in node)) return own
     const body = rootNames(node.body, dotIsRoot && node.kind === 'if')
     return [...own, ...body, ...rootNames(node.otherwise, dotIsRoot)]
   })
 }
 
-function keysOf(expression: Expression, dotIsRoot: boolean): string[] {
-  if (expression.kind === 'call') return expression.args.flatMap((arg) => keysOf(arg, dotIsRoot))
+function listKeys(expression: Expression, dotIsRoot: boolean): string[] {
+  if (expression.kind === 'call') return expression.args.flatMap((arg) => listKeys(arg, dotIsRoot))
   if (expression.kind !== 'get') return []
   const { of, field } = expression
-  if (of.kind !== 'variable') return keysOf(of, dotIsRoot)
+  if (of.kind !== 'variable') return listKeys(of, dotIsRoot)
   return of.name === '$' || (of.name === '.' && dotIsRoot) ? [field] : []
 }

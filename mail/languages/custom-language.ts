@@ -18,7 +18,7 @@ export function readCustomLanguage(json: string): CustomLanguage {
   const texts = new Map<string, string | Paragraph[]>()
   const problems: string[] = []
   for (const [place, value] of leaves(parsed)) {
-    const problem = problemOf(place, value)
+    const problem = findProblem(place, value)
     if (problem) problems.push(`${place} ${problem}`)
     else if (typeof value === 'string' || isParagraphs(value)) texts.set(place, value)
   }
@@ -39,7 +39,7 @@ function leaves(of: object, before = ''): [place: string, value: unknown][] {
   )
 }
 
-function problemOf(place: string, value: unknown): string | undefined {
+function findProblem(place: string, value: unknown): string | undefined {
   const model = englishMessages.get(place)
   if (model === undefined) return 'is not a message of this server'
   const isRight = typeof model === 'string' ? typeof value === 'string' : isParagraphs(value)

@@ -8,10 +8,10 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 export function momentIn(tag: string, timestamp: unknown): string {
   const time = typeof timestamp === 'string' ? new Date(timestamp) : undefined
   if (!time || Number.isNaN(time.getTime())) return ''
-  return `${formatOf(tag).format(time)} UTC`
+  return `${getFormat(tag).format(time)} UTC`
 }
 
-function formatOf(tag: string): Intl.DateTimeFormat {
+function getFormat(tag: string): Intl.DateTimeFormat {
   const known = formats.get(tag)
   if (known) return known
   const style = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const

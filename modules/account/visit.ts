@@ -59,16 +59,16 @@ export function createVisit(
     /** Calls the API as the user. Throws its error. */
     async call(call: Omit<ApiCall, 'token'>): Promise<ApiResponse> {
       const token = await accessTokenFor(app, signedIn, now)
-      return successOf(await callApi(app, request, { ...call, token }))
+      return requireSuccess(await callApi(app, request, { ...call, token }))
     },
 
     /** Verifies a code, which needs no token. Throws the error of the API. */
     verify: async (payload: object): Promise<ApiResponse> =>
-      successOf(await callApi(app, request, { url: '/verify', payload })),
+      requireSuccess(await callApi(app, request, { url: '/verify', payload })),
 
     /** Throws insufficient_aal or reauthentication_needed, before a form is filled in for nothing. */
     requireProof(change: MethodChange): Promise<void> {
-      const auth = { user: session, session, claims: app.jwt.claimsOf(session, session, now) }
+      const auth = { user: session, session, claims: app.jwt.buildClaims(session, session, now) }
       return requireFreshProof(app.credentials, app.db, auth, { change }, now)
     },
 
@@ -92,7 +92,7 @@ export function createVisit(
   }
 }
 
-function successOf(response: ApiResponse): ApiResponse {
+function requireSuccess(response: ApiResponse): ApiResponse {
   if (response.status < 400) return response
   const code = textIn(response, 'error_code') ?? 'unexpected_failure'
   throw new ApiError(response.status, code, textIn(response, 'msg') ?? code)

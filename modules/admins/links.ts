@@ -25,7 +25,7 @@ export async function createAdminLink(
   const token = randomBytes(32).toString('base64url')
   await insertAdminLink(db, {
     ...link,
-    token_hash: hashOf(token),
+    token_hash: hashToken(token),
     created_at: now,
     expires_at: new Date(now.getTime() + lifetimeMs),
   })
@@ -34,7 +34,7 @@ export async function createAdminLink(
 
 /** Returns the purpose of a link. Throws first_admin_link_invalid. */
 export async function findLink(db: Db, token: string, now: Date): Promise<AdminLink> {
-  const link = await findAdminLink(db, hashOf(token), now)
+  const link = await findAdminLink(db, hashToken(token), now)
   if (!link || (link.email === null && (await hasAdmins(db)))) throw firstAdminLinkInvalid()
   return link
 }
@@ -47,11 +47,11 @@ export async function redeemLink(
   now: Date,
 ): Promise<ListedAdmin> {
   await lockFirstAdmin(trx)
-  const link = await consumeAdminLink(trx, hashOf(token), now)
+  const link = await consumeAdminLink(trx, hashToken(token), now)
   if (!link) throw firstAdminLinkInvalid()
   const isTheirs = link.email === null ? !(await hasAdmins(trx)) : link.email === user.email
   if (!isTheirs) throw firstAdminLinkInvalid()
   return addAdmin(trx, user.id, link.role, now)
 }
 
-const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url')
+const hashToken = (token: string): string => createHash('sha256').update(token).digest('base64url')

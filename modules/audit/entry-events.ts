@@ -9,9 +9,9 @@ import { createOrganizationEvents } from './organization-events.ts'
 
 type Traits = Record<string, unknown>
 type Draft = Deps<'events'>['events']['draft']
-type DraftOf = (draft: Draft, userId: string, traits: Traits) => NewEvent[]
+type CreateUserEvents = (draft: Draft, userId: string, traits: Traits) => NewEvent[]
 
-const userEvents: Partial<Record<AuditAction, DraftOf>> = {
+const userEvents: Partial<Record<AuditAction, CreateUserEvents>> = {
   user_modified: (draft, id) => draft('user.updated', id, {}),
   user_invited: (draft, id) => draft('user.invited', id, {}),
   user_impersonated: (draft, id) => draft('user.impersonated', id, {}),
@@ -62,9 +62,9 @@ const eventsOfProviders: Partial<
   sso_provider_deleted: 'provider.deleted',
 }
 
-type ClientDraftOf = (draft: Draft, clientId: string) => NewEvent[]
+type CreateClientEvents = (draft: Draft, clientId: string) => NewEvent[]
 
-const eventsOfClients: Partial<Record<AuditAction, ClientDraftOf>> = {
+const eventsOfClients: Partial<Record<AuditAction, CreateClientEvents>> = {
   oauth_client_created: (draft, client_id) => draft('oauth.client_created', null, { client_id }),
   oauth_client_registered: (draft, client_id) => draft('oauth.client_created', null, { client_id }),
   oauth_client_updated: (draft, client_id) => draft('oauth.client_updated', null, { client_id }),

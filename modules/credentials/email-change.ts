@@ -52,7 +52,7 @@ export async function checkEmailChange(
   const appliesAtOnce = isAtOnce(deps, user)
   if (!appliesAtOnce) {
     checkRecipient(emails.policy, email)
-    for (const [purpose, address] of intervalsOf(user, email, network)) {
+    for (const [purpose, address] of listIntervals(user, email, network)) {
       await checkInterval(otp, db, 'email', purpose, address, now)
     }
   }
@@ -62,7 +62,7 @@ export async function checkEmailChange(
 }
 
 /** The minimum interval applies to the user, and to the new address for this client. */
-function intervalsOf(user: UserRecord, email: string, network: string | undefined) {
+function listIntervals(user: UserRecord, email: string, network: string | undefined) {
   return [
     ['email_change', user.email || user.id],
     ['email_change_target', perClientInterval(email, network)],
@@ -86,7 +86,7 @@ export async function startEmailChange(
     await putEmail(deps, trx, user, { email, isAgreedByCurrent: false, isAssumed: true }, now)
     return
   }
-  for (const [purpose, address] of intervalsOf(user, email, context.network)) {
+  for (const [purpose, address] of listIntervals(user, email, context.network)) {
     await reserveInterval(deps.otp, trx, 'email', purpose, address, now)
   }
   const change = { newEmail: email, asksCurrent: asksCurrent(deps), reachesNew }
@@ -164,7 +164,7 @@ async function putEmail(
   now: Date,
 ): Promise<UserRecord> {
   await checkEmailFree(trx, user, email)
-  await upsertIdentity(trx, emailIdentityOf(user.id, email), now)
+  await upsertIdentity(trx, buildEmailIdentity(user.id, email), now)
   await recomputeProviders(trx, user.id, now)
   const columns = { email, email_change: '', email_change_confirm_status: 0 }
   const proof = { columns, voidsTokens: true, isAssumed }
@@ -180,7 +180,7 @@ async function putEmail(
   return changed
 }
 
-function emailIdentityOf(userId: string, email: string) {
+function buildEmailIdentity(userId: string, email: string) {
   const identity_data = { sub: userId, email, email_verified: true, phone_verified: false }
   return { user_id: userId, provider: 'email', provider_id: userId, identity_data }
 }

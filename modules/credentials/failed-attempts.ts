@@ -16,13 +16,13 @@ export async function notifyOfFailure(
   { attempt, isFactor }: { attempt: Failures; isFactor: boolean },
   now: Date,
 ): Promise<void> {
-  const kind = notificationOf(attempt, isFactor)
+  const kind = chooseNotification(attempt, isFactor)
   if (kind) await db.transaction().execute((trx) => notifyUser(emails, trx, user, { kind }, now))
 }
 
 type Failures = Pick<Attempt, 'dayFailures' | 'isLastOfDay'>
 
-function notificationOf({ dayFailures, isLastOfDay }: Failures, isFactor: boolean) {
+function chooseNotification({ dayFailures, isLastOfDay }: Failures, isFactor: boolean) {
   if (isLastOfDay) return 'too_many_attempts_notification'
   const isSuspicious = isFactor && dayFailures === notifiedFailures
   return isSuspicious ? 'mfa_verification_failed_notification' : undefined

@@ -97,7 +97,7 @@ export async function setPhone(
   now: Date,
 ): Promise<UserRecord> {
   if (await hasOwner(trx, user, phone)) throw phoneExists()
-  await upsertIdentity(trx, phoneIdentityOf(user.id, phone), now)
+  await upsertIdentity(trx, buildPhoneIdentity(user.id, phone), now)
   await recomputeProviders(trx, user.id, now)
   // The time of this verification, not that of the previous number.
   const columns = { phone, phone_change: '', phone_confirmed_at: now }
@@ -134,7 +134,7 @@ async function notifyOfPhone(
   await notifyUser(emails, trx, user, { kind: 'phone_changed_notification', ...changed }, now)
 }
 
-function phoneIdentityOf(userId: string, phone: string) {
+function buildPhoneIdentity(userId: string, phone: string) {
   const identity_data = { sub: userId, phone, phone_verified: true, email_verified: false }
   return { user_id: userId, provider: 'phone', provider_id: userId, identity_data }
 }

@@ -27,10 +27,10 @@ export async function findNonceRecipient(
   user: UserRecord,
   now: Date,
 ): Promise<'email' | 'phone' | undefined> {
-  return recipientOf(user, await loadProof(db, { user, session: undefined }, now))
+  return chooseRecipient(user, await loadProof(db, { user, session: undefined }, now))
 }
 
-function recipientOf({ email, phone }: UserRecord, { added }: SessionProof) {
+function chooseRecipient({ email, phone }: UserRecord, { added }: SessionProof) {
   if (email && added.email === undefined) return 'email'
   return phone && added.phone === undefined ? 'phone' : undefined
 }

@@ -41,7 +41,7 @@ export function establishedProofs(
 ): EstablishedProof[] {
   const openedAt = (session?.session_created_at?.getTime() ?? 0) / 1000
   return (session?.amr ?? []).flatMap(({ method: name, timestamp }) => {
-    const method = methodOf(name, bySms || !user.email_confirmed_at)
+    const method = toProvenMethod(name, bySms || !user.email_confirmed_at)
     const addedAt = method && method !== 'anonymous' ? added[method] : undefined
     if (!method || (addedAt !== undefined && timestamp >= addedAt)) return []
     // The first authentication is as old as the session; second factors may be verified again.
@@ -75,7 +75,7 @@ export function hasRecentProof(
 }
 
 /** Undefined for methods that authorize no change: a recovery code, an impersonating admin, an OAuth client. */
-function methodOf(name: string, bySms: boolean): ProvenMethod | undefined {
+function toProvenMethod(name: string, bySms: boolean): ProvenMethod | undefined {
   if (name === 'otp') return bySms ? 'phone' : 'email'
   return methods.get(name)
 }

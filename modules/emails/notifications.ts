@@ -29,7 +29,7 @@ export async function notifyUser(
   const { kind, ...details } = notification
   if (!mailer.isEnabled(kind)) return
   const variables = { ...userVariables(config, user), ...details }
-  for (const to of await recipientsOf(trx, user, notification, now)) {
+  for (const to of await findRecipients(trx, user, notification, now)) {
     if (!mayReceive(policy, to)) continue
     await mailer.queue(trx, { kind, to, userId: user.id, variables }, now)
   }
@@ -38,7 +38,7 @@ export async function notifyUser(
 const dayMs = 24 * 60 * 60 * 1000
 
 /** A new address may be an attacker's: for a day the previous one is notified too. */
-async function recipientsOf(
+async function findRecipients(
   trx: Trx,
   { id, email }: UserRecord,
   notification: Notification,

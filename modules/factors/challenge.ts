@@ -106,6 +106,6 @@ async function prepare(
     return { code: '', webauthn: await ceremonyFor(deps, user, factor, verified) }
   }
   if (factor.factor_type === 'totp') return { code: '', webauthn: undefined }
-  const way = { challengeId: id, channel: deps.sms.channelOf(channel) }
+  const way = { challengeId: id, channel: deps.sms.parseChannel(channel) }
   return { code: await sendCode(deps, db, { factor, user }, way, now), webauthn: undefined }
 }

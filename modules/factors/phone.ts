@@ -15,7 +15,7 @@ import {
 } from '../otp/index.ts'
 
 type PhoneDeps = Deps<'config' | 'encryption' | 'otp' | 'sms'>
-type Channel = ReturnType<Deps<'sms'>['sms']['channelOf']>
+type Channel = ReturnType<Deps<'sms'>['sms']['parseChannel']>
 
 const storedAs = 'the code of a phone factor'
 

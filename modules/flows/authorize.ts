@@ -50,7 +50,7 @@ export async function startAuthorization(
   const authorization = { state: id, scopes: listed, params, now }
   const { url, secrets } = await oauthProviders.start(provider, authorization)
   if (inviteToken) await checkInvitation(deps, inviteToken, now)
-  const row = rowOf(deps, { id, provider, emailOptional, inviteToken }, request)
+  const row = toRow(deps, { id, provider, emailOptional, inviteToken }, request)
   const sealed = encryptFlowSecrets(deps, id, {
     ...secrets,
     ...(inviteToken && { inviteToken }),
@@ -70,7 +70,7 @@ async function checkInvitation({ db, otp }: Deps<'db' | 'otp'>, token: string, n
 }
 
 /** The columns of GoTrue's table. */
-function rowOf(
+function toRow(
   { gotrueMigration: takeover }: Deps<'gotrueMigration'>,
   { id, provider, emailOptional, inviteToken }: Begun,
   { context: { redirectTo, pkce }, linkingTargetId }: OauthRequest,

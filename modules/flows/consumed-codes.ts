@@ -15,7 +15,7 @@ export async function rememberConsumedCode(
 ): Promise<void> {
   if (!auth_code || !code_challenge || !code_challenge_method) return
   await insertConsumedCode(trx, {
-    code_hash: hashOf(auth_code),
+    code_hash: hashCode(auth_code),
     session_id: sessionId,
     code_challenge,
     code_challenge_method,
@@ -32,13 +32,13 @@ export async function findIssuedSession(
   code: string,
   verifier: string,
 ): Promise<{ userId: string; sessionId: string } | undefined> {
-  const consumed = await findConsumedCode(trx, hashOf(code))
+  const consumed = await findConsumedCode(trx, hashCode(code))
   if (!consumed) return undefined
   const { code_challenge: challenge, code_challenge_method: method } = consumed
   if (!matchesCodeChallenge(verifier, { challenge, method })) return undefined
   return { userId: consumed.user_id, sessionId: consumed.session_id }
 }
 
-function hashOf(code: string): string {
+function hashCode(code: string): string {
   return createHash('sha256').update(code).digest('hex')
 }

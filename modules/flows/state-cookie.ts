@@ -24,7 +24,7 @@ export function setStateCookie(
   const isAlways = config.AUTH_EXTERNAL_BIND_BROWSER === 'always'
   if (!isAlways && query.bind_browser !== 'true') return undefined
   const value = randomBytes(32).toString('base64url')
-  return { value, hash: hashOf(value) }
+  return { value, hash: hashValue(value) }
 }
 
 /** For the response that redirects to the provider. */
@@ -44,19 +44,19 @@ export function isSameUserAgent(
   { id, browserHash }: Pick<AuthorizationState, 'id' | 'browserHash'>,
 ): boolean {
   if (browserHash === undefined) return true
-  const value = parseCookie(headers.cookie ?? '')[nameOf(deps, id)] ?? ''
-  return timingSafeEqual(Buffer.from(hashOf(value)), Buffer.from(browserHash))
+  const value = parseCookie(headers.cookie ?? '')[getCookieName(deps, id)] ?? ''
+  return timingSafeEqual(Buffer.from(hashValue(value)), Buffer.from(browserHash))
 }
 
 function cookie(deps: Configured, flow: Begun, value: string, maxAge: number): string {
   const secure = isSecure(deps)
   const sameSite = postBack.includes(flow.provider) && secure ? 'none' : 'lax'
-  const name = nameOf(deps, flow.id)
+  const name = getCookieName(deps, flow.id)
   return stringifySetCookie({ name, value, path: '/', httpOnly: true, secure, sameSite, maxAge })
 }
 
 /** Concurrent sign-ins have distinct cookies. */
-function nameOf(deps: Configured, id: string): string {
+function getCookieName(deps: Configured, id: string): string {
   return `${isSecure(deps) ? '__Host-' : ''}postern-flow-${id.slice(0, 8)}`
 }
 
@@ -64,6 +64,6 @@ function isSecure({ config }: Configured): boolean {
   return config.AUTH_API_EXTERNAL_URL.startsWith('https:')
 }
 
-function hashOf(value: string): string {
+function hashValue(value: string): string {
   return createHash('sha256').update(value).digest('base64url')
 }

@@ -40,7 +40,7 @@ export async function checkEmailConfirmation(
     return { state: 'accepted', user, action: found.isNew ? 'user_signedup' : 'login' }
   }
   const { config, users } = deps
-  const email = await addressOf(trx, user, addresses)
+  const email = await findAddress(trx, user, addresses)
   const isProven = email && (config.AUTH_MAILER_AUTOCONFIRM || addresses.verified.includes(email))
   if (!isProven) return withoutProof(deps, trx, user, attempt, now)
   if (!found.isNew) {
@@ -100,7 +100,7 @@ function isSettled(user: UserRecord, emailOptional: boolean): boolean {
 }
 
 /** An unverified email is replaced by one that the provider verified, unless that belongs to another user. */
-async function addressOf(
+async function findAddress(
   trx: Trx,
   user: UserRecord,
   { primary: email, verified }: AccountEmails,

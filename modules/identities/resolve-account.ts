@@ -37,7 +37,7 @@ export async function resolveAccount(
   const { provider, providerId, addresses, aud } = question
   const identity = await findIdentity(db, provider, providerId)
   if (identity) return { state: 'exists', identity }
-  const [owner, ...others] = await ownersOf(deps, db, question)
+  const [owner, ...others] = await findOwners(deps, db, question)
   if (others.length > 0) return { state: 'several' }
   if (owner) return { state: 'link', userId: owner }
   const { primary, verified } = addresses
@@ -59,22 +59,22 @@ export async function isOwner(
 
 /** True for SSO providers: their users are never matched with others. */
 export function isSsoProvider(deps: Deps<'config'>, provider: string): boolean {
-  return domainOf(deps, provider) !== defaultDomain
+  return getLinkingDomain(deps, provider) !== defaultDomain
 }
 
 /**
  * An email verified by a provider or its owner identifies a user. Unverified emails count only when there is no other
  * match: the account is then cleared of earlier credentials.
  */
-async function ownersOf(
+async function findOwners(
   deps: Deps<'config'>,
   db: Db,
   { provider, addresses: { verified }, aud }: Question,
 ): Promise<string[]> {
   if (verified.length === 0) return []
-  const domain = domainOf(deps, provider)
+  const domain = getLinkingDomain(deps, provider)
   const identities = await findIdentityOwners(db, verified, aud)
-  const linked = identities.filter((row) => domainOf(deps, row.provider) === domain)
+  const linked = identities.filter((row) => getLinkingDomain(deps, row.provider) === domain)
   const users = domain === defaultDomain ? await findIdentifierOwners(db, verified, aud) : []
   const confirmed = users.filter(
     (user) => user.email_confirmed_at !== null && !user.is_autoconfirmed,
@@ -83,7 +83,7 @@ async function ownersOf(
   return [...new Set(proven.length > 0 ? proven : users.map(({ id }) => id))]
 }
 
-function domainOf({ config }: Deps<'config'>, provider: string): string {
+function getLinkingDomain({ config }: Deps<'config'>, provider: string): string {
   const configured = config.AUTH_EXPERIMENTAL_PROVIDER_LINKING_DOMAINS[provider]
   if (configured !== undefined) return configured
   const own = config.AUTH_EXPERIMENTAL_PROVIDERS_WITH_OWN_LINKING_DOMAIN

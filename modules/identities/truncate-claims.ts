@@ -41,7 +41,7 @@ interface Claim {
 /** As many as fit, the shorter ones first, in their original order. */
 function shortest(claims: readonly Claim[], most: number): Claim[] {
   const bySize = claims
-    .map((claim) => ({ claim, size: sizeOf(claim) }))
+    .map((claim) => ({ claim, size: computeSize(claim) }))
     .toSorted((left, right) => left.size - right.size)
   let total = 0
   const kept = new Set<Claim>()
@@ -52,7 +52,7 @@ function shortest(claims: readonly Claim[], most: number): Claim[] {
   return claims.filter((claim) => kept.has(claim))
 }
 
-function sizeOf({ key, value, isCustom }: Claim): number {
+function computeSize({ key, value, isCustom }: Claim): number {
   if (!isCustom && essential.includes(key)) return 0
   return Buffer.byteLength(JSON.stringify({ [key]: value }))
 }

@@ -40,7 +40,7 @@ export async function checkCode(
   const attempt = { organizationId, id, most: mostAttempts }
   const counted = await countCodeAttempt(deps.db, attempt, now)
   const isRight =
-    counted?.code_hash && isEqualInConstantTime(counted.code_hash, hashOf(deps, id, code))
+    counted?.code_hash && isEqualInConstantTime(counted.code_hash, hashCode(deps, id, code))
   if (isRight) return
   throw organizationDomainUnverified(
     counted
@@ -66,7 +66,7 @@ export async function sendDomainCode(
   const code = newCode(codeDigits)
   const expiresAt = new Date(now.getTime() + codeLifetimeMs)
   const columns = {
-    code_hash: hashOf(deps, id, code),
+    code_hash: hashCode(deps, id, code),
     code_attempts: 0,
     code_expires_at: expiresAt,
   }
@@ -81,7 +81,7 @@ export async function sendDomainCode(
   return changed
 }
 
-function hashOf({ otp }: Deps<'otp'>, id: string, code: string): string {
+function hashCode({ otp }: Deps<'otp'>, id: string, code: string): string {
   return createHmac('sha256', otp.tokenKey)
     .update(`organization_domain\n${id}\n${code}`)
     .digest('base64url')

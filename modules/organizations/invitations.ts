@@ -110,14 +110,14 @@ async function findClaimed(
   claim: InvitationClaim,
   now: Date,
 ): Promise<InvitationRow> {
-  const key = await keyOf(db, user, claim)
+  const key = await findInvitationKey(db, user, claim)
   const found = key && (await findInvitation(db, key, now))
   if (!found) throw organizationInvitationNotFound()
   if (found.email !== user.email) throw organizationInvitationForAnother()
   return found
 }
 
-async function keyOf(
+async function findInvitationKey(
   db: Db,
   user: UserRecord,
   claim: InvitationClaim,

@@ -41,7 +41,9 @@ export async function addMember(
   await checkUserLimit(deps, trx, member.user_id)
   await checkMemberLimit(deps, trx, member.organization_id)
   const added = await insertMember(trx, member, now)
-  if (added) await recordChange(deps, trx, 'organization_member_added', by, traitsOf(added), now)
+  if (added) {
+    await recordChange(deps, trx, 'organization_member_added', by, toAuditTraits(added), now)
+  }
   return added
 }
 
@@ -83,7 +85,7 @@ async function changeMember(
   await keepOrganizationOwner(trx, before)
   const changed = await updateMember(trx, before, change, now)
   const changes = changedFields(shown(before), shown(changed))
-  const traits = { ...traitsOf(changed), ...changes }
+  const traits = { ...toAuditTraits(changed), ...changes }
   await recordChange(deps, trx, 'organization_member_updated', by, traits, now)
   return changed
 }
@@ -99,7 +101,7 @@ export async function removeMember(
   const before = await lockOrThrow(trx, key)
   await keepOrganizationOwner(trx, before)
   await deleteMember(trx, before)
-  await recordChange(deps, trx, 'organization_member_removed', by, traitsOf(before), now)
+  await recordChange(deps, trx, 'organization_member_removed', by, toAuditTraits(before), now)
   return before
 }
 
@@ -113,6 +115,6 @@ async function lockOrThrow(trx: Trx, { organizationId, userId }: MemberKey): Pro
 
 const shown = ({ role, status }: MemberRow) => ({ role, status })
 
-function traitsOf({ organization_id, user_id, role, status, joined_by }: MemberRow) {
+function toAuditTraits({ organization_id, user_id, role, status, joined_by }: MemberRow) {
   return { organization_id, user_id, role, status, joined_by }
 }

@@ -69,7 +69,7 @@ export async function consumeSmsOtp(
     return consumeOtpCode(policy, trx, [type], { address: phone, code }, now)
   }
   if (otpResult.by === 'operator') {
-    const user_id = await ownerOf(trx, type, phone, aud)
+    const user_id = await findOwner(trx, type, phone, aud)
     if (!user_id) return undefined
     await lockUser(trx, user_id)
     const asked = await findNewestToken(trx, type, phone)
@@ -98,7 +98,7 @@ async function askProvider(
 }
 
 /** The user with a test number, whether or not a message was sent. */
-async function ownerOf(
+async function findOwner(
   trx: Trx,
   type: TokenType,
   phone: string,

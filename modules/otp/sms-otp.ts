@@ -24,7 +24,7 @@ import {
 } from './sms-reservation.ts'
 import { createToken, newCode, type TokenPolicy } from './tokens.ts'
 
-export type SmsChannel = ReturnType<FastifyInstance['sms']['channelOf']>
+export type SmsChannel = ReturnType<FastifyInstance['sms']['parseChannel']>
 
 /** A requested code. */
 export interface SmsRequest extends SmsReservation {
@@ -68,7 +68,7 @@ export async function deliverSms(
   await orRelease(deps, db, request, () =>
     pace.measure(async () => {
       const taken = await reserveSmsQuota(deps, db, request, now)
-      const message = { phone, code: sent.code, channel, messageId, ...readerOf(owner) }
+      const message = { phone, code: sent.code, channel, messageId, ...toReader(owner) }
       await releaseQuotaOnError(deps, db, taken, () => sms.send(message))
     }),
   )
@@ -113,7 +113,7 @@ export async function dryRunSms(
   await takeAsLong(deps, db, { ...request, isCounted }, now)
 }
 
-function readerOf(owner: SmsRequest['owner']) {
+function toReader(owner: SmsRequest['owner']) {
   if ('audience' in owner) return { aud: owner.audience, reader: owner.metadata }
   return { user: owner, reader: owner.raw_user_meta_data }
 }

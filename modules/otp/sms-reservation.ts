@@ -52,11 +52,11 @@ export async function reserveSmsRepeat(
   now: Date,
 ): Promise<void> {
   const { purpose, interval = purpose, phone } = reservation
-  for (const address of waitingOf(reservation)) {
+  for (const address of listIntervals(reservation)) {
     await reserveInterval(deps, trx, 'sms', interval, address, now)
   }
   if (hasFixedCode(deps, phone, now)) return
-  await checkSendQuota(deps, trx, 'sms', countedOf(reservation), now)
+  await checkSendQuota(deps, trx, 'sms', toCountedMessage(reservation), now)
 }
 
 /** Whether no message that counts like this may be sent now. A fixed code needs none. */
@@ -67,7 +67,7 @@ export async function isSmsQuotaExhausted(
   now: Date,
 ): Promise<boolean> {
   if (hasFixedCode(deps, reservation.phone, now)) return false
-  return isQuotaExhausted(deps, db, 'sms', countedOf(reservation), now)
+  return isQuotaExhausted(deps, db, 'sms', toCountedMessage(reservation), now)
 }
 
 /** Ends the wait of what never came. */
@@ -77,7 +77,7 @@ export async function releaseSms(
   reservation: SmsReservation,
 ): Promise<void> {
   const { purpose, interval = purpose } = reservation
-  for (const address of waitingOf(reservation)) {
+  for (const address of listIntervals(reservation)) {
     await releaseInterval(policy, db, 'sms', interval, address)
   }
 }
@@ -92,7 +92,7 @@ export function reserveSmsQuota(
   reservation: SmsReservation,
   now: Date,
 ) {
-  const message = countedOf(reservation)
+  const message = toCountedMessage(reservation)
   return db.transaction().execute((trx) => reserveSendQuota(policy, trx, 'sms', message, now))
 }
 
@@ -102,11 +102,11 @@ export function hasFixedCode({ sms }: Deps<'sms'>, phone: string, now: Date): bo
 }
 
 /** Sorted: two users who request each other's number must not deadlock. */
-function waitingOf({ phone, askedBy, network }: SmsReservation): string[] {
+function listIntervals({ phone, askedBy, network }: SmsReservation): string[] {
   const own = perClientInterval(phone, network)
   return askedBy ? [askedBy, own].sort() : [own]
 }
 
-function countedOf({ phone, countsAs, network }: SmsReservation): CountedMessage {
+function toCountedMessage({ phone, countsAs, network }: SmsReservation): CountedMessage {
   return { purpose: countsAs, to: phone, network }
 }

@@ -66,12 +66,12 @@ export function newForm(
     }
   }
   const tokenHash = prefix + ownSecret(tokenKey, sent, 'sha256')
-  const linkToken = pkce ? linkOf(tokenHash) : tokenHash
+  const linkToken = pkce ? toPkceLinkToken(tokenHash) : tokenHash
   return { linkToken, tokenHash, stored: sha256(linkToken), mirror: null }
 }
 
 /** The link token of a PKCE client for this token hash. */
-function linkOf(tokenHash: string): string {
+function toPkceLinkToken(tokenHash: string): string {
   return pkcePrefix + createHash('sha256').update(tokenHash).digest('base64url')
 }
 
@@ -80,7 +80,7 @@ function linkOf(tokenHash: string): string {
  */
 export function listTokenHashes(token: string): string[] {
   const hashes = gotrueLength.test(token) ? [token, sha256(token)] : [sha256(token)]
-  return pkceTokenHash.test(token) ? [sha256(linkOf(token)), ...hashes] : hashes
+  return pkceTokenHash.test(token) ? [sha256(toPkceLinkToken(token)), ...hashes] : hashes
 }
 
 /** True for the link token of a PKCE client, which creates no session by itself. */
@@ -101,7 +101,7 @@ export function isOfCode(
     ...hashed.flatMap((secret) => {
       const tokenHash = pkcePrefix + secret
       // The last one is of an earlier release, whose links had the token hash.
-      return [sha256(secret), sha256(linkOf(tokenHash)), sha256(tokenHash)]
+      return [sha256(secret), sha256(toPkceLinkToken(tokenHash)), sha256(tokenHash)]
     }),
     ...inClear.flatMap((secret) => [secret, pkcePrefix + secret]),
   ]

@@ -22,7 +22,7 @@ export function browserId(
   deps: Configured,
   { headers }: Pick<FastifyRequest, 'headers'>,
 ): string | undefined {
-  const value = parseCookie(headers.cookie ?? '')[nameOf(deps)]
+  const value = parseCookie(headers.cookie ?? '')[getCookieName(deps)]
   return value !== undefined && form.test(value) ? value : undefined
 }
 
@@ -35,11 +35,11 @@ export const clearedCookie = (deps: Configured): string =>
 
 function attributes(deps: Configured) {
   const common = { path: '/', httpOnly: true, sameSite: 'lax' } as const
-  return { name: nameOf(deps), ...common, secure: isSecure(deps) }
+  return { name: getCookieName(deps), ...common, secure: isSecure(deps) }
 }
 
 /** `__Host-` keeps other hosts of the domain from setting it (RFC 6265bis §4.1.3.2); over plain http there is none. */
-function nameOf(deps: Configured): string {
+function getCookieName(deps: Configured): string {
   return `${isSecure(deps) ? '__Host-' : ''}postern-session`
 }
 

@@ -103,7 +103,7 @@ export function accessTokenFor(
   now: Date,
   seconds = 60,
 ): Promise<string> {
-  const claims = jwt.claimsOf(session, session, now)
+  const claims = jwt.buildClaims(session, session, now)
   const soon = Math.floor(now.getTime() / 1000) + seconds
   return jwt.sign({ ...claims, exp: Math.min(claims.exp, soon) })
 }

@@ -61,7 +61,7 @@ async function acceptRequest(
 ): Promise<SentMessage> {
   const provider = await findProvider(deps, undefined, message)
   const { root, usableUntil } = await verified(deps, provider, message, now)
-  const nameId = await accepted(async () => nameIdOf(root), deps.log)
+  const nameId = await accepted(async () => requireNameId(root), deps.log)
   const sessionIndexes = childrenNamed(root, 'protocol', 'SessionIndex').map(elementText)
   const principal = { sso_provider_id: provider.id, name_id: nameId, sessionIndexes }
   await deps.db.transaction().execute(async (trx) => {
@@ -71,7 +71,7 @@ async function acceptRequest(
   return respond(deps, provider, { message, root }, now)
 }
 
-function nameIdOf(request: XmlElement): string {
+function requireNameId(request: XmlElement): string {
   const nameId = nameIdIn(request)
   if (!nameId) throw new SamlError('it has no NameID')
   return nameId.value

@@ -20,7 +20,7 @@ export function mapAttributes(
     ([claim, rule]): [string, unknown][] => {
       const names = [...(rule.name ? [rule.name] : []), ...(rule.names ?? [])]
       const values = names
-        .map((name) => paramsOf(attributes, name))
+        .map((name) => findValues(attributes, name))
         .find(({ length }) => length > 0)
       const value = values && (rule.array ? values : values[0])
       const chosen = value ?? rule.default
@@ -30,7 +30,7 @@ export function mapAttributes(
   return Object.fromEntries(entries)
 }
 
-function paramsOf(attributes: readonly SamlAttribute[], wanted: string): string[] {
+function findValues(attributes: readonly SamlAttribute[], wanted: string): string[] {
   return attributes
     .filter(({ names }) => names.some((name) => name.toLowerCase() === wanted.toLowerCase()))
     .flatMap(({ values }) => values)

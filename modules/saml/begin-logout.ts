@@ -54,12 +54,12 @@ async function requestLogout(
 ): Promise<string | undefined> {
   const provider = await findSsoProvider(trx, login.sso_provider_id)
   const [endpoint] = provider ? (await getSamlMetadata(provider)).logout : []
-  const nameId = nameIdOf(login)
+  const nameId = toNameId(login)
   if (!endpoint || !nameId) return undefined
   const [id, request_id] = [crypto.randomUUID(), messageId()]
   const { url, fields } = await sendSamlMessage(deps, endpoint, {
     kind: 'SAMLRequest',
-    xml: requestOf(deps, login, nameId, endpoint, { id: request_id, issuedAt: now }),
+    xml: buildRequest(deps, login, nameId, endpoint, { id: request_id, issuedAt: now }),
     relayState: id,
   })
   const { sso_provider_id } = login
@@ -70,7 +70,7 @@ async function requestLogout(
   return message === null ? url : postPage(deps, id)
 }
 
-function requestOf(
+function buildRequest(
   deps: Deps<'config'>,
   { session_index: sessionIndex }: SamlLogin,
   nameId: NameId,
@@ -81,7 +81,7 @@ function requestOf(
   return logoutRequest({ ...head, issuer, destination, nameId, sessionIndex })
 }
 
-function nameIdOf(login: SamlLogin): NameId | undefined {
+function toNameId(login: SamlLogin): NameId | undefined {
   const { name_id: value, name_id_format: format } = login
   if (value === null) return undefined
   const { name_qualifier: nameQualifier, sp_name_qualifier: spNameQualifier } = login

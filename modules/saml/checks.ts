@@ -87,7 +87,7 @@ function checkInResponseTo(inResponseTo: string, { requestId }: Pick<Expected, '
 
 /** Returns when it becomes too old. */
 function checkIssued(issueInstant: string, now: Date): Date {
-  const issued = timeOf(issueInstant, 'IssueInstant')
+  const issued = parseTime(issueInstant, 'IssueInstant')
   const age = now.getTime() - issued
   if (age > maxAgeMs) throw new SamlError('it was issued too long ago')
   if (age < -skewMs) throw new SamlError('it was issued in the future')
@@ -97,11 +97,11 @@ function checkIssued(issueInstant: string, now: Date): Date {
 /** Checks NotBefore and NotOnOrAfter where present. Returns the latter. */
 function checkPeriod(element: XmlElement, now: Date): Date | undefined {
   const [start, end] = ['NotBefore', 'NotOnOrAfter'].map((name) => element.getAttribute(name))
-  if (start && now.getTime() < timeOf(start, 'NotBefore') - skewMs) {
+  if (start && now.getTime() < parseTime(start, 'NotBefore') - skewMs) {
     throw new SamlError('it is not valid yet')
   }
   if (!end) return undefined
-  const expiry = timeOf(end, 'NotOnOrAfter')
+  const expiry = parseTime(end, 'NotOnOrAfter')
   if (now.getTime() >= expiry + skewMs) throw new SamlError('it has expired')
   return new Date(expiry + skewMs)
 }
@@ -157,7 +157,7 @@ function onlyChild(element: XmlElement, name: string): XmlElement {
   throw new SamlError(`it must have exactly one ${name}`)
 }
 
-function timeOf(text: string, name: string): number {
+function parseTime(text: string, name: string): number {
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)
   const time = isTime ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time)) throw new SamlError(`its ${name} is not a time`)

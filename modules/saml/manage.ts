@@ -59,7 +59,7 @@ export async function createSamlProvider(
   if (!metadata) throw validationFailed('metadata_xml or metadata_url is required')
   const id = crypto.randomUUID()
   const { resource_id, disabled = null } = input
-  const saml = { ...columnsOf(input), entity_id: metadata.entityId, metadata_xml: metadata.xml }
+  const saml = { ...toColumns(input), entity_id: metadata.entityId, metadata_xml: metadata.xml }
   return written(trx, id, async () => {
     await insertSsoProvider(trx, { id, resource_id: resource_id || null, disabled, ...saml }, now)
     await replaceSsoDomains(trx, id, domains, now)
@@ -85,7 +85,7 @@ export async function changeSamlProvider(
       ...(disabled !== undefined && { disabled }),
     }
     await updateSsoProvider(trx, id, change, now)
-    const saml = { ...columnsOf(input), ...(metadata && { metadata_xml: metadata.xml }) }
+    const saml = { ...toColumns(input), ...(metadata && { metadata_xml: metadata.xml }) }
     if (Object.keys(saml).length > 0) await updateSamlProvider(trx, id, saml, now)
     if (domains) await replaceSsoDomains(trx, id, domains, now)
   })
@@ -100,7 +100,7 @@ export async function removeSamlProvider(trx: Trx, id: string): Promise<SsoProvi
   return row
 }
 
-function columnsOf(input: SsoProviderInput): SamlColumns {
+function toColumns(input: SsoProviderInput): SamlColumns {
   const { attribute_mapping: mapping, name_id_format: format, metadata_xml: xml } = input
   return {
     // Metadata sent inline is not fetched again.
@@ -131,14 +131,14 @@ async function written(trx: Trx, id: string, write: () => Promise<void>): Promis
   try {
     await write()
   } catch (error) {
-    throw isUniqueViolation(error) ? conflictOf(error.constraint ?? '') : error
+    throw isUniqueViolation(error) ? toConflict(error.constraint ?? '') : error
   }
   const row = await findSsoProvider(trx, id)
   if (!row) throw ssoProviderNotFound()
   return row
 }
 
-function conflictOf(constraint: string) {
+function toConflict(constraint: string) {
   if (constraint.startsWith('sso_domains')) {
     return ssoDomainAlreadyExists('Another provider has one of these domains')
   }

@@ -41,7 +41,7 @@ function create(config: Config): ServiceProvider {
     acsUrl: `${base}/sso/saml/acs`,
     logoutUrl: `${base}/sso/saml/slo`,
     postUrl: `${base}/sso/saml/post`,
-    privateKeys: [pemOf(current), ...next.map(pemOf)],
+    privateKeys: [exportPem(current), ...next.map(exportPem)],
     certificates: [current, ...next].map(certify),
   }
 }
@@ -51,7 +51,7 @@ export function readKey(base64: string): KeyObject {
   return createPrivateKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'pkcs1' })
 }
 
-const pemOf = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+const exportPem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 const day = 86_400_000
 

@@ -40,7 +40,7 @@ export async function beginSignOn(
   await deps.db.transaction().execute(async (trx) => {
     const flow_state_id = request.pkce ? crypto.randomUUID() : null
     if (flow_state_id && request.pkce) {
-      const flow = { id: flow_state_id, user_id: null, auth_code: null, ...flowOf(request.pkce) }
+      const flow = { id: flow_state_id, user_id: null, auth_code: null, ...toFlow(request.pkce) }
       await insertFlowState(trx, flow, now)
     }
     const state = { id: relayState, sso_provider_id: provider.id, request_id: requestId }
@@ -78,7 +78,7 @@ async function findProvider(
   return found
 }
 
-function flowOf({ challenge, method }: Pkce) {
+function toFlow({ challenge, method }: Pkce) {
   return {
     code_challenge: challenge,
     code_challenge_method: method,

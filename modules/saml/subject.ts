@@ -31,12 +31,12 @@ export function readSubject(
   assertion: XmlElement,
   { issuer, mapping }: { issuer: string; mapping: SamlAttributeMapping | null },
 ): ProviderIdentity {
-  const attributes = attributesOf(assertion)
-  const nameId = nameIdOf(assertion)
+  const attributes = readAttributes(assertion)
+  const nameId = readNameId(assertion)
   const id = attributes.find(({ names }) => names.includes(subjectId))?.values[0] ?? nameId.id
   if (!id || id.length > 1000) throw samlNoUserId()
   const { email: mappedEmail, ...mapped } = mapAttributes(attributes, mapping)
-  const email = emailOf([
+  const email = findEmail([
     mappedEmail,
     ...emailAttributes.map((name) => firstValue(attributes, name)),
     nameId.email,
@@ -57,7 +57,7 @@ export function readSubject(
   return { providerId: id, claims, emails }
 }
 
-function attributesOf(assertion: XmlElement): SamlAttribute[] {
+function readAttributes(assertion: XmlElement): SamlAttribute[] {
   return childrenNamed(assertion, 'assertion', 'AttributeStatement')
     .flatMap((statement) => childrenNamed(statement, 'assertion', 'Attribute'))
     .map((attribute) => ({
@@ -76,7 +76,7 @@ function firstValue(attributes: readonly SamlAttribute[], name: string): string 
 }
 
 /** A transient id differs at every sign-in. */
-function nameIdOf(assertion: XmlElement): { id?: string; email?: string } {
+function readNameId(assertion: XmlElement): { id?: string; email?: string } {
   const subjects = childrenNamed(assertion, 'assertion', 'Subject')
   const [nameId] = subjects.flatMap((subject) => childrenNamed(subject, 'assertion', 'NameID'))
   if (!nameId) return {}
@@ -88,7 +88,7 @@ function nameIdOf(assertion: XmlElement): { id?: string; email?: string } {
 }
 
 /** The first candidate must be an email address: another one might belong to another user. */
-function emailOf(candidates: readonly unknown[]): string {
+function findEmail(candidates: readonly unknown[]): string {
   const found = candidates.find((each) => typeof each === 'string' && each.trim() !== '')
   if (typeof found !== 'string') throw samlNoEmail()
   try {

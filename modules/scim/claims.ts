@@ -22,15 +22,16 @@ export function toAccountClaims({
   return {
     userName: String(userName),
     email: readEmail(preferred?.value ?? userName),
-    name: textOf(displayName) ?? (isRecord(name) ? fullName(name) : undefined),
+    name: textOrUndefined(displayName) ?? (isRecord(name) ? fullName(name) : undefined),
   }
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+const textOrUndefined = (value: unknown) =>
+  typeof value === 'string' && value !== '' ? value : undefined
 
 function fullName({ formatted, givenName, familyName }: Record<string, unknown>) {
-  const joined = [givenName, familyName].flatMap((part) => textOf(part) ?? []).join(' ')
-  return textOf(formatted) ?? textOf(joined)
+  const joined = [givenName, familyName].flatMap((part) => textOrUndefined(part) ?? []).join(' ')
+  return textOrUndefined(formatted) ?? textOrUndefined(joined)
 }
 
 function readEmail(value: unknown): string | null {

@@ -28,7 +28,7 @@ export function parseFilter(text: string): Filter {
 
 /** Throws invalidFilter. */
 export function readFilter(definition: ResourceDefinition, text: string): Condition {
-  return conditionOf(parseFilter(text), (name) => locate(definition, name))
+  return toCondition(parseFilter(text), (name) => locate(definition, name))
 }
 
 function countTerms(filter: Filter): number {
@@ -39,19 +39,22 @@ function countTerms(filter: Filter): number {
 
 type Locate = (name: string) => Location
 
-function conditionOf(filter: Filter, locateName: Locate): Condition {
+function toCondition(filter: Filter, locateName: Locate): Condition {
   if ('filters' in filter) {
-    return { kind: filter.op, of: filter.filters.map((part) => conditionOf(part, locateName)) }
+    return { kind: filter.op, of: filter.filters.map((part) => toCondition(part, locateName)) }
   }
-  if ('filter' in filter) return { kind: 'not', of: conditionOf(filter.filter, locateName) }
+  if ('filter' in filter) return { kind: 'not', of: toCondition(filter.filter, locateName) }
   if ('valFilter' in filter) return elementCondition(filter.attrPath, filter.valFilter, locateName)
   const location = locateName(filter.attrPath)
-  if ('place' in location) return termOf(filter, location.place)
+  if ('place' in location) return toTerm(filter, location.place)
   const { list, sub } = location
-  if (!sub && !('compValue' in filter)) return someOf(location, undefined)
+  if (!sub && !('compValue' in filter)) return matchElement(location, undefined)
   const attribute = sub ?? findAttribute(list.subAttributes, 'value')
   if (!attribute) throw invalidFilter(`${filter.attrPath} cannot be compared`)
-  return someOf(location, termOf(filter, { path: [attribute.name], type: toValueType(attribute) }))
+  return matchElement(
+    location,
+    toTerm(filter, { path: [attribute.name], type: toValueType(attribute) }),
+  )
 }
 
 function elementCondition(name: string, filter: Filter, locateName: Locate): Condition {
@@ -62,10 +65,10 @@ function elementCondition(name: string, filter: Filter, locateName: Locate): Con
     if (!attribute) throw invalidFilter(`${name} has no attribute ${part}`)
     return { place: { path: [attribute.name], type: toValueType(attribute) } }
   }
-  return someOf(location, conditionOf(filter, inElement))
+  return matchElement(location, toCondition(filter, inElement))
 }
 
-function someOf(
+function matchElement(
   { list, path }: Extract<Location, { list: unknown }>,
   where: Condition | undefined,
 ): Condition {
@@ -74,7 +77,7 @@ function someOf(
   return { kind: 'some', list: path, where }
 }
 
-function termOf(filter: Compare | Exclude<Filter, Compare>, place: Place): Condition {
+function toTerm(filter: Compare | Exclude<Filter, Compare>, place: Place): Condition {
   if (!('compValue' in filter)) return { kind: 'present', place }
   return {
     kind: 'compare',

@@ -17,7 +17,7 @@ export interface ScimMemberChange {
 export function readMemberChange({ op, target, value }: Operation): ScimMemberChange {
   if (target.filter) {
     if (op !== 'remove') throw invalidValue('members are added and removed, not changed')
-    return { kind: 'remove', ids: idsOf(target.filter) }
+    return { kind: 'remove', ids: readIds(target.filter) }
   }
   const ids = readMemberIds(value)
   if (op === 'add') return { kind: 'add', ids }
@@ -26,11 +26,11 @@ export function readMemberChange({ op, target, value }: Operation): ScimMemberCh
 }
 
 /** `value eq "…"`, or several of them. Throws invalidFilter. */
-function idsOf(filter: Filter): string[] {
+function readIds(filter: Filter): string[] {
   if ('compValue' in filter && filter.op === 'eq' && filter.attrPath.toLowerCase() === 'value') {
     return [String(filter.compValue)].filter(isUuid)
   }
-  if ('filters' in filter && filter.op === 'or') return filter.filters.flatMap(idsOf)
+  if ('filters' in filter && filter.op === 'or') return filter.filters.flatMap(readIds)
   throw scimRejected(400, 'invalidFilter', 'members are selected by value eq "id"')
 }
 

@@ -19,7 +19,7 @@ export function toUserResource(row: ScimUserRow, base: string): Parts {
     id: row.id,
     ...attributes,
     ...(groups.length > 0 && { groups }),
-    meta: metaOf(resourceDefinitions.User, row, base),
+    meta: buildMeta(resourceDefinitions.User, row, base),
   }
 }
 
@@ -35,11 +35,11 @@ export function toGroupResource(row: ScimGroupRow, base: string): Parts {
     id: row.id,
     ...attributes,
     ...(members.length > 0 && { members }),
-    meta: metaOf(resourceDefinitions.Group, row, base),
+    meta: buildMeta(resourceDefinitions.Group, row, base),
   }
 }
 
-function metaOf(
+function buildMeta(
   { type, endpoint }: ResourceDefinition,
   row: { id: string; created_at: Date; updated_at: Date },
   base: string,

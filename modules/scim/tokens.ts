@@ -11,7 +11,7 @@ const tokenBytes = 32
 /** Enough to recognize a token by, and too little to find it. */
 const shownCharacters = 13
 
-const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
+const hashToken = (token: string) => createHash('sha256').update(token).digest('hex')
 
 /** Returns the token, which is shown once. */
 export async function issueScimToken(
@@ -24,7 +24,7 @@ export async function issueScimToken(
   const id = crypto.randomUUID()
   const prefix = token.slice(0, shownCharacters)
   const row = { id, sso_provider_id: connectionId, name, prefix, expires_at: expiresAt }
-  await insertScimToken(trx, { ...row, token_hash: hashOf(token) }, now)
+  await insertScimToken(trx, { ...row, token_hash: hashToken(token) }, now)
   return { id, token, prefix }
 }
 
@@ -51,7 +51,7 @@ export async function authenticateScimClient(
   now: Date,
 ): Promise<ScimConnectionRow> {
   const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? []
-  const tokenHash = token && hashOf(token)
+  const tokenHash = token && hashToken(token)
   const found =
     tokenHash && isUuid(connectionId)
       ? await findAuthenticatedConnection(db, { connectionId, tokenHash }, now)

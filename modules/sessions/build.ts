@@ -79,8 +79,8 @@ export function buildSession(
     method,
     ip: proof.clientInfo.ip,
   }
-  const audit = trailOf(deps, session, proof)
-  const known = { deviceHash: deviceOf(deps, proof), bySms: proof.bySms ?? false }
+  const audit = buildAuditEntry(deps, session, proof)
+  const known = { deviceHash: hashUserDevice(deps, proof), bySms: proof.bySms ?? false }
   const opening = { session, grant, method, impersonatedBy, passwordHash, audit, ...known }
   return { opening, facts }
 }
@@ -91,7 +91,7 @@ function touched(user: UserRecord, { impersonatedBy }: AuthenticationEvent, now:
 }
 
 /** The audit entry and event of the sign-in; an impersonation is none. */
-function trailOf(
+function buildAuditEntry(
   { events }: Deps<'events'>,
   { id: session_id, user_id, aal, ip, user_agent }: Omit<NewSession, 'refresh_token_hmac_key'>,
   { method, impersonatedBy, audit, grant }: AuthenticationEvent,
@@ -102,7 +102,7 @@ function trailOf(
 }
 
 /** The device that becomes known. */
-function deviceOf({ otp }: Deps<'otp'>, proof: AuthenticationEvent): string | null {
+function hashUserDevice({ otp }: Deps<'otp'>, proof: AuthenticationEvent): string | null {
   return isUserDevice(proof) ? deviceHash(otp, proof.clientInfo) : null
 }
 
@@ -120,7 +120,7 @@ function newSession(
   return {
     user_id: id,
     aal,
-    tag: bearerAuth.sessionPolicy.tagOf(clientInfo),
+    tag: bearerAuth.sessionPolicy.resolveTag(clientInfo),
     user_agent: clientInfo.userAgent,
     ip: clientInfo.ip,
     not_after: lifetimeSeconds

@@ -24,7 +24,7 @@ export async function createSessionWithUser(
   proof: AuthenticationEvent,
   now: Date,
 ): Promise<CreatedSession | undefined> {
-  const expected = recordOf(user, now)
+  const expected = toRecord(user, now)
   const { opening, facts } = buildSession(deps, expected, proof, now)
   // Before anything is stored: a rejected token leaves nothing behind.
   const opened = await prepareTokenResponse(deps, facts, now)
@@ -38,7 +38,7 @@ export async function createSessionWithUser(
 }
 
 /** The stored row, unless the database has triggers. */
-function recordOf(user: NewUser, now: Date): UserRecord {
+function toRecord(user: NewUser, now: Date): UserRecord {
   return {
     ...user,
     confirmed_at: user.email_confirmed_at ?? user.phone_confirmed_at,

@@ -33,10 +33,10 @@ const app = /^(?!Mozilla\b)([A-Za-z-]{2,24})(?:\/|$)/
 /** Browser and system, or app and system, as far as known; '' otherwise. */
 export function getDeviceName(userAgent: string | null): string {
   const text = userAgent ?? ''
-  const program = firstOf(browsers, text) ?? app.exec(text)?.[1]
-  return [program, firstOf(systems, text)].filter((part) => part !== undefined).join(', ')
+  const program = findFirst(browsers, text) ?? app.exec(text)?.[1]
+  return [program, findFirst(systems, text)].filter((part) => part !== undefined).join(', ')
 }
 
-function firstOf(table: readonly [RegExp, string][], text: string): string | undefined {
+function findFirst(table: readonly [RegExp, string][], text: string): string | undefined {
   return table.find(([pattern]) => pattern.test(text))?.[1]
 }

@@ -30,7 +30,7 @@ export function logoutLink(
   const expiry = Buffer.alloc(macAt - expiryAt)
   expiry.writeUIntBE(now.getTime() + lifetimeMs, 0, expiry.length)
   const said = Buffer.concat([uuidToBytes(userId), uuidToBytes(sessionId), expiry])
-  const token = Buffer.concat([said, macOf(encryption.deriveKey(purpose), said)])
+  const token = Buffer.concat([said, computeMac(encryption.deriveKey(purpose), said)])
   return `${config.AUTH_API_EXTERNAL_URL}/sessions/end?token=${token.toString('base64url')}`
 }
 
@@ -44,7 +44,7 @@ export function verifyLogoutToken(
   if (token.length !== tokenSize) return undefined
   const [said, mac] = [token.subarray(0, macAt), token.subarray(macAt)]
   const keys = encryption.deriveKeys(purpose)
-  if (!keys.some((key) => timingSafeEqual(macOf(key, said), mac))) return undefined
+  if (!keys.some((key) => timingSafeEqual(computeMac(key, said), mac))) return undefined
   if (said.readUIntBE(expiryAt, macAt - expiryAt) <= now.getTime()) return undefined
   return {
     userId: uuidIn(said.subarray(0, uuidSize)),
@@ -52,6 +52,6 @@ export function verifyLogoutToken(
   }
 }
 
-function macOf(key: KeyObject, said: Buffer): Buffer {
+function computeMac(key: KeyObject, said: Buffer): Buffer {
   return createHmac('sha256', key).update(said).digest()
 }

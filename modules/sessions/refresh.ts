@@ -23,7 +23,7 @@ export async function refreshSession(
   const isLegacy = presented.length <= maxLegacyTokenLength
   const exchange = isLegacy ? refreshWithLegacyToken : refreshWithCounterToken
   const exchanged = await exchange(deps, presented, clientInfo, now)
-  deps.telemetry.metrics.count('postern.token_refreshes', { outcome: nameOf(exchanged) })
+  deps.telemetry.metrics.count('postern.token_refreshes', { outcome: getOutcomeName(exchanged) })
   if (exchanged instanceof ApiError) throw exchanged
   return answer(deps, exchanged, clientInfo, now, scope)
 }
@@ -49,7 +49,7 @@ async function answer(
 }
 
 /** The outcome label of the metric. */
-function nameOf(outcome: RotationOutcome): string {
+function getOutcomeName(outcome: RotationOutcome): string {
   if (!(outcome instanceof ApiError)) return outcome.outcome
   return outcome.errorCode === 'refresh_token_already_used' ? 'reuse_detected' : 'rejected'
 }

@@ -82,6 +82,6 @@ export async function stepUpToAal2(
   deps.telemetry.metrics.count('postern.sign_ins', { method, outcome: 'accepted' })
   const key = decryptKey(deps, sessionId, raised.refresh_token_hmac_key ?? newKey)
   const refreshToken = encodeRefreshToken(sessionId, raised.refresh_token_counter ?? 0, key)
-  const said = claims ?? deps.jwt.claimsOf(raised, raised, now)
+  const said = claims ?? deps.jwt.buildClaims(raised, raised, now)
   return withClaims(deps, { user: raised, session: raised, refreshToken }, said, now)
 }

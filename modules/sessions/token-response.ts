@@ -57,7 +57,7 @@ export async function computeClaims(
   { user, session, method, ip }: TokenClaimsInput,
   now: Date,
 ): Promise<HookClaims> {
-  const claims = jwt.claimsOf(user, session, now)
+  const claims = jwt.buildClaims(user, session, now)
   if (!hooks.customizeAccessToken) return claims
   return hooks.customizeAccessToken({ claims, method, ip })
 }

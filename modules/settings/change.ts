@@ -73,10 +73,10 @@ export async function revertChange(
   if (!change) throw settingNotFound()
   const { name, before, after } = change
   const [row] = (await listSettings(trx)).filter((setting) => setting.name === name)
-  if (!force && textOf(deps, name, row?.value) !== textOf(deps, name, after)) {
+  if (!force && decryptText(deps, name, row?.value) !== decryptText(deps, name, after)) {
     throw settingChangedSince(name)
   }
-  const texts = { [name]: textOf(deps, name, before) }
+  const texts = { [name]: decryptText(deps, name, before) }
   return changeSettings(deps, trx, texts, { ...by, reverts: id })
 }
 
@@ -126,11 +126,15 @@ async function changeOne(
   await insertSettingChange(trx, change)
 }
 
-function textOf({ runtimeSettings }: ChangeDeps, name: string, stored: string | null | undefined) {
+function decryptText(
+  { runtimeSettings }: ChangeDeps,
+  name: string,
+  stored: string | null | undefined,
+) {
   return stored === null || stored === undefined ? null : runtimeSettings.decrypt(name, stored)
 }
 
 function masked(deps: ChangeDeps, name: string, stored: string | null): string | null {
   if (stored === null) return null
-  return isSecretName(name) ? '(secret)' : textOf(deps, name, stored)
+  return isSecretName(name) ? '(secret)' : decryptText(deps, name, stored)
 }

@@ -11,14 +11,14 @@ import type { ProviderSummary } from '../../schemas/console/providers.ts'
 export function describeProviders(config: Config): ProviderSummary[] {
   const named = providerNames.map((name) => providerSettings(config, name))
   return [
-    ...named.map((settings) => summaryOf(config, settings, 'built-in', null)),
+    ...named.map((settings) => summarize(config, settings, 'built-in', null)),
     ...genericOidcProviders(config).map(({ issuer, ...settings }) =>
-      summaryOf(config, settings, 'oidc', issuer),
+      summarize(config, settings, 'oidc', issuer),
     ),
   ]
 }
 
-function summaryOf(
+function summarize(
   config: Config,
   { name, enabled, clientIds, secret, redirectUri }: ProviderVariables,
   kind: ProviderSummary['kind'],

@@ -75,7 +75,7 @@ export function readVariables(deps: SettingsDeps): Variable[] {
       set: isSet,
       source: byEnvironment ? 'environment' : isSet ? 'settings' : 'default',
       changeable: isSettableName(name) && !byEnvironment,
-      doc: `/docs/configuration.md#${anchorOf(schema)}`,
+      doc: `/docs/configuration.md#${toAnchor(schema)}`,
     }
   })
 }
@@ -108,7 +108,7 @@ const secretNames = new Set(
 export const isSecretName = (name: string): boolean => secretNames.has(name)
 
 /** The anchor that GitHub creates for a heading. */
-function anchorOf(schema: TSchema): string {
+function toAnchor(schema: TSchema): string {
   const title = String(schema['x-group'] ?? '').toLowerCase()
   return title.replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-')
 }

@@ -42,17 +42,17 @@ export async function readStatistics(
     version,
     range,
     bucket_seconds: bucketSeconds,
-    buckets: buckets.starts.map(momentOf),
+    buckets: buckets.starts.map(formatBucketStart),
     users: { ...users, new: pointsIn(buckets, created) },
     sign_ins: signInsIn(usage, buckets),
     sessions,
     mail: { ...mail, oldest_waiting: mail.oldest_waiting && toTimestamp(mail.oldest_waiting) },
-    limits: groupsOf(usage, 'limit').map((group) => ({
+    limits: groupByName(usage, 'limit').map((group) => ({
       endpoint: group[0]?.name ?? '',
-      ...totalsOf(group, buckets),
+      ...computeTotals(group, buckets),
     })),
     hooks: hooksIn(usage),
-    webhooks: summaryOf(webhooks),
+    webhooks: summarizeWebhooks(webhooks),
     keys: keys.map(({ kid, alg, state, created_at }) => ({
       kid,
       alg,
@@ -77,28 +77,28 @@ async function countSessions(db: Db, now: Date): Promise<{ active: number; exact
 }
 
 function signInsIn(usage: readonly BucketCount[], buckets: Buckets): Statistics['sign_ins'] {
-  return groupsOf(usage, 'sign_in').map((group) => ({
+  return groupByName(usage, 'sign_in').map((group) => ({
     method: group[0]?.name ?? '',
-    outcome: outcomeOf(group[0]?.outcome),
-    ...totalsOf(group, buckets),
+    outcome: toOutcome(group[0]?.outcome),
+    ...computeTotals(group, buckets),
   }))
 }
 
 const outcomes = ['success', 'failed', 'limited', 'error'] as const
 
-function outcomeOf(text: string | undefined): (typeof outcomes)[number] {
+function toOutcome(text: string | undefined): (typeof outcomes)[number] {
   return outcomes.find((outcome) => outcome === text) ?? 'failed'
 }
 
 function pointsIn(buckets: Buckets, rows: readonly { at: number; count: number }[]) {
   const counts = countsIn(buckets, rows)
-  return buckets.starts.map((start, i) => ({ at: momentOf(start), count: counts[i] ?? 0 }))
+  return buckets.starts.map((start, i) => ({ at: formatBucketStart(start), count: counts[i] ?? 0 }))
 }
 
-const momentOf = (start: number): string => toTimestamp(new Date(start * 1000))
+const formatBucketStart = (start: number): string => toTimestamp(new Date(start * 1000))
 
 /** Failing is what rests after failures, and what was paused for them. */
-function summaryOf(webhooks: readonly WebhookHealth[]): Statistics['webhooks'] {
+function summarizeWebhooks(webhooks: readonly WebhookHealth[]): Statistics['webhooks'] {
   const failing = webhooks.filter(({ failures, reason }) => failures > 0 || reason !== null)
   return {
     active: webhooks.filter(({ state }) => state === 'active').length,
@@ -118,21 +118,21 @@ function hooksIn(usage: readonly BucketCount[]): Statistics['hooks'] {
   return ofHooks.flatMap((rows = []) => {
     const [first] = rows
     const failed = rows.filter(({ outcome }) => outcome === 'failed')
-    return first ? [{ name: first.name, calls: sumOf(rows), failures: sumOf(failed) }] : []
+    return first ? [{ name: first.name, calls: sumCounts(rows), failures: sumCounts(failed) }] : []
   })
 }
 
 /** Rows of one name and outcome together, in the order of the rows. */
-function groupsOf(usage: readonly BucketCount[], kind: BucketCount['kind']): BucketCount[][] {
+function groupByName(usage: readonly BucketCount[], kind: BucketCount['kind']): BucketCount[][] {
   const rows = usage.filter((row) => row.kind === kind)
   const groups = Object.groupBy(rows, ({ name, outcome }) => `${name} ${outcome}`)
   return Object.values(groups).flatMap((group) => (group ? [group] : []))
 }
 
-function totalsOf(rows: readonly BucketCount[], buckets: Buckets) {
-  return { total: sumOf(rows), counts: countsIn(buckets, rows) }
+function computeTotals(rows: readonly BucketCount[], buckets: Buckets) {
+  return { total: sumCounts(rows), counts: countsIn(buckets, rows) }
 }
 
-function sumOf(rows: readonly { count: number }[]): number {
+function sumCounts(rows: readonly { count: number }[]): number {
   return rows.reduce((sum, { count }) => sum + count, 0)
 }

@@ -23,7 +23,7 @@ export async function storeBatch(trx: Trx, records: BulkRecord[]): Promise<Impor
   try {
     return await insert(trx, records)
   } catch (error) {
-    const reason = reasonOf(error)
+    const reason = findRejectionReason(error)
     if (!reason) throw error
     await rollbackToSavepoint(trx, 'batch')
     if (records.length === 1) return [{ line: first.line, reason }]
@@ -64,7 +64,7 @@ async function explain(trx: Trx, records: BulkRecord[]): Promise<ImportRejection
  * Errors caused by the row: invalid data (SQLSTATE class 22), violated constraints (23), index or nesting limits (54).
  * Undefined for all others.
  */
-function reasonOf(error: unknown): string | undefined {
+function findRejectionReason(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   const code = String(error.code)
   if (code === '23505') return 'a user already has one of its identities'

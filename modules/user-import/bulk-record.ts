@@ -114,7 +114,7 @@ function readIdentities(row: Fields, user: BulkUser): BulkIdentity[] {
       phone_verified: provider === 'phone' && user.phone_confirmed_at !== null,
     }
     const data = { sub: user.id, [provider]: address, ...verified }
-    return [identityOf(user, provider, user.id, data)]
+    return [buildIdentity(user, provider, user.id, data)]
   })
 }
 
@@ -123,7 +123,7 @@ function readIdentity(given: unknown, user: BulkUser): BulkIdentity {
   const provider = short(given, 'provider')
   const id = text(given, 'provider_id') ?? text(given, 'id')
   if (!provider || !id) throw new RejectedRow('an identity has no provider or provider_id')
-  const identity = identityOf(user, provider, id, object(given, 'identity_data') ?? {})
+  const identity = buildIdentity(user, provider, id, object(given, 'identity_data') ?? {})
   return {
     ...identity,
     last_sign_in_at: time(given, 'last_sign_in_at'),
@@ -132,7 +132,12 @@ function readIdentity(given: unknown, user: BulkUser): BulkIdentity {
   }
 }
 
-function identityOf(user: BulkUser, provider: string, provider_id: string, identity_data: object) {
+function buildIdentity(
+  user: BulkUser,
+  provider: string,
+  provider_id: string,
+  identity_data: object,
+) {
   const { id: user_id, last_sign_in_at, created_at, updated_at } = user
   const times = { last_sign_in_at, created_at, updated_at }
   return { user_id, provider, provider_id, identity_data, ...times }

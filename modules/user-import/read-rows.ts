@@ -28,17 +28,17 @@ export function getFileFormat(file: string): Format {
 /** Skips empty lines. Throws an Error for invalid CSV, since the start of the next row is unknown. */
 export async function* readRows(file: string): AsyncGenerator<ImportRow> {
   const input = createReadStream(file)
-  yield* rowsOf(input, getFileFormat(file), () => input.bytesRead)
+  yield* readFormat(input, getFileFormat(file), () => input.bytesRead)
 }
 
 /** The same of a text. */
 export async function* parseRowsFromText(text: string, format: Format): AsyncGenerator<ImportRow> {
-  yield* rowsOf(Readable.from([text], { objectMode: false }), format, () => 0)
+  yield* readFormat(Readable.from([text], { objectMode: false }), format, () => 0)
 }
 
 type BytesRead = () => number
 
-const rowsOf = (input: Readable, format: Format, bytesRead: BytesRead) =>
+const readFormat = (input: Readable, format: Format, bytesRead: BytesRead) =>
   format === 'csv' ? readCsv(input, bytesRead) : readNdjson(input, bytesRead)
 
 async function* readNdjson(input: Readable, bytesRead: BytesRead): AsyncGenerator<ImportRow> {

@@ -58,7 +58,7 @@ const rightToLeft =
 type Direction = 'L' | 'R' | 'AN' | 'EN' | 'NSM' | 'other'
 
 /** The bidirectional class, as far as characters of the profile differ in it (UAX 9, table 4). */
-function directionOf(char: string): Direction {
+function getDirection(char: string): Direction {
   if (/\p{Mn}/u.test(char)) return 'NSM'
   if (/[0-9\u06f0-\u06f9]/.test(char)) return 'EN'
   if (arabicNumber.test(char)) return 'AN'
@@ -68,7 +68,7 @@ function directionOf(char: string): Direction {
 
 /** RFC 5893 §2, for a name with a right-to-left character. */
 function followsBidiRule(chars: readonly string[]): boolean {
-  const all = chars.map(directionOf)
+  const all = chars.map(getDirection)
   if (!all.includes('R') && !all.includes('AN')) return true
   const last = all.findLast((direction) => direction !== 'NSM') ?? 'other'
   const isMixed = all.includes('EN') && all.includes('AN')

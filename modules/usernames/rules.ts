@@ -7,7 +7,7 @@ import { enforceUsername } from './precis.ts'
 import type { ComputeSkeleton } from './skeleton.ts'
 
 export interface UsernameRules {
-  skeletonOf: ComputeSkeleton
+  computeSkeleton: ComputeSkeleton
   minLength: number
   maxLength: number
   allowsUnicode: boolean
@@ -15,14 +15,14 @@ export interface UsernameRules {
   reserved: ReadonlySet<string>
 }
 
-export function usernameRules(config: Config, skeletonOf: ComputeSkeleton): UsernameRules {
+export function usernameRules(config: Config, computeSkeleton: ComputeSkeleton): UsernameRules {
   const reserved = config.AUTH_USERNAMES_RESERVED.map((word) => enforceUsername(word) ?? word)
   return {
-    skeletonOf,
+    computeSkeleton,
     minLength: config.AUTH_USERNAMES_MIN_LENGTH,
     maxLength: config.AUTH_USERNAMES_MAX_LENGTH,
     allowsUnicode: config.AUTH_USERNAMES_ALLOW_UNICODE,
-    reserved: new Set(reserved.map(skeletonOf)),
+    reserved: new Set(reserved.map(computeSkeleton)),
   }
 }
 
@@ -32,7 +32,7 @@ const unicode = /^(?!\p{M})(?:[a-z0-9._-]|[^\0-\x7f])+$/u
 
 /** Returns the canonical form. Throws username_invalid. */
 export function readUsername(rules: UsernameRules, input: string): Username {
-  const { minLength, maxLength, allowsUnicode, skeletonOf } = rules
+  const { minLength, maxLength, allowsUnicode, computeSkeleton } = rules
   // Before the work that grows with the length.
   const username = input.length > maxLength * 4 ? undefined : enforceUsername(input)
   const length = username === undefined ? 0 : [...username].length
@@ -43,7 +43,7 @@ export function readUsername(rules: UsernameRules, input: string): Username {
       `A username has ${minLength} to ${maxLength} characters: ${letters}, dots, underscores and hyphens`,
     )
   }
-  return { username, skeleton: skeletonOf(username) }
+  return { username, skeleton: computeSkeleton(username) }
 }
 
 /** The same for a name that is to be assigned. Throws username_taken for a reserved word. */

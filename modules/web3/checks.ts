@@ -17,7 +17,7 @@ export function checkOrigin({ flows }: Deps<'flows'>, { domain, uri }: WalletMes
     throw walletRejected('The URI of the message is not an allowed redirect')
   }
   // Also for localhost: the wallet shows the domain, so a page of another domain cannot request this signature.
-  if (uri.host !== hostOf(domain, uri.protocol)) {
+  if (uri.host !== parseHost(domain, uri.protocol)) {
     throw walletRejected('The URI of the message belongs to another domain')
   }
   if (isLocal) return
@@ -48,6 +48,6 @@ export function checkTimes(
 }
 
 /** As the URL parser writes it: in lower case, without the default port. */
-function hostOf(domain: string, protocol: string): string {
+function parseHost(domain: string, protocol: string): string {
   return URL.parse(`${protocol}//${domain}/`)?.host ?? ''
 }

@@ -36,13 +36,13 @@ export const ethereum: Chain = {
 
   async verify(text, { address }, signature) {
     if (!/^0x[0-9a-f]{130}$/i.test(signature)) return false
-    const signed = await signerOf(text, Buffer.from(signature.slice(2), 'hex'))
+    const signed = await recoverSigner(text, Buffer.from(signature.slice(2), 'hex'))
     return signed === address.toLowerCase()
   },
 }
 
 /** The address of the signing key; undefined for an invalid signature. */
-async function signerOf(text: Uint8Array, signature: Uint8Array): Promise<string | undefined> {
+async function recoverSigner(text: Uint8Array, signature: Uint8Array): Promise<string | undefined> {
   const [{ secp256k1 }, { keccak_256 }] = await Promise.all([
     import('@noble/curves/secp256k1.js'),
     import('@noble/hashes/sha3.js'),

@@ -58,14 +58,14 @@ async function createWalletSession(
   now: Date,
 ) {
   await lockIdentity(trx, provider, identityId(verified).toLowerCase())
-  if (!(await consumeOnce(trx, digestOf(verified), verified.usableUntil))) {
+  if (!(await consumeOnce(trx, computeDigest(verified), verified.usableUntil))) {
     throw walletRejected('The message was already used. Sign a new one.')
   }
   const external = await toExternalUser(trx, verified)
   const found = await completeExternalSignIn(deps.identities, trx, external, {}, context, now)
   if (found.state === 'rejected') return found
   const { user, action } = found
-  const entry = createAuditEntry(deps.audit, action, user, context.ip, traitsOf(verified))
+  const entry = createAuditEntry(deps.audit, action, user, context.ip, toAuditTraits(verified))
   const event = { method: 'web3' as const, clientInfo, audit: entry }
   const opened = await createSession(deps.sessions, trx, user, event, now)
   return { state: 'opened' as const, opened }
@@ -95,12 +95,12 @@ function identityId({ chain, message }: VerifiedMessage): string {
 }
 
 /** Of the text, because some wallets create a different signature each time. */
-function digestOf({ chain, text }: VerifiedMessage): string {
+function computeDigest({ chain, text }: VerifiedMessage): string {
   const digest = createHash('sha256').update(text).digest('base64url')
   return `${provider}:${chain.name}:${digest}`
 }
 
-function traitsOf({ chain, message }: VerifiedMessage) {
+function toAuditTraits({ chain, message }: VerifiedMessage) {
   const { address, domain, uri, chainId: network = '' } = message
   return { provider, chain: chain.name, network, address, domain, uri: uri.href }
 }

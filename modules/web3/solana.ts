@@ -21,7 +21,7 @@ export const solana: Chain = {
     if (!/^[A-Za-z0-9+/_-]{86}(?:==)?$/.test(signature)) {
       throw validationFailed('The signature must be 64 bytes in base64 or base64url.')
     }
-    if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(address) || !keyOf(address)) {
+    if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(address) || !decodePublicKey(address)) {
       throw invalid('has no Solana address (32 bytes in base58) in its second line')
     }
     if (chainId && !networks.includes(chainId)) {
@@ -31,7 +31,7 @@ export const solana: Chain = {
 
   async verify(text, message, signature) {
     const bytes = Buffer.from(signature, 'base64')
-    const key = keyOf(message.address)
+    const key = decodePublicKey(message.address)
     if (!key || bytes.length !== signatureBytes) return false
     const { publicKey, raw } = key
     return [text, offChainMessage(text, message, raw)].some((signed) =>
@@ -40,7 +40,7 @@ export const solana: Chain = {
   },
 }
 
-function keyOf(address: string): { publicKey: KeyObject; raw: Buffer } | undefined {
+function decodePublicKey(address: string): { publicKey: KeyObject; raw: Buffer } | undefined {
   const raw = decodeBase58(address)
   if (raw?.length !== keyBytes) return undefined
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }

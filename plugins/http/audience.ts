@@ -19,7 +19,7 @@ declare module 'fastify' {
 const maxAudience = 255
 
 /** An unauthenticated client must not put an arbitrary audience into a signed token. */
-function audienceOf(settings: AudienceSettings, { headers }: FastifyRequest): string {
+function readAudience(settings: AudienceSettings, { headers }: FastifyRequest): string {
   const named = headers['x-jwt-aud']
   if (typeof named !== 'string' || named === '') return settings.AUTH_JWT_AUD
   if (named.length > maxAudience || !isAllowedAudience(settings, named)) {
@@ -35,7 +35,7 @@ export default defineHooksPlugin({
     const { config } = deps
     deps.decorateRequest('audience', {
       getter(this: FastifyRequest) {
-        return audienceOf(config, this)
+        return readAudience(config, this)
       },
     })
   },

@@ -63,7 +63,7 @@ export function createCaptcha({ config, fetch, log, isAdmin }: CaptchaDeps) {
     /** A preHandler: requires a solved captcha from everyone but admins. Throws like `verify`. */
     async requireCaptcha(request: FastifyRequest): Promise<void> {
       if (settings === undefined || (await isAdmin(request))) return
-      await verify(tokenOf(request.body), request.clientIp)
+      await verify(readToken(request.body), request.clientIp)
     },
   }
 }
@@ -97,7 +97,7 @@ const MetaSecurity = Type.Object({
 })
 const TopLevel = Type.Object({ captcha_token: Type.String() })
 
-function tokenOf(body: unknown): string {
+function readToken(body: unknown): string {
   const nested = Value.Check(MetaSecurity, body) ? body.gotrue_meta_security.captcha_token : ''
   const top = Value.Check(TopLevel, body) ? body.captcha_token : ''
   return nested.trim() || top.trim()

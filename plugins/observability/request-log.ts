@@ -19,7 +19,7 @@ export default defineHooksPlugin({
     deps.addHook('onRequest', (request, reply, done) => {
       afterResponse(() => {
         if (reply.raw.writableEnded) return
-        const { status: _, ...line } = lineOf(request, reply)
+        const { status: _, ...line } = buildLine(request, reply)
         lines.info(line, 'client disconnected before the response')
       })
       done()
@@ -27,16 +27,16 @@ export default defineHooksPlugin({
 
     deps.addHook('onResponse', (request, reply, done) => {
       const unavailability = deps.apiErrors.unavailability(request)
-      if (unavailability) tellUnavailable(deps, lineOf(request, reply), unavailability)
+      if (unavailability) tellUnavailable(deps, buildLine(request, reply), unavailability)
       else if (tellsHealth || !isHealthy(request, reply)) {
-        lines.info(lineOf(request, reply), 'request completed')
+        lines.info(buildLine(request, reply), 'request completed')
       }
       done()
     })
   },
 })
 
-function lineOf({ id, method, routeOptions, auth }: FastifyRequest, reply: FastifyReply) {
+function buildLine({ id, method, routeOptions, auth }: FastifyRequest, reply: FastifyReply) {
   return {
     request_id: id,
     method,
@@ -55,7 +55,7 @@ function isHealthy({ routeOptions: { url = '' } }: FastifyRequest, reply: Fastif
 /** One short line per request, without a stack, because there may be many. */
 function tellUnavailable(
   { log }: Deps<'log'>,
-  line: ReturnType<typeof lineOf>,
+  line: ReturnType<typeof buildLine>,
   { errorCode: error_code, message, details: { cause } }: ApiError,
 ): void {
   const reason = cause instanceof Error ? shorten(cause.message, maxValueLength) : undefined

@@ -22,14 +22,14 @@ export function createSend(request: Request): Send {
 
 /** Reads the response of a request. Throws only NoReply. */
 export async function readReply(url: string, ask: () => Promise<Response>): Promise<Reply> {
-  const address = addressOf(url)
+  const address = describeUrl(url)
   try {
     const response = await ask()
     const { ok, status } = response
     const contentType = response.headers.get('content-type')?.split(';')[0]?.trim() ?? ''
     return { ok, status, contentType, body: await response.text(), address }
   } catch (error) {
-    throw new NoReply(`${address}: ${reasonOf(error)}`)
+    throw new NoReply(`${address}: ${describeError(error)}`)
   }
 }
 
@@ -47,12 +47,12 @@ export function parseResponseJson(body: string): unknown {
   }
 }
 
-function addressOf(url: string): string {
+function describeUrl(url: string): string {
   const parsed = URL.parse(url)
   return parsed ? `${parsed.host}${parsed.pathname}` : 'an invalid URL'
 }
 
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'failed'
   const cause = error.cause instanceof Error ? error.cause : error
   if (error.name === 'TimeoutError') return 'no response in time'

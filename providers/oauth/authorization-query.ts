@@ -31,12 +31,12 @@ const own = new Set(['provider', 'scopes', 'workos_provider'])
 export function newSecrets(flow: OAuth2Flow, { params }: AuthorizationRequest): FlowSecrets {
   return {
     ...(flow.pkce && { codeVerifier: generateRandomCodeVerifier() }),
-    ...nonceOf(flow, params),
+    ...chooseNonce(flow, params),
   }
 }
 
 /** A client may send its own nonce; where it is passed on, the id_token must have it. */
-function nonceOf({ nonce: isSupported, passthrough }: OAuth2Flow, params: Params): FlowSecrets {
+function chooseNonce({ nonce: isSupported, passthrough }: OAuth2Flow, params: Params): FlowSecrets {
   const own = params.nonce
   if (isSupported) return { nonce: own || generateRandomNonce() }
   return own && passthrough !== false ? { nonce: own } : {}
@@ -49,7 +49,7 @@ export async function authorizationQuery(
   request: AuthorizationRequest,
   secrets: FlowSecrets,
 ): Promise<URLSearchParams> {
-  const scope = scopesOf(flow, request.scopes).join(' ')
+  const scope = chooseScopes(flow, request.scopes).join(' ')
   const query = new URLSearchParams({
     ...(scope !== '' && { scope }),
     ...(flow.passthrough === false ? {} : passedOn(request.params, flow.withheld)),
@@ -72,7 +72,7 @@ export function buildAuthorizationUrl(endpoint: string, query: URLSearchParams):
   return url
 }
 
-function scopesOf(flow: OAuth2Flow, requested: readonly string[]): readonly string[] {
+function chooseScopes(flow: OAuth2Flow, requested: readonly string[]): readonly string[] {
   if (flow.scopesFor) return flow.scopesFor(requested)
   return [...new Set([...flow.scopes, ...(flow.extraScopes === false ? [] : requested)])]
 }

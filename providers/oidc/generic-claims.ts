@@ -37,11 +37,11 @@ function times({ iat, exp, updated_at }: Claims): Claims {
   return {
     ...(typeof iat === 'number' && { iat }),
     ...(typeof exp === 'number' && { exp }),
-    updated_at: typeof updated_at === 'number' ? isoOf(updated_at) : asText(updated_at),
+    updated_at: typeof updated_at === 'number' ? toIsoTime(updated_at) : asText(updated_at),
   }
 }
 
-function isoOf(seconds: number): string {
+function toIsoTime(seconds: number): string {
   const date = new Date(seconds * 1000)
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }

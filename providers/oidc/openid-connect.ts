@@ -39,13 +39,13 @@ export const openidConnect: ProviderDefinition = {
     const accepts = (issuer: string) => acceptsIssuer(issuer, settings)
     return oauth2Provider(settings, upstream, {
       endpoints: (now, patienceMs) =>
-        discoveredEndpoints(upstream.issuers, metadataOf(settings), accepts)(now, patienceMs),
+        discoveredEndpoints(upstream.issuers, getMetadataUrl(settings), accepts)(now, patienceMs),
       scopes: settings.scopes ?? standardScopes,
       pkce: true,
       nonce: true,
       ...customFlow(settings, { isOpenid: true }),
       async profile(grant) {
-        const discoverAt = settings.custom?.discoveryUrl && metadataOf(settings)
+        const discoverAt = settings.custom?.discoveryUrl && getMetadataUrl(settings)
         const check = { accepts, settings, ...(discoverAt && { discoverAt }) }
         // Some custom providers do not send an id_token.
         const hasIdToken = grant.tokens.idToken !== '' || !settings.custom
@@ -59,7 +59,8 @@ export const openidConnect: ProviderDefinition = {
   idToken: {
     accepts: acceptsIssuer,
     nonce: true,
-    discoverAt: (settings) => (settings.custom?.discoveryUrl ? metadataOf(settings) : undefined),
+    discoverAt: (settings) =>
+      settings.custom?.discoveryUrl ? getMetadataUrl(settings) : undefined,
     profile: (claims, settings) => openidProfile(claims, settings.custom),
   },
 }
@@ -69,12 +70,12 @@ function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
 }
 
 /** The source of the metadata: the issuer, or the URL of the document. */
-function metadataOf(settings: ProviderSettings): string | URL {
+function getMetadataUrl(settings: ProviderSettings): string | URL {
   const { discoveryUrl } = settings.custom ?? {}
-  return discoveryUrl ? new URL(discoveryUrl) : issuerOf(settings)
+  return discoveryUrl ? new URL(discoveryUrl) : requireIssuer(settings)
 }
 
-function issuerOf({ issuer }: ProviderSettings): string {
+function requireIssuer({ issuer }: ProviderSettings): string {
   if (issuer) return issuer
   throw new ProviderError('configuration', 'the issuer is missing')
 }
@@ -88,7 +89,7 @@ async function withUserinfo(
 ): Promise<Claims> {
   if (asText(claims.email) !== '') return claims
   const accepts = (issuer: string) => acceptsIssuer(issuer, settings)
-  const metadata = await issuers.metadata(metadataOf(settings), accepts, callback.now)
+  const metadata = await issuers.metadata(getMetadataUrl(settings), accepts, callback.now)
   if (metadata.userinfoEndpoint === '') return claims
   const userinfo = asRecord(await get(metadata.userinfoEndpoint))
   // OpenID Connect Core §5.3.2: prevents taking the address of another user.

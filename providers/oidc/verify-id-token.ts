@@ -50,7 +50,7 @@ export async function verifyIdToken(
 ): Promise<JWTPayload> {
   const issuer = readIssuer(token)
   if (!check.accepts(issuer)) throw rejected('the issuer is not one of this provider')
-  const metadata = await metadataOf(issuers, issuer, check)
+  const metadata = await loadMetadata(issuers, issuer, check)
   const { payload, protectedHeader } = await verify(issuers, metadata, token, issuer, check)
   checkTimes(payload, check.now)
   if (!asText(payload.sub)) throw rejected('no sub')
@@ -70,7 +70,7 @@ export function readIssuer(token: string): string {
 }
 
 /** A document from a configured source may name any issuer of the provider, otherwise only this one. */
-function metadataOf(
+function loadMetadata(
   issuers: Issuers,
   issuer: string,
   check: IdTokenCheck,

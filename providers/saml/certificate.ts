@@ -20,7 +20,7 @@ const [utcTime, generalizedTime] = [0x17, 0x18]
 /** DER. */
 export function selfSignedCertificate(options: CertificateOptions): Buffer {
   const { privateKey, host } = options
-  const name = nameOf(`SAML 2.0 Certificate for ${host}`)
+  const name = encodeName(`SAML 2.0 Certificate for ${host}`)
   const validity = sequence(
     der(utcTime, Buffer.from('700101000000Z')),
     der(generalizedTime, Buffer.from('21700101000000Z')),
@@ -33,20 +33,20 @@ export function selfSignedCertificate(options: CertificateOptions): Buffer {
     validity,
     name,
     createPublicKey(privateKey).export({ format: 'der', type: 'spki' }),
-    der(0xa3, extensionsOf(options)),
+    der(0xa3, encodeExtensions(options)),
   )
   const signature = sign('sha256', certificate, privateKey)
   return sequence(certificate, sha256WithRsa, bits(0, signature))
 }
 
 /** PrintableString if Go's library would use it, else UTF8String. */
-function nameOf(commonName: string): Buffer {
+function encodeName(commonName: string): Buffer {
   const isPrintable = /^[A-Za-z0-9 '()+,./:=?-]*$/.test(commonName)
   const value = der(isPrintable ? 0x13 : 0x0c, Buffer.from(commonName))
   return sequence(der(0x31, sequence(oid('2.5.4.3'), value)))
 }
 
-function extensionsOf({ host, encrypts }: CertificateOptions): Buffer {
+function encodeExtensions({ host, encrypts }: CertificateOptions): Buffer {
   // digitalSignature is the first bit, dataEncipherment the fourth.
   const usage = encrypts ? bits(4, Buffer.from([0x90])) : bits(7, Buffer.from([0x80]))
   const critical = der(0x01, Buffer.from([0xff]))

@@ -40,30 +40,30 @@ export async function decryptAssertion(
   privateKeys: readonly string[],
 ): Promise<XmlDocument> {
   const [data] = childrenNamed(encrypted, 'encryption', 'EncryptedData')
-  const wrapped = data && keyOf(encrypted, data)
+  const wrapped = data && findEncryptedKey(encrypted, data)
   if (!data || !wrapped) throw new SamlError('its encrypted assertion has no key')
-  const cipher = lookUp(ciphers, methodOf(data)?.getAttribute('Algorithm') ?? '')
-  const oaepHash = hashOf(methodOf(wrapped))
+  const cipher = lookUp(ciphers, findMethod(data)?.getAttribute('Algorithm') ?? '')
+  const oaepHash = getHash(findMethod(wrapped))
   if (!cipher || !oaepHash) throw new SamlError('its encryption algorithm is not allowed')
   for (const key of privateKeys) {
-    const plain = tryKey({ key, oaepHash }, wrapped, { cipher, content: cipherValueOf(data) })
+    const plain = tryKey({ key, oaepHash }, wrapped, { cipher, content: readCipherValue(data) })
     if (plain) return parseXml(plain)
   }
   throw new SamlError('its assertion cannot be decrypted')
 }
 
 /** In the KeyInfo, or next to the data. */
-function keyOf(encrypted: XmlElement, data: XmlElement): XmlElement | undefined {
+function findEncryptedKey(encrypted: XmlElement, data: XmlElement): XmlElement | undefined {
   const parents = [...childrenNamed(data, 'signature', 'KeyInfo'), encrypted]
   return parents.flatMap((parent) => childrenNamed(parent, 'encryption', 'EncryptedKey'))[0]
 }
 
-function methodOf(element: XmlElement): XmlElement | undefined {
+function findMethod(element: XmlElement): XmlElement | undefined {
   return childrenNamed(element, 'encryption', 'EncryptionMethod')[0]
 }
 
 /** The hash of OAEP and its mask function, which must be equal in Node. Undefined for anything else. */
-function hashOf(method: XmlElement | undefined): string | undefined {
+function getHash(method: XmlElement | undefined): string | undefined {
   if (!method) return undefined
   const algorithm = method.getAttribute('Algorithm')
   const [digest] = childrenNamed(method, 'signature', 'DigestMethod')
@@ -79,7 +79,7 @@ function lookUp<T>(known: Record<string, T>, name: string): T | undefined {
   return Object.hasOwn(known, name) ? known[name] : undefined
 }
 
-function cipherValueOf(element: XmlElement): Buffer {
+function readCipherValue(element: XmlElement): Buffer {
   const [data] = childrenNamed(element, 'encryption', 'CipherData')
   return readBase64(elementText(data && childrenNamed(data, 'encryption', 'CipherValue')[0]))
 }
@@ -91,7 +91,7 @@ function tryKey(
 ): Buffer | undefined {
   const padding = constants.RSA_PKCS1_OAEP_PADDING
   try {
-    const secret = privateDecrypt({ key, padding, oaepHash }, cipherValueOf(wrapped))
+    const secret = privateDecrypt({ key, padding, oaepHash }, readCipherValue(wrapped))
     return isGcm(cipher) ? openGcm(cipher, secret, content) : openCbc(cipher, secret, content)
   } catch {
     return undefined

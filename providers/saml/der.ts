@@ -2,7 +2,7 @@
 
 export function der(tag: number, ...contents: Uint8Array[]): Buffer {
   const content = Buffer.concat(contents)
-  return Buffer.concat([Buffer.from([tag]), lengthOf(content.length), content])
+  return Buffer.concat([Buffer.from([tag]), encodeLength(content.length), content])
 }
 
 export const sequence = (...contents: Uint8Array[]) => der(0x30, ...contents)
@@ -22,7 +22,7 @@ function base128(value: number): number[] {
   return groups
 }
 
-function lengthOf(length: number): Buffer {
+function encodeLength(length: number): Buffer {
   if (length < 0x80) return Buffer.from([length])
   const hex = length.toString(16)
   const bytes = Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex')

@@ -32,7 +32,7 @@ const bindingPrefix = 'urn:oasis:names:tc:SAML:2.0:bindings:'
 /** Throws SamlError. */
 export async function readIdpMetadata(xml: string): Promise<IdpMetadata> {
   const { root } = await parseXml(Buffer.from(xml))
-  const entity = entityOf(root)
+  const entity = findEntity(root)
   const entityId = entity.getAttribute('entityID')
   if (entityId === '' || entityId.length > 1024) throw new SamlError('it has no entityID')
   const descriptors = childrenNamed(entity, 'metadata', 'IDPSSODescriptor')
@@ -40,18 +40,18 @@ export async function readIdpMetadata(xml: string): Promise<IdpMetadata> {
   if (!descriptor || descriptors.length > 1) {
     throw new SamlError('it must have exactly one IDPSSODescriptor')
   }
-  const [signOn] = endpointsOf(descriptor, 'SingleSignOnService')
+  const [signOn] = readEndpoints(descriptor, 'SingleSignOnService')
   if (!signOn) throw new SamlError(noSignOn(descriptor))
-  const certificates = certificatesOf(descriptor)
+  const certificates = readCertificates(descriptor)
   if (certificates.length === 0) {
     throw new SamlError('it has no signing certificate with an RSA key of 2048 bits or more')
   }
-  const logout = endpointsOf(descriptor, 'SingleLogoutService')
-  return { entityId, signOn, logout, certificates, ...lifetimeOf(entity, descriptor) }
+  const logout = readEndpoints(descriptor, 'SingleLogoutService')
+  return { entityId, signOn, logout, certificates, ...readLifetime(entity, descriptor) }
 }
 
 /** The only provider of the document, which may be wrapped in a list. */
-function entityOf(root: XmlElement): XmlElement {
+function findEntity(root: XmlElement): XmlElement {
   if (isNamed(root, 'metadata', 'EntityDescriptor')) return root
   if (!isNamed(root, 'metadata', 'EntitiesDescriptor')) {
     throw new SamlError('it is not SAML 2.0 metadata')
@@ -67,7 +67,7 @@ function entityOf(root: XmlElement): XmlElement {
 }
 
 /** Endpoints of a service in our order of preference. */
-function endpointsOf(descriptor: XmlElement, name: string): Endpoint[] {
+function readEndpoints(descriptor: XmlElement, name: string): Endpoint[] {
   const services = childrenNamed(descriptor, 'metadata', name)
   return bindings.flatMap((binding) =>
     services
@@ -94,7 +94,7 @@ function noSignOn(descriptor: XmlElement): string {
 }
 
 /** Certificates for signing or without a stated use. */
-function certificatesOf(descriptor: XmlElement): string[] {
+function readCertificates(descriptor: XmlElement): string[] {
   const texts = childrenNamed(descriptor, 'metadata', 'KeyDescriptor')
     .filter((key) => key.getAttribute('use') !== 'encryption')
     .flatMap((key) => childrenNamed(key, 'signature', 'KeyInfo'))
@@ -104,13 +104,13 @@ function certificatesOf(descriptor: XmlElement): string[] {
   return [...new Set(texts)].filter(isUsableCertificate)
 }
 
-function lifetimeOf(...elements: XmlElement[]) {
+function readLifetime(...elements: XmlElement[]) {
   const ends = elements
     .map((element) => new Date(element.getAttribute('validUntil')))
     .filter((end) => !Number.isNaN(end.getTime()))
     .toSorted((one, other) => one.getTime() - other.getTime())
   const seconds = elements
-    .map((element) => secondsOf(element.getAttribute('cacheDuration')))
+    .map((element) => parseSeconds(element.getAttribute('cacheDuration')))
     .filter((duration) => duration !== undefined)
   return {
     expiresAt: ends[0],
@@ -119,7 +119,7 @@ function lifetimeOf(...elements: XmlElement[]) {
 }
 
 /** Parses an xs:duration without months and years, which no cache duration needs. */
-function secondsOf(text: string): number | undefined {
+function parseSeconds(text: string): number | undefined {
   const parts = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?)?$/.exec(text)
   if (!parts || text === 'P') return undefined
   const [days = 0, hours = 0, minutes = 0, seconds = 0] = parts

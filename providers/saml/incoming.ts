@@ -31,12 +31,12 @@ const hashes: Record<string, string> = {
 /** Parses the raw query, because the signature covers its encoding. Throws SamlError. Nothing is verified yet. */
 export async function readRedirect(query: string): Promise<IncomingMessage> {
   const parameters = parametersIn(query)
-  const kind = kindOf(parameters)
+  const kind = getKind(parameters)
   const read = (name: string) => decode(parameters.get(name) ?? '')
   const signedNames = [kind, 'RelayState', 'SigAlg'].filter((name) => parameters.has(name))
   const document = await parseXml(inflate(readBase64(read(kind))))
   return {
-    ...headOf(document),
+    ...readHead(document),
     relayState: read('RelayState'),
     detached: {
       signedText: signedNames.map((name) => `${name}=${parameters.get(name)}`).join('&'),
@@ -48,9 +48,9 @@ export async function readRedirect(query: string): Promise<IncomingMessage> {
 
 /** Parses the form fields. Throws SamlError. Nothing is verified yet. */
 export async function readForm(fields: Record<string, string>): Promise<IncomingMessage> {
-  const kind = kindOf(new Map(Object.entries(fields)))
+  const kind = getKind(new Map(Object.entries(fields)))
   const document = await parseXml(readBase64(fields[kind] ?? ''))
-  return { ...headOf(document), relayState: fields.RelayState ?? '', detached: undefined }
+  return { ...readHead(document), relayState: fields.RelayState ?? '', detached: undefined }
 }
 
 /** Returns the root of the message as it was signed. Throws SamlError unless one of these certificates signed it. */
@@ -92,7 +92,7 @@ function parametersIn(query: string): Map<string, string> {
   return parameters
 }
 
-function kindOf(parameters: ReadonlyMap<string, unknown>): 'SAMLRequest' | 'SAMLResponse' {
+function getKind(parameters: ReadonlyMap<string, unknown>): 'SAMLRequest' | 'SAMLResponse' {
   const kinds = (['SAMLRequest', 'SAMLResponse'] as const).filter((name) => parameters.has(name))
   const [kind] = kinds
   if (!kind || kinds.length > 1) throw new SamlError('it must be one SAMLRequest or SAMLResponse')
@@ -121,7 +121,7 @@ function inflate(bytes: Buffer): Buffer {
   }
 }
 
-function headOf(document: XmlDocument) {
+function readHead(document: XmlDocument) {
   const [issuer] = childrenNamed(document.root, 'assertion', 'Issuer')
   return { document, issuer: elementText(issuer) }
 }

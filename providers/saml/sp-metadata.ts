@@ -34,7 +34,7 @@ export function spMetadata(options: SpMetadataOptions): string {
   const valid = ` validUntil="${validUntil.toISOString()}"`
   const cached = cacheDuration ? ` cacheDuration="${cacheDuration}"` : ''
   const uses = encrypts ? ['signing', 'encryption'] : ['signing']
-  const keys = certificates.flatMap((certificate) => uses.map((use) => keyOf(use, certificate)))
+  const keys = certificates.flatMap((certificate) => uses.map((use) => renderKey(use, certificate)))
   const formats = nameIdFormats.map((format) => `<NameIDFormat>${format}</NameIDFormat>`)
   return [
     `<EntityDescriptor xmlns="${namespaces.metadata}"${valid}${cached} entityID="${escapeXml(entityId)}">`,
@@ -51,7 +51,7 @@ export function spMetadata(options: SpMetadataOptions): string {
   ].join('')
 }
 
-function keyOf(use: string, certificate: string): string {
+function renderKey(use: string, certificate: string): string {
   const methods = use === 'encryption' ? encryptionMethods : []
   return [
     `<KeyDescriptor use="${use}"><KeyInfo xmlns="${namespaces.signature}"><X509Data>`,

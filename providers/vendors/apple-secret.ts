@@ -24,11 +24,11 @@ export function createAppleSecret(settings: ProviderSettings): (now: Date) => Pr
       .setAudience('https://appleid.apple.com')
       .setIssuedAt(issuedAt)
       .setExpirationTime(issuedAt + 300)
-    return jwt.sign(await keyOf(privateKey))
+    return jwt.sign(await importKey(privateKey))
   }
 }
 
-async function keyOf(privateKey: string) {
+async function importKey(privateKey: string) {
   try {
     return await importPKCS8(privateKey.replaceAll('\\n', '\n').trim(), 'ES256')
   } catch {

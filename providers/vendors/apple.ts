@@ -58,13 +58,13 @@ export const apple: NamedProviderDefinition = {
           mayLackNonce,
           discoverAt: settings.url && url,
         })
-        const { sub, emails, claims: known } = profileOf(claims)
-        return { sub, emails, claims: { ...known, ...nameOf(grant.callback.params.user) } }
+        const { sub, emails, claims: known } = toProfile(claims)
+        return { sub, emails, claims: { ...known, ...readName(grant.callback.params.user) } }
       },
     })
   },
 
-  idToken: { accepts: acceptsIssuer, nonce: true, mayLackNonce, profile: profileOf },
+  idToken: { accepts: acceptsIssuer, nonce: true, mayLackNonce, profile: toProfile },
 }
 
 /** Apple sets this claim for a user whose system does not support nonces. */
@@ -76,7 +76,7 @@ function acceptsIssuer(issuer: string, settings: { url?: string | undefined }): 
   return settings.url ? issuer === settings.url.replace(/\/$/, '') : issuersOfApple.includes(issuer)
 }
 
-function profileOf(claims: Claims) {
+function toProfile(claims: Claims) {
   const { iss, is_private_email, auth_time, transfer_sub } = claims
   const sub = asText(claims.sub)
   // False for some accounts that an organization manages: it can assign any address.
@@ -94,7 +94,7 @@ function profileOf(claims: Claims) {
 }
 
 /** Sent by the browser without a signature: used for the name, never for the email. */
-function nameOf(user: string | undefined): Claims {
+function readName(user: string | undefined): Claims {
   if (!user) return {}
   const form = parseResponseJson(user)
   if (form === undefined) throw new ProviderError('user_form', 'the user field is not JSON')

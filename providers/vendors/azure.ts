@@ -53,12 +53,12 @@ export const azure: NamedProviderDefinition = {
       nonce: true,
       async profile(grant) {
         const check = { accepts, settings }
-        return profileOf(await verifyCallbackIdToken(upstream.issuers, grant, check), settings)
+        return toProfile(await verifyCallbackIdToken(upstream.issuers, grant, check), settings)
       },
     })
   },
 
-  idToken: { accepts: acceptsIssuer, nonce: true, profile: profileOf },
+  idToken: { accepts: acceptsIssuer, nonce: true, profile: toProfile },
 }
 
 function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
@@ -68,7 +68,7 @@ function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
   return [v2, ...others].some((pattern) => pattern.test(issuer))
 }
 
-function profileOf(claims: Claims, settings: ProviderSettings): Profile {
+function toProfile(claims: Claims, settings: ProviderSettings): Profile {
   const issuer = asText(claims.iss)
   const oneTenant = !everyone.includes(baseUrl(settings, `${host}/common`))
   if (!v2.test(issuer)) return genericProfile(claims, { verified: isVerified(claims, oneTenant) })

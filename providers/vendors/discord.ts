@@ -28,7 +28,7 @@ export const discord: NamedProviderDefinition = {
         const claims = toProfileNames(
           id,
           `${username}#${discriminator}`,
-          avatarOf(user, discriminator),
+          getAvatarUrl(user, discriminator),
         )
         const custom_claims = { global_name: asText(getPath(user, 'global_name')) }
         return {
@@ -43,7 +43,7 @@ export const discord: NamedProviderDefinition = {
   },
 }
 
-function avatarOf(user: unknown, discriminator: string): string {
+function getAvatarUrl(user: unknown, discriminator: string): string {
   const avatar = asText(getPath(user, 'avatar'))
   const cdn = 'https://cdn.discordapp.com'
   if (avatar === '') return `${cdn}/embed/avatars/${Number(discriminator) % 5 || 0}.png`

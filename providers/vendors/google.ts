@@ -38,10 +38,10 @@ export const google: NamedProviderDefinition = {
       async profile(grant) {
         if (grant.tokens.idToken !== '') {
           const check = { accepts, discoverAt, settings }
-          return profileOf(await verifyCallbackIdToken(upstream.issuers, grant, check))
+          return toProfile(await verifyCallbackIdToken(upstream.issuers, grant, check))
         }
         const iss = `${api}/userinfo/v2/me`
-        return profileOf({ ...asRecord(await grant.get(iss)), iss })
+        return toProfile({ ...asRecord(await grant.get(iss)), iss })
       },
     })
   },
@@ -50,7 +50,7 @@ export const google: NamedProviderDefinition = {
     accepts: acceptsIssuer,
     discoverAt: (settings) => baseUrl(settings, standard),
     nonce: true,
-    profile: profileOf,
+    profile: toProfile,
   },
 }
 
@@ -60,7 +60,7 @@ function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
 }
 
 /** Reads the id_token and the older userinfo response, which names two claims differently. */
-function profileOf(claims: Claims): Profile {
+function toProfile(claims: Claims): Profile {
   const sub = asText(claims.sub) || asText(claims.id)
   const verified = asBoolean(claims.email_verified) || asBoolean(claims.verified_email)
   const hd = asText(claims.hd)

@@ -34,13 +34,13 @@ export const linkedinOidc: NamedProviderDefinition = {
       scopes: ['openid', 'email', 'profile'],
       async profile(grant) {
         const check = { accepts, settings, mayLackNonce: () => true }
-        return profileOf(await verifyCallbackIdToken(upstream.issuers, grant, check))
+        return toProfile(await verifyCallbackIdToken(upstream.issuers, grant, check))
       },
     })
   },
 }
 
-function profileOf(claims: Claims): Profile {
+function toProfile(claims: Claims): Profile {
   const sub = asText(claims.sub)
   const { iss, given_name, family_name, locale, picture } = claims
   const name = fullName(asText(given_name), asText(family_name)) || asText(claims.name)

@@ -49,7 +49,7 @@ export const twitter: NamedProviderDefinition = {
 
       async identity(callback) {
         const request = { settings, send, now: callback.now, fault: 'code_exchange' as const }
-        const { token, oauth_verifier } = callbackOf(callback)
+        const { token, oauth_verifier } = readCallback(callback)
         const address = `${api}/oauth/access_token`
         const access = await fetchToken(request, address, token, { oauth_verifier })
         const iss = `${api}/1.1/account/verify_credentials.json`
@@ -60,7 +60,7 @@ export const twitter: NamedProviderDefinition = {
           access,
         )
         const tokens = { accessToken: access.token, refreshToken: '', idToken: '' }
-        const profile = profileOf(parseResponseJson(body), iss)
+        const profile = toProfile(parseResponseJson(body), iss)
         return toProviderIdentity(profile, { ...tokens, tokenType: '', reply: undefined })
       },
     }
@@ -107,7 +107,7 @@ async function signedGet(
   })
 }
 
-function callbackOf({ params, secrets }: Callback) {
+function readCallback({ params, secrets }: Callback) {
   const { denied, oauth_token: token, oauth_verifier } = params
   if (denied) throw new ProviderError('code_exchange', 'the user declined')
   if (!token || !oauth_verifier) throw new ProviderError('callback', 'no token or verifier')
@@ -125,7 +125,7 @@ function withState(redirectUri: string, state: string): string {
   return url.href
 }
 
-function profileOf(user: unknown, iss: string): Profile {
+function toProfile(user: unknown, iss: string): Profile {
   const id = asText(getPath(user, 'id_str'))
   const login = asText(getPath(user, 'screen_name'))
   const picture = asText(getPath(user, 'profile_image_url_https'))

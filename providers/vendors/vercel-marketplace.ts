@@ -27,7 +27,7 @@ export const vercelMarketplace: NamedProviderDefinition = {
       scopes: [],
       async profile(grant) {
         const check = { accepts, settings, mayLackNonce: () => true }
-        return profileOf(await verifyCallbackIdToken(upstream.issuers, grant, check))
+        return toProfile(await verifyCallbackIdToken(upstream.issuers, grant, check))
       },
     })
   },
@@ -35,11 +35,11 @@ export const vercelMarketplace: NamedProviderDefinition = {
   idToken: {
     accepts: (issuer, settings) => issuer === baseUrl(settings, standard),
     nonce: true,
-    profile: profileOf,
+    profile: toProfile,
   },
 }
 
-function profileOf(claims: Claims): Profile {
+function toProfile(claims: Claims): Profile {
   const globalId = asText(claims.global_user_id)
   const sub = globalId === '' ? asText(claims.sub) : `global_user_id:${globalId}`
   return {

@@ -30,12 +30,12 @@ const example: FastifyPluginAsync = async (fastify) => {
       const name = params['*']
       const type = Object.hasOwn(types, name) ? types[name] : undefined
       if (type === undefined) throw notFound()
-      return reply.type(type).send(await readFile(fileOf(name)))
+      return reply.type(type).send(await readFile(resolveFile(name)))
     },
   )
 }
 
-function fileOf(name: string): URL {
+function resolveFile(name: string): URL {
   if (name !== 'supabase.js') return new URL(name || 'index.html', folder)
   // Resolved by Node, wherever npm installed it.
   const main = import.meta.resolve('@supabase/supabase-js')

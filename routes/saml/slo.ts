@@ -23,7 +23,7 @@ const slo: FastifyPluginAsyncTypebox = async (fastify) => {
       config: options,
       schema: { summary: 'Single logout by HTTP-Redirect (SAML 2.0)', tags: ['sso'], response },
     },
-    (request, reply) => accept(request, reply, { query: queryOf(request.originalUrl) }),
+    (request, reply) => accept(request, reply, { query: getQuery(request.originalUrl) }),
   )
 
   fastify.post(
@@ -60,7 +60,7 @@ const slo: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 /** The raw query, as it was signed. */
-function queryOf(url: string): string {
+function getQuery(url: string): string {
   const at = url.indexOf('?')
   return at === -1 ? '' : url.slice(at + 1)
 }

@@ -49,7 +49,7 @@ const versionTwo: FastifyPluginAsync = async (fastify) => {
     return reply.status(status).headers(headers).type(scimMediaType).send(JSON.stringify(body))
   })
   fastify.setNotFoundHandler((request, reply) => {
-    const allowed = methodsOf(fastify, request)
+    const allowed = listMethods(fastify, request)
     const fault = allowed ? methodNotAllowed(allowed) : noSuchEndpoint()
     const { status, body } = toScimError(fault)
     if (allowed) reply.header('allow', allowed)
@@ -59,7 +59,7 @@ const versionTwo: FastifyPluginAsync = async (fastify) => {
 }
 
 /** The methods of the path, or an empty string. */
-function methodsOf(fastify: FastifyInstance, { raw }: FastifyRequest): string {
+function listMethods(fastify: FastifyInstance, { raw }: FastifyRequest): string {
   const url = (raw.url ?? '/').split('?')[0] ?? '/'
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
   return methods.filter((method) => fastify.findRoute({ method, url }) !== null).join(', ')

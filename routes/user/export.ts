@@ -54,7 +54,7 @@ const userExport: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const auth = bearerAuth.bearerOf(request)
+      const auth = bearerAuth.getAuth(request)
       requireVerifiedFactor(credentials, auth, 'credentials', now)
       const { user, session } = auth
       const [live, keys, codes, grants, activity] = await Promise.all([

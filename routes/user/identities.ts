@@ -52,7 +52,7 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const now = new Date()
-      const auth = bearerAuth.bearerOf(request)
+      const auth = bearerAuth.getAuth(request)
       await requireFreshProof(credentials, db, auth, { change: 'identity' }, now)
       const { user, session } = auth
       const linking = { linkingTargetId: user.id, linkingSessionId: session?.session_id }
@@ -74,7 +74,7 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: deleteSchema,
     },
     async (request) => {
-      const auth = bearerAuth.bearerOf(request)
+      const auth = bearerAuth.getAuth(request)
       const identityId = readUuid('identity_id', request.params.identity_id)
       const unlinking = { identityId, ip: request.clientIp }
       const now = new Date()

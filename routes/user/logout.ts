@@ -27,7 +27,7 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request, reply) => {
-      const { user, session } = bearerAuth.bearerOf(request)
+      const { user, session } = bearerAuth.getAuth(request)
       const scope = request.query.scope || 'global'
       if (!['global', 'local', 'others'].includes(scope)) {
         throw validationFailed(`Unsupported logout scope "${scope}"`)

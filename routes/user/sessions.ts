@@ -24,7 +24,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const { user, session: current } = bearerAuth.bearerOf(request)
+      const { user, session: current } = bearerAuth.getAuth(request)
       const live = await listSessions(sessions, db, user.id, new Date())
       return { sessions: live.map((session) => toDevice(session, current?.session_id)) }
     },
@@ -42,7 +42,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request, reply) => {
-      const { user } = bearerAuth.bearerOf(request)
+      const { user } = bearerAuth.getAuth(request)
       const { params, clientIp } = request
       const now = new Date()
       await db.transaction().execute(async (trx) => {

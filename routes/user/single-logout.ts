@@ -38,7 +38,7 @@ const singleLogout: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       if (!config.AUTH_SAML_ENABLED) throw samlProviderDisabled()
-      const { user, session } = bearerAuth.bearerOf(request)
+      const { user, session } = bearerAuth.getAuth(request)
       const redirectTo = redirectTarget(fastify, request.body?.redirect_to)
       const [now, ip] = [new Date(), request.clientIp]
       const url = await db.transaction().execute(async (trx) => {

@@ -43,7 +43,7 @@ const username: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       getUsernameRules(usernames)
-      return present(fastify, bearerAuth.bearerOf(request).user.id, new Date())
+      return present(fastify, bearerAuth.getAuth(request).user.id, new Date())
     },
   )
 
@@ -71,7 +71,7 @@ async function change(
 ) {
   const rules = getUsernameRules(usernames)
   const now = new Date()
-  const auth = bearerAuth.memberOf(request)
+  const auth = bearerAuth.getSessionAuth(request)
   const { user } = auth
   if (user.is_sso_user) throw ssoManaged('A user of single sign-on has no username')
   await requireFreshProof(credentials, db, auth, { change: 'credentials' }, now)

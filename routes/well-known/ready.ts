@@ -35,14 +35,14 @@ function toBody({ ready, stopping, checks }: Found): Static<typeof Readiness> {
   return {
     status: stopping ? 'stopping' : ready ? 'ready' : 'not ready',
     checks: {
-      database: nameOf(checks.database),
-      migrations: nameOf(checks.migrations),
-      queue: nameOf(checks.queue),
+      database: toStatus(checks.database),
+      migrations: toStatus(checks.migrations),
+      queue: toStatus(checks.queue),
     },
   }
 }
 
-function nameOf(passed: boolean): Static<typeof Check> {
+function toStatus(passed: boolean): Static<typeof Check> {
   return passed ? 'ok' : 'failed'
 }
 

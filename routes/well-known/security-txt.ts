@@ -6,7 +6,7 @@ import type { Config } from '../../config/groups/index.ts'
 const securityTxt: FastifyPluginAsync = async (fastify) => {
   const { config } = fastify
   if (config.AUTH_SECURITY_TXT_CONTACT.length === 0) return
-  const text = textOf(config)
+  const text = renderText(config)
   fastify.get('/.well-known/security.txt', { schema: { hide: true } }, async (_request, reply) =>
     reply
       .type('text/plain; charset=utf-8')
@@ -16,7 +16,7 @@ const securityTxt: FastifyPluginAsync = async (fastify) => {
 }
 
 /** A field on each line. */
-function textOf(config: Config): string {
+function renderText(config: Config): string {
   const languages = config.AUTH_SECURITY_TXT_PREFERRED_LANGUAGES
   const fields: [name: string, value: string | undefined][] = [
     ...config.AUTH_SECURITY_TXT_CONTACT.map((contact): [string, string] => ['Contact', contact]),

@@ -29,10 +29,10 @@ export function readList(query: { limit?: string; cursor?: string; search?: stri
 export function toPage<Row extends { microseconds: number }>(
   rows: readonly Row[],
   size: number,
-  idOf: (row: Row) => string,
+  getId: (row: Row) => string,
 ): { page: Row[]; next: string | null } {
   const page = rows.slice(0, size)
   const last = rows.length > size ? page.at(-1) : undefined
-  const next = last ? toRowCursor({ microseconds: last.microseconds, id: idOf(last) }) : null
+  const next = last ? toRowCursor({ microseconds: last.microseconds, id: getId(last) }) : null
   return { page, next }
 }

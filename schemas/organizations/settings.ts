@@ -16,7 +16,7 @@ interface Timed {
   updated_at: Date
 }
 
-const timesOf = ({ created_at, updated_at }: Timed) => ({
+const toTimes = ({ created_at, updated_at }: Timed) => ({
   created_at: toTimestamp(created_at),
   updated_at: toTimestamp(updated_at),
 })
@@ -133,7 +133,7 @@ interface ConnectionSource extends Timed {
 export function toConnection(row: ConnectionSource): Static<typeof Connection> {
   const { id, name, enabled, default_role, role_mapping, sso_provider_id } = row
   const fields = { id, name, enabled, default_role, role_mapping, sso_provider_id }
-  return { ...fields, custom_provider: row.identifier, ...timesOf(row) }
+  return { ...fields, custom_provider: row.identifier, ...toTimes(row) }
 }
 
 export const GroupChange = Type.Object({
@@ -171,7 +171,7 @@ interface GroupSource extends Timed {
 
 export function toGroup(row: GroupSource): Static<typeof Group> {
   const { id, name, external_id, connection_id, role, priority } = row
-  return { id, name, external_id, connection_id, role, priority, ...timesOf(row) }
+  return { id, name, external_id, connection_id, role, priority, ...toTimes(row) }
 }
 
 export const AuditEntries = Type.Object({

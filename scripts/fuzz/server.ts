@@ -26,7 +26,7 @@ export async function startFuzzedServer(started: AsyncDisposableStack): Promise<
   const { url } = await startServerProcess(ending, {
     ...mail.env,
     ...settings(vendor.url),
-    DATABASE_URL: databaseOf(postgres.url),
+    DATABASE_URL: toDatabaseUrl(postgres.url),
   })
 
   return {
@@ -84,7 +84,7 @@ async function createDatabase(connectionString: string): Promise<void> {
   )
 }
 
-function databaseOf(postgresUrl: string): string {
+function toDatabaseUrl(postgresUrl: string): string {
   const url = new URL(postgresUrl)
   url.pathname = '/fuzz'
   return url.href

@@ -16,10 +16,10 @@ const file = join(import.meta.dirname, '../../docs/internals/mutations.md')
 export function writeReport(all: readonly Mutation[], outcomes: readonly Outcome[]): void {
   const known = readLines()
   for (const { mutation, noticedBy } of outcomes) {
-    known.set(keyOf(mutation), `${keyOf(mutation)} ${cell(noticedBy ?? '**none**')} |`)
+    known.set(formatKey(mutation), `${formatKey(mutation)} ${cell(noticedBy ?? '**none**')} |`)
   }
-  const lines = all.flatMap((mutation) => known.get(keyOf(mutation)) ?? [])
-  const rows = new Set(all.filter((each) => known.has(keyOf(each))).map(({ row }) => row))
+  const lines = all.flatMap((mutation) => known.get(formatKey(mutation)) ?? [])
+  const rows = new Set(all.filter((each) => known.has(formatKey(each))).map(({ row }) => row))
   const noticed = lines.filter((line) => !line.includes('**none**')).length
   writeFileSync(file, page(lines, `${noticed} of ${lines.length} changes, in ${rows.size} rows,`))
 }
@@ -39,7 +39,7 @@ function readLines(): Map<string, string> {
   )
 }
 
-function keyOf(mutation: Mutation): string {
+function formatKey(mutation: Mutation): string {
   return `| ${cell(mutation.row)} | ${cell(describe(mutation))} |`
 }
 

@@ -57,7 +57,7 @@ export function createWorkshop(database: TestDatabase): Workshop {
 
   return {
     apply({ find, replace }) {
-      const path = placeOf(folder, find)
+      const path = findFile(folder, find)
       const source = readFileSync(path, 'utf8')
       writeFileSync(
         path,
@@ -66,7 +66,7 @@ export function createWorkshop(database: TestDatabase): Workshop {
       return () => writeFileSync(path, source)
     },
     async run(file, titles) {
-      const patterns = titles.map((title) => `--test-name-pattern=${patternOf(title)}`)
+      const patterns = titles.map((title) => `--test-name-pattern=${toPattern(title)}`)
       const result = await runTests({ folder, database, args: [...patterns, file] }, titles)
       const { failed, passed } = result
       const isNoticed = failed.some((full) => titles.some((title) => isWithin(full, title)))
@@ -78,7 +78,7 @@ export function createWorkshop(database: TestDatabase): Workshop {
   }
 }
 
-function placeOf(folder: string, find: string): string {
+function findFile(folder: string, find: string): string {
   const files = globSync(product.patterns, { cwd: folder, exclude: product.exclude })
   const places = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes(find))
   const [file] = places
@@ -91,7 +91,7 @@ function placeOf(folder: string, find: string): string {
 }
 
 /** The runner joins the titles of suites and tests with a blank. */
-function patternOf(title: string): string {
+function toPattern(title: string): string {
   return title.split(separator).map(RegExp.escape).join('\\x20')
 }
 

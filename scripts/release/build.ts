@@ -48,7 +48,7 @@ export async function buildRelease({ root, to, architectures: built = architectu
     const prefix = `postern-${manifest.version}`
     const machines = await machineFolders(root, work, built)
     const licences = join(work, 'THIRD_PARTY_LICENSES')
-    writeFileSync(licences, licencesOf(root, machines))
+    writeFileSync(licences, readLicences(root, machines))
     const names = [
       ...machines.map(({ folder, name }) => archiveMachine(folder, { to, prefix, name, licences })),
       archiveImageContext(root, work, { to, prefix }),
@@ -95,7 +95,7 @@ export function installPackages(folder: string, cpu: Architecture): void {
   execFileSync('npm', ['ci', ...options], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
-function licencesOf(root: string, machines: readonly Machine[]): string {
+function readLicences(root: string, machines: readonly Machine[]): string {
   const lock: Lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   const first = machines[0]
   if (!first) throw new Error('A release needs at least one architecture.')

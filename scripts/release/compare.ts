@@ -24,15 +24,15 @@ const destructive =
 
 /** Throws for an invalid version, and for one not above the other. */
 export function changeBetween(before: string, after: string): Change {
-  const [major = 0, minor = 0, patch = 0] = partsOf(before)
-  const [nextMajor = 0, nextMinor = 0, nextPatch = 0] = partsOf(after)
+  const [major = 0, minor = 0, patch = 0] = parseVersion(before)
+  const [nextMajor = 0, nextMinor = 0, nextPatch = 0] = parseVersion(after)
   if (nextMajor > major) return 'major'
   if (nextMajor === major && nextMinor > minor) return 'minor'
   if (nextMajor === major && nextMinor === minor && nextPatch > patch) return 'patch'
   throw new Error(`${after} is not above ${before}`)
 }
 
-function partsOf(version: string): number[] {
+function parseVersion(version: string): number[] {
   const parts = /^(\d+)\.(\d+)\.(\d+)$/.exec(version)
   if (!parts) throw new Error(`${version} is no semantic version`)
   return parts.slice(1).map(Number)

@@ -17,7 +17,7 @@ const permittedInDevelopment = new Set(['MPL-2.0'])
 export function licenceProblems({ packages }: Lock): string[] {
   return Object.entries(packages).flatMap(([folder, { license = '', dev = false }]) => {
     if (folder === '') return []
-    const isPermitted = choicesOf(license).some(
+    const isPermitted = splitChoices(license).some(
       (one) => permitted.has(one) || (dev && permittedInDevelopment.has(one)),
     )
     return isPermitted
@@ -29,7 +29,7 @@ export function licenceProblems({ packages }: Lock): string[] {
 }
 
 /** `(MIT OR EUPL-1.1+)`: one of them is enough. */
-function choicesOf(expression: string): string[] {
+function splitChoices(expression: string): string[] {
   return expression.replaceAll(/[()]/g, '').split(' OR ')
 }
 

@@ -42,15 +42,17 @@ export function revision(name: string): Source {
 export function readRelease({ read, migrations }: Source): Release {
   const api: Document = JSON.parse(read('docs/openapi.json') ?? '{}')
   return {
-    version: versionOf(read('package.json') ?? '{}'),
-    operations: new Map(operationsOf(api).map(([name, operation]) => [name, inputsOf(operation)])),
+    version: readVersion(read('package.json') ?? '{}'),
+    operations: new Map(
+      listOperations(api).map(([name, operation]) => [name, listInputs(operation)]),
+    ),
     answers: answersOfAll(api),
-    variables: variablesOf(read('docs/configuration.md') ?? ''),
+    variables: parseVariables(read('docs/configuration.md') ?? ''),
     migrations: new Map(migrations.map((file) => [basename(file, '.ts'), read(file) ?? ''])),
   }
 }
 
-function versionOf(manifest: string): string {
+function readVersion(manifest: string): string {
   return String(JSON.parse(manifest).version ?? '')
 }
 
@@ -64,7 +66,7 @@ interface Operation {
   responses?: Responses
 }
 
-function operationsOf({ paths = {} }: Document): [string, Operation][] {
+function listOperations({ paths = {} }: Document): [string, Operation][] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): [string, Operation] => [
       `${method.toUpperCase()} ${path}`,
@@ -76,14 +78,14 @@ function operationsOf({ paths = {} }: Document): [string, Operation][] {
 function answersOfAll(document: Document): Map<string, Answers> {
   const schemas = document.components?.schemas ?? {}
   return new Map(
-    operationsOf(document).map(([name, { responses = {} }]) => [
+    listOperations(document).map(([name, { responses = {} }]) => [
       name,
       collectFields(responses, schemas),
     ]),
   )
 }
 
-function inputsOf({ parameters = [], requestBody }: Operation): Map<string, boolean> {
+function listInputs({ parameters = [], requestBody }: Operation): Map<string, boolean> {
   const body = Object.values(requestBody?.content ?? {})[0]?.schema ?? {}
   const fields = Object.keys(body.properties ?? {})
   return new Map([
@@ -96,7 +98,7 @@ function inputsOf({ parameters = [], requestBody }: Operation): Map<string, bool
 }
 
 /** Rows of the reference: name or names, type, default, meaning. */
-function variablesOf(reference: string): Map<string, string> {
+function parseVariables(reference: string): Map<string, string> {
   const rows = [...reference.matchAll(/^\| `(\w+)`[^|]*\| [^|]*\| ([^|]*) \|/gm)]
   return new Map(rows.map(([, name = '', value = '']) => [name, value.trim()]))
 }

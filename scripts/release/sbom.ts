@@ -19,11 +19,11 @@ export function writeSbom(
     maxBuffer: 64 * 1024 * 1024,
   })
   const dated = text.replace(time, (_, field: string) => `"${field}": "${date}"`)
-  writeFileSync(to, dated.replace(uuid, uuidOf(dated.replace(uuid, ''))))
+  writeFileSync(to, dated.replace(uuid, toUuid(dated.replace(uuid, ''))))
 }
 
 /** A name-based UUID, version 8 of RFC 9562. */
-function uuidOf(text: string): string {
+function toUuid(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { shippedLanguages } from '../../mail/languages/shipped.ts'
-import { accountTextsOf } from '../../ui/account/texts.ts'
-import { textsOf } from '../../ui/texts.ts'
+import { getAccountTexts } from '../../ui/account/texts.ts'
+import { getTexts } from '../../ui/texts.ts'
 
 type Texts = Record<string, string>
 
@@ -23,13 +23,13 @@ const kinds: Kind[] = [
   {
     name: 'texts of the hosted pages',
     folder: 'languages',
-    used: ['sign_in', (tag) => textsOf(tag)('sign_in')],
+    used: ['sign_in', (tag) => getTexts(tag)('sign_in')],
     shared: { de: ['code'], fr: ['code'], it: ['password'], nl: ['code'] },
   },
   {
     name: 'texts of the account page',
     folder: 'account/languages',
-    used: ['devices', (tag) => accountTextsOf(tag)('devices')],
+    used: ['devices', (tag) => getAccountTexts(tag)('devices')],
     shared: { de: ['name', 'passkeys'], nl: ['passkeys'] },
   },
 ]

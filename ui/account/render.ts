@@ -1,6 +1,6 @@
 /** The account page: its templates are in templates/account, its style sheet follows that of the other pages. */
 import { definePages } from '../render.ts'
-import { type AccountTextName, accountTextsOf } from './texts.ts'
+import { type AccountTextName, getAccountTexts } from './texts.ts'
 
 export type AccountPageName = `account/${
   | 'overview'
@@ -22,6 +22,6 @@ export type AccountPageName = `account/${
   | 'delete'}`
 
 export const accountPages = definePages<AccountPageName, AccountTextName>(
-  accountTextsOf,
+  getAccountTexts,
   'account/style.css',
 )

@@ -1,5 +1,5 @@
 /** Texts of the account page, which also uses those of the other hosted pages. */
-import { type Say, sayFrom, type TextName, textsOf } from '../texts.ts'
+import { getTexts, type Say, sayFrom, type TextName } from '../texts.ts'
 import ar from './languages/ar.json' with { type: 'json' }
 import de from './languages/de.json' with { type: 'json' }
 import en from './languages/en.json' with { type: 'json' }
@@ -23,9 +23,9 @@ const languages: Record<string, Record<OwnTextName, string>> = {
 }
 
 /** English for a custom language. */
-export function accountTextsOf(tag: string): AccountSay {
+export function getAccountTexts(tag: string): AccountSay {
   const own = sayFrom(languages[tag] ?? en)
-  const shared = textsOf(tag)
+  const shared = getTexts(tag)
   return (name, values) => (isOwn(name) ? own(name, values) : shared(name, values))
 }
 

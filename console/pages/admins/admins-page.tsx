@@ -16,7 +16,7 @@ import { Badge, Time } from '../../parts/text.tsx'
 import { AddDialog } from './add-dialog.tsx'
 import { RoleChoice } from './role-choice.tsx'
 
-const nameOf = ({ email, phone, user_id }: Admin) => email ?? phone ?? user_id
+const getAdminName = ({ email, phone, user_id }: Admin) => email ?? phone ?? user_id
 
 export function AdminsPage() {
   const of = useResource((signal) => getBody<{ admins: Admin[] }>('/admin/admins', signal), 'all')
@@ -49,7 +49,7 @@ export function AdminsPage() {
       {isAdding && <AddDialog onDone={of.reload} onClose={() => setAdding(false)} />}
       {leaving && (
         <Confirm
-          title={`Remove ${nameOf(leaving)}`}
+          title={`Remove ${getAdminName(leaving)}`}
           submit="Remove admin"
           danger
           onConfirm={() => remove(leaving)}
@@ -78,7 +78,7 @@ function Admins({ admins, onRemove, onChange }: AdminsProps) {
     {
       title: 'Admin',
       kind: 'wrap',
-      cell: (admin) => <a href={pageUrl(`/users/${admin.user_id}`)}>{nameOf(admin)}</a>,
+      cell: (admin) => <a href={pageUrl(`/users/${admin.user_id}`)}>{getAdminName(admin)}</a>,
     },
     { title: 'Role', cell: (admin) => <RoleChoice admin={admin} onChange={onChange} /> },
     {
@@ -97,7 +97,7 @@ function Admins({ admins, onRemove, onChange }: AdminsProps) {
         <Button
           compact
           kind="danger"
-          label={`Remove ${nameOf(admin)}`}
+          label={`Remove ${getAdminName(admin)}`}
           disabled={!may('DELETE /admin/admins/{user_id}')}
           onClick={() => onRemove(admin)}
         >
@@ -106,5 +106,5 @@ function Admins({ admins, onRemove, onChange }: AdminsProps) {
       ),
     },
   ]
-  return <Table label="Admins" columns={columns} rows={admins} keyOf={({ user_id }) => user_id} />
+  return <Table label="Admins" columns={columns} rows={admins} getKey={({ user_id }) => user_id} />
 }

@@ -45,7 +45,7 @@ export function OauthClientPage({ id }: { id: string }) {
       <Loaded of={of}>
         {(loaded) => (
           <Card title="Settings">
-            <FactList facts={factsOf(loaded)} />
+            <FactList facts={toFacts(loaded)} />
           </Card>
         )}
       </Loaded>
@@ -113,7 +113,7 @@ function Actions({ client, onOpen }: { client: OauthClient; onOpen: (open: Open)
   )
 }
 
-function factsOf(client: OauthClient): Facts {
+function toFacts(client: OauthClient): Facts {
   const list = (items: readonly string[] | undefined) =>
     items && items.length > 0 && items.map((item) => <div key={item}>{item}</div>)
   return [

@@ -33,7 +33,7 @@ export function ClientsPage() {
   const [made, setMade] = useState<OauthClient>()
   const created = (client: OauthClient) => {
     if (client.client_secret) setMade(client)
-    else navigate(pathOf(client))
+    else navigate(getClientPath(client))
   }
   return (
     <Page
@@ -57,7 +57,7 @@ export function ClientsPage() {
         <SecretDialog
           title="Client secret"
           secret={made.client_secret}
-          onClose={() => navigate(pathOf(made))}
+          onClose={() => navigate(getClientPath(made))}
         />
       )}
     </Page>
@@ -75,13 +75,13 @@ function Clients({ clients }: { clients: OauthClient[] }) {
       label="OAuth clients"
       columns={columns}
       rows={clients}
-      keyOf={({ client_id }) => client_id}
+      getKey={({ client_id }) => client_id}
     />
   )
 }
 
 function ClientLink({ client }: { client: OauthClient }) {
-  return <a href={pageUrl(pathOf(client))}>{client.client_name || client.client_id}</a>
+  return <a href={pageUrl(getClientPath(client))}>{client.client_name || client.client_id}</a>
 }
 
-const pathOf = ({ client_id }: OauthClient) => `/clients/${encodeURIComponent(client_id)}`
+const getClientPath = ({ client_id }: OauthClient) => `/clients/${encodeURIComponent(client_id)}`

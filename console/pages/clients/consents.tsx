@@ -49,7 +49,7 @@ export function Consents({ clientId }: { clientId: string }) {
             label="Consents"
             columns={columns}
             rows={consents}
-            keyOf={({ user_id }) => user_id}
+            getKey={({ user_id }) => user_id}
           />
         )}
       </PagedRows>

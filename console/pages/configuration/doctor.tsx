@@ -55,7 +55,7 @@ export function Doctor() {
               label="Checks"
               columns={columns}
               rows={results.toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level))}
-              keyOf={({ check, sentence }) => check + sentence}
+              getKey={({ check, sentence }) => check + sentence}
               isStacked
             />
           </>

@@ -22,7 +22,7 @@ const columns: Column<ShownVariable>[] = [
 
 export function VariableTable({ label, variables }: { label: string; variables: ShownVariable[] }) {
   return (
-    <Table label={label} columns={columns} rows={variables} keyOf={({ name }) => name} isStacked />
+    <Table label={label} columns={columns} rows={variables} getKey={({ name }) => name} isStacked />
   )
 }
 

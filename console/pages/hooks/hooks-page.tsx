@@ -46,7 +46,7 @@ export function HooksPage() {
       <Card title="Hooks" flush>
         <Loaded of={of}>
           {({ hooks }) => (
-            <Table label="Hooks" columns={columns} rows={hooks} keyOf={({ name }) => name} />
+            <Table label="Hooks" columns={columns} rows={hooks} getKey={({ name }) => name} />
           )}
         </Loaded>
       </Card>

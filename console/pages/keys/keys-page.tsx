@@ -99,5 +99,5 @@ function KeyTable({ keys, mayChange, onRevoke }: KeyTableProps) {
         ),
     },
   ]
-  return <Table label="Signing keys" columns={columns} rows={keys} keyOf={({ kid }) => kid} />
+  return <Table label="Signing keys" columns={columns} rows={keys} getKey={({ kid }) => kid} />
 }

@@ -87,7 +87,7 @@ function Mails({ mails, onChange }: { mails: Mail[]; onChange: () => void }) {
       cell: (mail) => <MailActions mail={mail} onRetry={retry} onDrop={drop} />,
     },
   ]
-  return <Table label="Emails" columns={columns} rows={mails} keyOf={({ id }) => id} />
+  return <Table label="Emails" columns={columns} rows={mails} getKey={({ id }) => id} />
 }
 
 interface MailActionsProps {

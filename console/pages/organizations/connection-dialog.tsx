@@ -5,7 +5,7 @@ import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
-import { pathOf, roleOptions, type ShownConnection, useRoles } from './organization.ts'
+import { getOrganizationPath, roleOptions, type ShownConnection, useRoles } from './organization.ts'
 import { type RoleMappingRule, RoleRules } from './role-rules.tsx'
 
 interface ConnectionDialogProps {
@@ -19,11 +19,11 @@ interface ConnectionDialogProps {
 export function ConnectionDialog({ id, connection, onDone, onClose }: ConnectionDialogProps) {
   const roles = useRoles(id)
   const [rules, setRules] = useState<RoleMappingRule[]>(connection?.role_mapping ?? [])
-  const path = `${pathOf(id)}/connections`
+  const path = `${getOrganizationPath(id)}/connections`
   const save = async ({ name, provider, default_role }: FormFields) => {
     const fields = { name, default_role, role_mapping: rules }
     if (connection) await changeByApi('PUT', `${path}/${connection.id}`, fields)
-    else await changeByApi('POST', path, { ...fields, ...providerOf(provider) })
+    else await changeByApi('POST', path, { ...fields, ...toProviderField(provider) })
     say(connection ? `${name} was changed` : `${name} was added`)
     onDone()
     onClose()
@@ -53,7 +53,7 @@ export function ConnectionDialog({ id, connection, onDone, onClose }: Connection
   )
 }
 
-function providerOf(provider = '') {
+function toProviderField(provider = '') {
   return provider.startsWith('custom:')
     ? { custom_provider: provider }
     : { sso_provider_id: provider }

@@ -11,10 +11,10 @@ import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge } from '../../parts/text.tsx'
 import { ConnectionDialog } from './connection-dialog.tsx'
-import { mayIn, pathOf, type ShownConnection } from './organization.ts'
+import { getOrganizationPath, mayIn, type ShownConnection } from './organization.ts'
 
 export function OrganizationConnections({ id }: { id: string }) {
-  const path = `${pathOf(id)}/connections`
+  const path = `${getOrganizationPath(id)}/connections`
   const of = useResource(
     (signal) => getBody<{ connections: ShownConnection[] }>(path, signal),
     path,
@@ -52,9 +52,9 @@ export function OrganizationConnections({ id }: { id: string }) {
           ) : (
             <Table
               label="Connections"
-              columns={columnsOf(toggle, setEditing, setLeaving)}
+              columns={createColumns(toggle, setEditing, setLeaving)}
               rows={connections}
-              keyOf={({ id }) => id}
+              getKey={({ id }) => id}
             />
           )
         }
@@ -83,7 +83,7 @@ export function OrganizationConnections({ id }: { id: string }) {
   )
 }
 
-const columnsOf = (
+const createColumns = (
   toggle: (connection: ShownConnection) => Promise<void>,
   onEdit: (connection: ShownConnection) => void,
   onRemove: (connection: ShownConnection) => void,

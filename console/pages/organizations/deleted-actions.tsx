@@ -4,7 +4,7 @@ import { changeByApi } from '../../core/api.ts'
 import { say } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { type ListedOrganization, mayIn, pathOf } from './organization.ts'
+import { getOrganizationPath, type ListedOrganization, mayIn } from './organization.ts'
 
 interface DeletedActionsProps {
   organization: ListedOrganization
@@ -16,7 +16,7 @@ export function DeletedActions({ organization, onDone }: DeletedActionsProps) {
   const { id, name, slug } = organization
   const [isPurging, setPurging] = useState(false)
   const act = (action: 'restore' | 'purge', text: string) => async () => {
-    await changeByApi('POST', `${pathOf(id)}/${action}`)
+    await changeByApi('POST', `${getOrganizationPath(id)}/${action}`)
     say(text)
     onDone()
   }

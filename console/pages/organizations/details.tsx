@@ -6,14 +6,14 @@ import type { ShownOrganization } from './organization.ts'
 export function OrganizationDetails({ organization }: { organization: ShownOrganization }) {
   return (
     <Card title="Details">
-      <FactList facts={factsOf(organization)} />
+      <FactList facts={toFacts(organization)} />
     </Card>
   )
 }
 
 const onOff = (isOn: boolean) => (isOn ? 'On' : 'Off')
 
-function factsOf({ slug, joining, default_role, metadata, ...times }: ShownOrganization): Facts {
+function toFacts({ slug, joining, default_role, metadata, ...times }: ShownOrganization): Facts {
   return [
     ['Slug', <code key="slug">{slug}</code>],
     ['Joining by invitation', onOff(joining.invitation)],

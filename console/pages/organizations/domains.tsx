@@ -12,10 +12,10 @@ import { Form, type FormFields } from '../../parts/form.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Copy } from '../../parts/text.tsx'
-import { mayIn, pathOf, type ShownDomain } from './organization.ts'
+import { getOrganizationPath, mayIn, type ShownDomain } from './organization.ts'
 
 export function OrganizationDomains({ id }: { id: string }) {
-  const path = `${pathOf(id)}/domains`
+  const path = `${getOrganizationPath(id)}/domains`
   const of = useResource((signal) => getBody<{ domains: ShownDomain[] }>(path, signal), path)
   const [isAdding, setAdding] = useState(false)
   const verify = async ({ id: domain, domain: name }: ShownDomain) => {
@@ -47,9 +47,9 @@ export function OrganizationDomains({ id }: { id: string }) {
           ) : (
             <Table
               label="Domains"
-              columns={columnsOf(verify, remove)}
+              columns={createColumns(verify, remove)}
               rows={domains}
-              keyOf={({ id }) => id}
+              getKey={({ id }) => id}
             />
           )
         }
@@ -61,7 +61,7 @@ export function OrganizationDomains({ id }: { id: string }) {
 
 type Act = (domain: ShownDomain) => Promise<void>
 
-const columnsOf = (verify: Act, remove: Act): Column<ShownDomain>[] => [
+const createColumns = (verify: Act, remove: Act): Column<ShownDomain>[] => [
   { title: 'Domain', kind: 'wrap', cell: ({ domain }) => domain },
   {
     title: 'State',

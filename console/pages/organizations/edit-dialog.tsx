@@ -3,7 +3,12 @@ import { say } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { CheckField, SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
-import { pathOf, roleOptions, type ShownOrganization, useRoles } from './organization.ts'
+import {
+  getOrganizationPath,
+  roleOptions,
+  type ShownOrganization,
+  useRoles,
+} from './organization.ts'
 
 interface EditDialogProps {
   organization: ShownOrganization
@@ -27,7 +32,7 @@ export function EditOrganizationDialog({ organization, onDone, onClose }: EditDi
   const { id, name, slug, joining, default_role } = organization
   const roles = useRoles(id)
   const save = async (fields: FormFields) => {
-    onDone(await changeByApi<ShownOrganization>('PUT', pathOf(id), changesIn(fields)))
+    onDone(await changeByApi<ShownOrganization>('PUT', getOrganizationPath(id), changesIn(fields)))
     say('The organization was changed')
     onClose()
   }

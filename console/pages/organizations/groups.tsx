@@ -6,8 +6,8 @@ import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
 import {
+  getOrganizationPath,
   mayIn,
-  pathOf,
   roleOptions,
   type ShownGroup,
   type ShownRole,
@@ -15,7 +15,7 @@ import {
 } from './organization.ts'
 
 export function OrganizationGroups({ id }: { id: string }) {
-  const path = `${pathOf(id)}/groups`
+  const path = `${getOrganizationPath(id)}/groups`
   const of = useResource((signal) => getBody<{ groups: ShownGroup[] }>(path, signal), path)
   const roles = useRoles(id)
   const choose = async ({ id: group, name }: ShownGroup, role: string) => {
@@ -31,9 +31,9 @@ export function OrganizationGroups({ id }: { id: string }) {
           ) : (
             <Table
               label="Groups"
-              columns={columnsOf(roles, choose)}
+              columns={createColumns(roles, choose)}
               rows={groups}
-              keyOf={({ id }) => id}
+              getKey={({ id }) => id}
             />
           )
         }
@@ -42,7 +42,7 @@ export function OrganizationGroups({ id }: { id: string }) {
   )
 }
 
-const columnsOf = (
+const createColumns = (
   roles: Resource<{ roles: ShownRole[] }>,
   choose: (group: ShownGroup, role: string) => Promise<void>,
 ): Column<ShownGroup>[] => [

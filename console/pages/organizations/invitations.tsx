@@ -9,8 +9,8 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
 import { InviteMemberDialog } from './member-dialog.tsx'
 import {
+  getOrganizationPath,
   mayIn,
-  pathOf,
   roleOptions,
   type ShownInvitation,
   useList,
@@ -18,7 +18,7 @@ import {
 } from './organization.ts'
 
 export function OrganizationInvitations({ id }: { id: string }) {
-  const path = `${pathOf(id)}/invitations`
+  const path = `${getOrganizationPath(id)}/invitations`
   const pages = useList<ShownInvitation>(path, 'invitations')
   const roles = useRoles(id)
   const [isInviting, setInviting] = useState(false)
@@ -44,9 +44,9 @@ export function OrganizationInvitations({ id }: { id: string }) {
         {(rows) => (
           <Table
             label="Invitations"
-            columns={columnsOf(revoke)}
+            columns={createColumns(revoke)}
             rows={rows}
-            keyOf={({ id }) => id}
+            getKey={({ id }) => id}
           />
         )}
       </PagedRows>
@@ -62,7 +62,7 @@ export function OrganizationInvitations({ id }: { id: string }) {
   )
 }
 
-const columnsOf = (
+const createColumns = (
   revoke: (invitation: ShownInvitation) => Promise<void>,
 ): Column<ShownInvitation>[] => [
   { title: 'Email', kind: 'wrap', cell: ({ email }) => email },

@@ -4,7 +4,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
 import { findUserId } from './find-user.ts'
-import { pathOf } from './organization.ts'
+import { getOrganizationPath } from './organization.ts'
 
 interface MemberDialogProps {
   id: string
@@ -15,7 +15,10 @@ interface MemberDialogProps {
 
 export function MemberDialog({ id, roles, onDone, onClose }: MemberDialogProps) {
   const add = async ({ user = '', role }: FormFields) => {
-    await changeByApi('POST', `${pathOf(id)}/members`, { user_id: await findUserId(user), role })
+    await changeByApi('POST', `${getOrganizationPath(id)}/members`, {
+      user_id: await findUserId(user),
+      role,
+    })
     say(`${user} is a member now`)
     onDone()
     onClose()
@@ -40,7 +43,7 @@ export function MemberDialog({ id, roles, onDone, onClose }: MemberDialogProps) 
 export function InviteMemberDialog({ id, roles, onDone, onClose }: MemberDialogProps) {
   const invite = async ({ email, role, redirect_to }: FormFields) => {
     const target = redirect_to ? { redirect_to } : {}
-    await changeByApi('POST', `${pathOf(id)}/invitations`, { email, role, ...target })
+    await changeByApi('POST', `${getOrganizationPath(id)}/invitations`, { email, role, ...target })
     say(`The invitation to ${email} was sent`)
     onDone()
     onClose()

@@ -15,8 +15,8 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Time } from '../../parts/text.tsx'
 import { MemberDialog } from './member-dialog.tsx'
 import {
+  getOrganizationPath,
   mayIn,
-  pathOf,
   roleOptions,
   type ShownMember,
   type ShownRole,
@@ -26,17 +26,18 @@ import {
 
 type Roles = Resource<{ roles: ShownRole[] }>
 
-const nameOf = ({ email, phone, name, user_id }: ShownMember) => email || phone || name || user_id
+const getMemberName = ({ email, phone, name, user_id }: ShownMember) =>
+  email || phone || name || user_id
 
 export function OrganizationMembers({ id }: { id: string }) {
-  const path = `${pathOf(id)}/members`
+  const path = `${getOrganizationPath(id)}/members`
   const pages = useList<ShownMember>(path, 'members', { search: query.value.get('q') ?? undefined })
   const roles = useRoles(id)
   const [isAdding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<ShownMember>()
   const remove = async (member: ShownMember) => {
     await changeByApi('DELETE', `${path}/${member.user_id}`)
-    say(`${nameOf(member)} was removed`)
+    say(`${getMemberName(member)} was removed`)
     pages.reload()
   }
   return (
@@ -60,9 +61,9 @@ export function OrganizationMembers({ id }: { id: string }) {
           {(rows) => (
             <Table
               label="Members"
-              columns={columnsOf(path, roles, { onChange: pages.reload, onRemove: setLeaving })}
+              columns={createColumns(path, roles, { onChange: pages.reload, onRemove: setLeaving })}
               rows={rows}
-              keyOf={({ user_id }) => user_id}
+              getKey={({ user_id }) => user_id}
             />
           )}
         </PagedRows>
@@ -77,7 +78,7 @@ export function OrganizationMembers({ id }: { id: string }) {
       )}
       {leaving && (
         <Confirm
-          title={`Remove ${nameOf(leaving)}`}
+          title={`Remove ${getMemberName(leaving)}`}
           submit="Remove member"
           danger
           onConfirm={() => remove(leaving)}
@@ -95,7 +96,7 @@ interface Acts {
   onRemove: (member: ShownMember) => void
 }
 
-const columnsOf = (
+const createColumns = (
   path: string,
   roles: Roles,
   { onChange, onRemove }: Acts,
@@ -103,7 +104,7 @@ const columnsOf = (
   {
     title: 'Member',
     kind: 'wrap',
-    cell: (member) => <a href={pageUrl(`/users/${member.user_id}`)}>{nameOf(member)}</a>,
+    cell: (member) => <a href={pageUrl(`/users/${member.user_id}`)}>{getMemberName(member)}</a>,
   },
   {
     title: 'Role',
@@ -125,7 +126,7 @@ const columnsOf = (
       <Button
         compact
         kind="danger"
-        label={`Remove ${nameOf(member)}`}
+        label={`Remove ${getMemberName(member)}`}
         disabled={!mayIn('DELETE', '/members/{user_id}')}
         onClick={() => onRemove(member)}
       >
@@ -153,7 +154,7 @@ function RoleChoice({ path, member, roles, onChange }: RoleChoiceProps) {
   }
   return (
     <select
-      aria-label={`Role of ${nameOf(member)}`}
+      aria-label={`Role of ${getMemberName(member)}`}
       value={member.role}
       disabled={!mayIn('PUT', '/members/{user_id}')}
       onChange={(event) => choose(event.currentTarget.value).catch(sayFailed)}

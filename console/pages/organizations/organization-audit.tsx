@@ -1,10 +1,10 @@
 import { AuditTable } from '../../parts/audit-table.tsx'
 import { Card } from '../../parts/card.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
-import { pathOf, type ShownOrganizationEntry, useList } from './organization.ts'
+import { getOrganizationPath, type ShownOrganizationEntry, useList } from './organization.ts'
 
 export function OrganizationAudit({ id }: { id: string }) {
-  const pages = useList<ShownOrganizationEntry>(`${pathOf(id)}/audit`, 'entries')
+  const pages = useList<ShownOrganizationEntry>(`${getOrganizationPath(id)}/audit`, 'entries')
   return (
     <Card title="Changes" flush>
       <PagedRows

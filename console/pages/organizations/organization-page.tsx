@@ -17,7 +17,7 @@ import { EditOrganizationDialog } from './edit-dialog.tsx'
 import { OrganizationGroups } from './groups.tsx'
 import { OrganizationInvitations } from './invitations.tsx'
 import { OrganizationMembers } from './members.tsx'
-import { mayIn, pathOf, type ShownOrganization } from './organization.ts'
+import { getOrganizationPath, mayIn, type ShownOrganization } from './organization.ts'
 import { OrganizationAudit } from './organization-audit.tsx'
 
 const tabs = [
@@ -31,7 +31,7 @@ const tabs = [
 ] as const
 
 export function OrganizationPage({ id }: { id: string }) {
-  const path = pathOf(id)
+  const path = getOrganizationPath(id)
   const of = useResource((signal) => getBody<ShownOrganization>(path, signal), path)
   const [open, setOpen] = useState<'edit' | 'delete'>()
   const { data: organization } = of

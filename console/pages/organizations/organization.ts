@@ -21,7 +21,7 @@ export type ShownOrganizationEntry = Static<typeof settings.AuditEntries>['entri
 
 export const root = '/admin/organizations'
 
-export const pathOf = (id: string) => `${root}/${encodeURIComponent(id)}`
+export const getOrganizationPath = (id: string) => `${root}/${encodeURIComponent(id)}`
 
 /** Whether the admin may call an endpoint of one organization: `mayIn('POST', '/members')`. */
 export const mayIn = (method: string, rest = '') =>
@@ -44,7 +44,7 @@ export function useList<T>(
 
 /** The roles that members can have. */
 export function useRoles(id: string): Resource<{ roles: ShownRole[] }> {
-  const path = `${pathOf(id)}/roles`
+  const path = `${getOrganizationPath(id)}/roles`
   return useResource((signal) => getBody<{ roles: ShownRole[] }>(path, signal), path)
 }
 

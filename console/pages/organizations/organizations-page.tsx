@@ -52,7 +52,7 @@ export function OrganizationsPage() {
       <Card title={isDeleted ? 'Deleted organizations' : 'Organizations'} flush>
         <PagedRows pages={pages} empty={{ title: 'No organization', text: emptyText(search) }}>
           {(rows) => (
-            <Table label="Organizations" columns={columns} rows={rows} keyOf={({ id }) => id} />
+            <Table label="Organizations" columns={columns} rows={rows} getKey={({ id }) => id} />
           )}
         </PagedRows>
       </Card>

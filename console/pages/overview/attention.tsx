@@ -13,7 +13,7 @@ const lateMailMs = 15 * 60_000
 
 /** Problems that need an operator; empty without any. */
 export function Attention(statistics: ShownStatistics) {
-  const concerns = concernsOf(statistics)
+  const concerns = findConcerns(statistics)
   if (concerns.length === 0) return null
   return (
     <section class="note warn" aria-label="Needs attention">
@@ -29,7 +29,10 @@ export function Attention(statistics: ShownStatistics) {
   )
 }
 
-function concernsOf({ mail, webhooks, hooks, keys }: ShownStatistics, now = Date.now()): Concern[] {
+function findConcerns(
+  { mail, webhooks, hooks, keys }: ShownStatistics,
+  now = Date.now(),
+): Concern[] {
   const { oldest_waiting: oldest } = mail
   const isLate = oldest !== null && now - new Date(oldest).getTime() > lateMailMs
   return [

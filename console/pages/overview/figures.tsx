@@ -14,7 +14,7 @@ interface Figure {
 export function Figures(statistics: ShownStatistics) {
   return (
     <ul class="figures">
-      {figuresOf(statistics).map(({ name, value, note, path, isBad }) => (
+      {toFigures(statistics).map(({ name, value, note, path, isBad }) => (
         <li key={name}>
           <a href={pageUrl(path)}>
             <span class="quiet">{name}</span>
@@ -27,7 +27,7 @@ export function Figures(statistics: ShownStatistics) {
   )
 }
 
-function figuresOf({ users, sessions, mail, webhooks }: ShownStatistics): Figure[] {
+function toFigures({ users, sessions, mail, webhooks }: ShownStatistics): Figure[] {
   const added = users.new.reduce((sum, { count }) => sum + count, 0)
   const about = (exact: boolean) => (exact ? '' : 'about ')
   return [

@@ -44,7 +44,7 @@ export function SignInTable({ sign_ins, buckets }: ShownStatistics) {
           label="Sign-ins by method"
           columns={columns}
           rows={rows}
-          keyOf={({ method, outcome }) => `${method} ${outcome}`}
+          getKey={({ method, outcome }) => `${method} ${outcome}`}
         />
       )}
     </Card>

@@ -33,12 +33,12 @@ export interface ShownStatistics {
 }
 
 /** The sum of several rows per bucket. */
-export function sumOf(rows: readonly SignIns[], buckets: readonly string[]): Point[] {
+export function sumByBucket(rows: readonly SignIns[], buckets: readonly string[]): Point[] {
   return buckets.map((at, index) => ({
     at,
     count: rows.reduce((sum, { counts }) => sum + (counts[index] ?? 0), 0),
   }))
 }
 
-export const totalOf = (points: readonly Point[]): number =>
+export const sumPoints = (points: readonly Point[]): number =>
   points.reduce((sum, { count }) => sum + count, 0)

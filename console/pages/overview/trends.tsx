@@ -1,15 +1,15 @@
 import { formatCount } from '../../core/format.ts'
 import { Card } from '../../parts/card.tsx'
 import { LinePlot } from '../../parts/plot.tsx'
-import { type ShownStatistics, sumOf, totalOf } from './statistics.ts'
+import { type ShownStatistics, sumByBucket, sumPoints } from './statistics.ts'
 
 /** New users, sign-ins and failed sign-ins over the chosen time. */
 export function Trends({ users, sign_ins, buckets }: ShownStatistics) {
-  const succeeded = sumOf(
+  const succeeded = sumByBucket(
     sign_ins.filter(({ outcome }) => outcome === 'success'),
     buckets,
   )
-  const rejected = sumOf(
+  const rejected = sumByBucket(
     sign_ins.filter(({ outcome }) => outcome !== 'success'),
     buckets,
   )
@@ -21,7 +21,7 @@ export function Trends({ users, sign_ins, buckets }: ShownStatistics) {
   return (
     <div class="three">
       {plots.map(([title, points]) => (
-        <Card key={title} title={title} actions={<strong>{formatCount(totalOf(points))}</strong>}>
+        <Card key={title} title={title} actions={<strong>{formatCount(sumPoints(points))}</strong>}>
           <LinePlot label={title} points={points} />
         </Card>
       ))}

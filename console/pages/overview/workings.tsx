@@ -26,7 +26,7 @@ function Limits({ limits }: ShownStatistics) {
         <Table
           label="Requests rejected by limits"
           rows={limits}
-          keyOf={({ endpoint }) => endpoint}
+          getKey={({ endpoint }) => endpoint}
           columns={[
             { title: 'Endpoint', kind: 'wrap', cell: ({ endpoint }) => <code>{endpoint}</code> },
             { title: 'Rejected', kind: 'end', cell: ({ total }) => formatCount(total) },
@@ -46,7 +46,7 @@ function Hooks({ hooks }: ShownStatistics) {
         <Table
           label="Hooks"
           rows={hooks}
-          keyOf={({ name }) => name}
+          getKey={({ name }) => name}
           columns={[
             { title: 'Hook', kind: 'wrap', cell: ({ name }) => formatName(name) },
             { title: 'Calls', kind: 'end', cell: ({ calls }) => formatCount(calls) },
@@ -64,7 +64,7 @@ function Keys({ keys }: ShownStatistics) {
       <Table
         label="Signing keys"
         rows={keys}
-        keyOf={({ kid }) => kid}
+        getKey={({ kid }) => kid}
         columns={[
           { title: 'Algorithm', cell: ({ alg }) => alg },
           { title: 'State', cell: ({ state }) => <Badge>{formatName(state)}</Badge> },

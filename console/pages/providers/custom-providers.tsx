@@ -18,7 +18,7 @@ type Open =
   | { action: 'edit'; provider: CustomProvider }
   | { action: 'delete'; provider: CustomProvider }
 
-const pathOf = ({ identifier }: CustomProvider) =>
+const getProviderPath = ({ identifier }: CustomProvider) =>
   `/admin/custom-providers/${encodeURIComponent(identifier)}`
 
 export function CustomProviders() {
@@ -29,12 +29,12 @@ export function CustomProviders() {
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
   const remove = async (provider: CustomProvider) => {
-    await changeByApi('DELETE', pathOf(provider))
+    await changeByApi('DELETE', getProviderPath(provider))
     say(`${provider.name} was deleted`)
     of.reload()
   }
   const setEnabled = async (provider: CustomProvider, enabled: boolean) => {
-    await changeByApi('PUT', pathOf(provider), { enabled })
+    await changeByApi('PUT', getProviderPath(provider), { enabled })
     of.reload()
   }
   const toggle = async (provider: CustomProvider) => {
@@ -64,7 +64,7 @@ export function CustomProviders() {
               label="Custom providers"
               columns={columnsFor(setOpen, toggle)}
               rows={providers}
-              keyOf={({ id }) => id}
+              getKey={({ id }) => id}
             />
           )
         }

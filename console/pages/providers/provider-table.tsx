@@ -23,7 +23,7 @@ export function ProviderTable({ providers }: { providers: ListedProvider[] }) {
   )
   return (
     <Card title="All providers" flush>
-      <Table label="Providers" columns={columnsFor(test)} rows={rows} keyOf={({ name }) => name} />
+      <Table label="Providers" columns={columnsFor(test)} rows={rows} getKey={({ name }) => name} />
       {tested && <Outcome {...tested} onClose={() => setTested(undefined)} />}
     </Card>
   )

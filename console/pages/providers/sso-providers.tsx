@@ -52,7 +52,7 @@ export function SsoProviders() {
               label="Identity providers"
               columns={columnsFor(toggle, setLeaving)}
               rows={items}
-              keyOf={({ id }) => id}
+              getKey={({ id }) => id}
             />
           )
         }

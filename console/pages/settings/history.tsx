@@ -32,7 +32,7 @@ export function SettingHistory({ onRevert }: { onRevert: (settings: ShownSetting
             label="Changes of settings"
             columns={columnsFor(revert)}
             rows={changes}
-            keyOf={({ id }) => String(id)}
+            getKey={({ id }) => String(id)}
             isStacked
           />
         )}

@@ -1,7 +1,7 @@
 import { AreaField, SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
 import type { ShownSetting } from './setting.ts'
-import { TemplateEditor, templateKindOf } from './template-editor.tsx'
+import { getTemplateKind, TemplateEditor } from './template-editor.tsx'
 
 interface SettingFormProps {
   setting: ShownSetting
@@ -16,7 +16,7 @@ const truths = [
 
 /** An input for the setting's type; the server validates the value. */
 export function SettingForm({ setting, onSave, onClose }: SettingFormProps) {
-  const kind = templateKindOf(setting)
+  const kind = getTemplateKind(setting)
   if (kind) return <TemplateEditor {...{ setting, kind, onSave, onClose }} />
   const save = async ({ value = '' }: FormFields) => {
     await onSave(value)

@@ -10,7 +10,7 @@ import { MailFrame } from '../mail/mail-frame.tsx'
 import type { ShownSetting } from './setting.ts'
 
 /** The type of email of a template setting; undefined for other settings. */
-export function templateKindOf({ name }: ShownSetting): string | undefined {
+export function getTemplateKind({ name }: ShownSetting): string | undefined {
   return /^AUTH_MAILER_TEMPLATES_([A-Z_]+)$/.exec(name)?.[1]?.toLowerCase()
 }
 

@@ -63,7 +63,7 @@ function Grants({ user }: TabProps) {
               label="Connected apps"
               columns={columns}
               rows={grants}
-              keyOf={({ client }) => client.id}
+              getKey={({ client }) => client.id}
             />
           )
         }

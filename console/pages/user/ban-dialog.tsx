@@ -5,7 +5,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
 import { banDurations } from '../users/ban-durations.ts'
-import { nameOf } from '../users/status.tsx'
+import { getUserName } from '../users/status.tsx'
 import type { TabProps } from './tab-props.ts'
 
 export function BanDialog({ user, of, onClose }: TabProps & { onClose: () => void }) {
@@ -17,7 +17,7 @@ export function BanDialog({ user, of, onClose }: TabProps & { onClose: () => voi
     onClose()
   }
   return (
-    <Dialog title={`Ban ${nameOf(user)}`} onClose={onClose}>
+    <Dialog title={`Ban ${getUserName(user)}`} onClose={onClose}>
       <Form submit="Ban user" danger onSubmit={ban} onCancel={onClose}>
         <p>The user cannot sign in or use a session until the ban ends.</p>
         <SelectField name="duration" label="For" value="24h" options={banDurations} />

@@ -8,7 +8,7 @@ import { navigate } from '../../core/router.ts'
 import { say } from '../../core/toasts.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Loaded } from '../../parts/states.tsx'
-import { nameOf } from '../users/status.tsx'
+import { getUserName } from '../users/status.tsx'
 import type { TabProps } from './tab-props.ts'
 
 /** Lists what is deleted with the account. */
@@ -18,15 +18,15 @@ export function DeleteDialog({ user, onClose }: TabProps & { onClose: () => void
   const counts = useResource((signal) => countParts(path, signal), path)
   const remove = async () => {
     await changeByApi('DELETE', path, { should_soft_delete: keepsRow })
-    say(`${nameOf(user)} was deleted`)
+    say(`${getUserName(user)} was deleted`)
     navigate('/users')
   }
   return (
     <Confirm
-      title={`Delete ${nameOf(user)}`}
+      title={`Delete ${getUserName(user)}`}
       submit="Delete user"
       danger
-      typed={nameOf(user)}
+      typed={getUserName(user)}
       onConfirm={remove}
       onClose={onClose}
     >

@@ -82,7 +82,7 @@ function Identities({ identities }: { identities: Identity[] }) {
       label="Identities"
       columns={columns}
       rows={identities}
-      keyOf={({ identity_id }) => identity_id}
+      getKey={({ identity_id }) => identity_id}
     />
   )
 }

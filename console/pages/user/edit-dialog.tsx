@@ -8,7 +8,7 @@ import type { TabProps } from './tab-props.ts'
 
 export function EditUserDialog({ user, of, onClose }: TabProps & { onClose: () => void }) {
   const save = async (fields: FormFields) => {
-    of.set(await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, changesOf(user, fields)))
+    of.set(await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, toChanges(user, fields)))
     say('The account was changed')
     onClose()
   }
@@ -47,7 +47,7 @@ export function EditUserDialog({ user, of, onClose }: TabProps & { onClose: () =
 }
 
 /** Only changed fields, so that the API sees no other change. */
-function changesOf(user: AdminUser, fields: FormFields) {
+function toChanges(user: AdminUser, fields: FormFields) {
   const { email = '', phone = '', role = '', password } = fields
   const isNewlyConfirmed = (name: 'email' | 'phone') =>
     fields[`${name}_confirm`] === 'on' && user[`${name}_confirmed_at`] === undefined

@@ -4,7 +4,7 @@ import { currentImpersonation } from '../../core/impersonation.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
-import { nameOf } from '../users/status.tsx'
+import { getUserName } from '../users/status.tsx'
 import type { TabProps } from './tab-props.ts'
 
 export function ImpersonateDialog({ user, onClose }: TabProps & { onClose: () => void }) {
@@ -12,7 +12,7 @@ export function ImpersonateDialog({ user, onClose }: TabProps & { onClose: () =>
     const path = `/admin/users/${user.id}/impersonate`
     const session = await changeByApi<Session>('POST', path, { reason })
     currentImpersonation.value = {
-      name: nameOf(user),
+      name: getUserName(user),
       userId: user.id,
       accessToken: session.access_token,
       refreshToken: session.refresh_token,
@@ -21,7 +21,7 @@ export function ImpersonateDialog({ user, onClose }: TabProps & { onClose: () =>
     onClose()
   }
   return (
-    <Dialog title={`Impersonate ${nameOf(user)}`} onClose={onClose}>
+    <Dialog title={`Impersonate ${getUserName(user)}`} onClose={onClose}>
       <Form submit="Open a session" danger onSubmit={start} onCancel={onClose}>
         <p>
           You get a short session of this user. The user sees it in their device list, and the audit

@@ -30,7 +30,7 @@ export function Mails({ user }: TabProps) {
               Sent emails are listed for 7 days, those that were not sent for 30.
             </Empty>
           ) : (
-            <Table label="Emails" columns={columns} rows={mails} keyOf={({ id }) => id} />
+            <Table label="Emails" columns={columns} rows={mails} getKey={({ id }) => id} />
           )
         }
       </Loaded>

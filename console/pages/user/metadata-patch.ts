@@ -17,7 +17,7 @@ export function parseMetadata(text: string): Parsed {
 }
 
 /** The patch from `before` to `after`; undefined when they are equal. */
-export function patchOf(before: Json, after: Json): Json | undefined {
+export function createPatch(before: Json, after: Json): Json | undefined {
   const patch: Json = {}
   for (const [key, value] of Object.entries(after)) {
     if (JSON.stringify(value) !== JSON.stringify(before[key])) patch[key] = value

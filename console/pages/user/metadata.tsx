@@ -7,7 +7,7 @@ import { say } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { AreaField } from '../../parts/fields.tsx'
-import { formatMetadata, parseMetadata, patchOf } from './metadata-patch.ts'
+import { createPatch, formatMetadata, parseMetadata } from './metadata-patch.ts'
 import type { TabProps } from './tab-props.ts'
 
 type Name = 'user_metadata' | 'app_metadata'
@@ -35,7 +35,7 @@ function Editor({ user, of, name, title, children }: EditorProps) {
   const stored = formatMetadata(user[name])
   const [text, setText] = useState(stored)
   const { value, error } = parseMetadata(text)
-  const patch = value && patchOf(user[name], value)
+  const patch = value && createPatch(user[name], value)
   const mayChange = may('PUT /admin/users/{user_id}')
   const send = async (metadata: object) => {
     const after = await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, {
@@ -48,7 +48,7 @@ function Editor({ user, of, name, title, children }: EditorProps) {
   const save = async () => {
     if (!patch) return
     const after = await send(patch)
-    const undo = patchOf(after[name], user[name])
+    const undo = createPatch(after[name], user[name])
     say(`${title} saved`, undo && (() => send(undo)))
   }
   return (

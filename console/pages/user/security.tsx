@@ -94,7 +94,7 @@ function Factors({ rows, path, onRemove }: RowsProps<Factor>) {
       ),
     },
   ]
-  return <Table label="Second factors" columns={columns} rows={rows} keyOf={({ id }) => id} />
+  return <Table label="Second factors" columns={columns} rows={rows} getKey={({ id }) => id} />
 }
 
 function Passkeys({ rows, path, onRemove }: RowsProps<Passkey>) {
@@ -122,7 +122,7 @@ function Passkeys({ rows, path, onRemove }: RowsProps<Passkey>) {
       ),
     },
   ]
-  return <Table label="Passkeys" columns={columns} rows={rows} keyOf={({ id }) => id} />
+  return <Table label="Passkeys" columns={columns} rows={rows} getKey={({ id }) => id} />
 }
 
 function Codes({

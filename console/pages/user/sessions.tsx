@@ -90,5 +90,5 @@ function Rows({ sessions, onEnd }: { sessions: Device[]; onEnd: (id: string) => 
       ),
     },
   ]
-  return <Table label="Sessions" columns={columns} rows={sessions} keyOf={({ id }) => id} />
+  return <Table label="Sessions" columns={columns} rows={sessions} getKey={({ id }) => id} />
 }

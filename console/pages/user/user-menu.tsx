@@ -6,7 +6,7 @@ import { has, may } from '../../core/me.ts'
 import { say, sayFailed } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import { statusOf } from '../users/status.tsx'
+import { getStatus } from '../users/status.tsx'
 import { BanDialog } from './ban-dialog.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { ImpersonateDialog } from './impersonate-dialog.tsx'
@@ -20,7 +20,7 @@ export function UserMenu(props: TabProps) {
   const { user, of } = props
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
-  const { text: status } = statusOf(user)
+  const { text: status } = getStatus(user)
   const isBlocked = status === 'Banned' || status === 'Deactivated'
   const mayChange = may('PUT /admin/users/{user_id}')
   const unban = async () => {

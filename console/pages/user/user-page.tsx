@@ -5,7 +5,7 @@ import { Page } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { currentTab, Tabs } from '../../parts/tabs.tsx'
 import { Copy } from '../../parts/text.tsx'
-import { nameOf, UserStatus } from '../users/status.tsx'
+import { getUserName, UserStatus } from '../users/status.tsx'
 import { Activity } from './activity.tsx'
 import { Apps } from './apps.tsx'
 import { UserDetails } from './details.tsx'
@@ -31,7 +31,7 @@ export function UserPage({ id }: { id: string }) {
   const { data: user } = of
   return (
     <Page
-      title={user ? nameOf(user) : 'User'}
+      title={user ? getUserName(user) : 'User'}
       above={{ path: '/users', title: 'Users' }}
       about={
         <span class="row">

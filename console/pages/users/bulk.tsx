@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { banDurations } from './ban-durations.ts'
 import { clearSelection, selectedUsers } from './selection.tsx'
-import { nameOf } from './status.tsx'
+import { getUserName } from './status.tsx'
 
 type Action = 'ban' | 'unban' | 'delete'
 
@@ -80,7 +80,7 @@ function BulkDialog({ action, onDone, onClose }: BulkDialogProps) {
       {action === 'ban' && <BanDuration value={duration} onInput={setDuration} />}
       <ul class="small">
         {users.slice(0, 5).map((user) => (
-          <li key={user.id}>{nameOf(user)}</li>
+          <li key={user.id}>{getUserName(user)}</li>
         ))}
         {users.length > 5 && <li>and {users.length - 5} more</li>}
       </ul>

@@ -5,7 +5,7 @@ import type { User } from '../../../schemas/user.ts'
 import { pageUrl } from '../../core/base.ts'
 import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
-import { fullNameOf, nameOf, providersOf, UserStatus } from './status.tsx'
+import { getFullName, getProviders, getUserName, UserStatus } from './status.tsx'
 
 const stored = 'postern-console-user-columns'
 
@@ -14,17 +14,17 @@ const columns = {
     title: 'User',
     width: 260,
     cell: (user: User) => (
-      <a href={pageUrl(`/users/${user.id}`)} title={nameOf(user)}>
-        {nameOf(user)}
+      <a href={pageUrl(`/users/${user.id}`)} title={getUserName(user)}>
+        {getUserName(user)}
       </a>
     ),
   },
-  name: { title: 'Name', width: 160, cell: fullNameOf },
+  name: { title: 'Name', width: 160, cell: getFullName },
   status: { title: 'Status', width: 120, cell: (user: User) => <UserStatus user={user} /> },
   providers: {
     title: 'Providers',
     width: 140,
-    cell: (user: User) => providersOf(user).join(', '),
+    cell: (user: User) => getProviders(user).join(', '),
   },
   phone: { title: 'Phone', width: 140, cell: ({ phone }: User) => phone && `+${phone}` },
   role: { title: 'Role', width: 120, cell: ({ role }: User) => role },

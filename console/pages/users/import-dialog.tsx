@@ -77,7 +77,7 @@ function Preview({ outcome: { total, accepted, rejected } }: { outcome: Outcome 
         <Table
           label="Rows that cannot be imported"
           rows={rejected}
-          keyOf={({ line }) => String(line)}
+          getKey={({ line }) => String(line)}
           columns={[
             { title: 'Line', kind: 'fit', cell: ({ line }) => line },
             { title: 'Reason', kind: 'wrap', cell: ({ reason }) => reason },

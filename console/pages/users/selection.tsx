@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals'
 
 import type { User } from '../../../schemas/user.ts'
 import type { Column } from '../../parts/table.tsx'
-import { nameOf } from './status.tsx'
+import { getUserName } from './status.tsx'
 
 export const selected = signal<ReadonlyMap<string, User>>(new Map())
 export const selectedUsers = computed(() => [...selected.value.values()])
@@ -38,7 +38,7 @@ export function selectionColumn(rows: readonly User[]): Column<User> {
     cell: (user) => (
       <input
         type="checkbox"
-        aria-label={`Select ${nameOf(user)}`}
+        aria-label={`Select ${getUserName(user)}`}
         checked={selected.value.has(user.id)}
         onChange={(event) => toggle([user], event.currentTarget.checked)}
       />

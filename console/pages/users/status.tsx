@@ -8,7 +8,7 @@ interface Status {
   tone: Tone
 }
 
-export function statusOf(user: AdminUser, now = Date.now()): Status {
+export function getStatus(user: AdminUser, now = Date.now()): Status {
   if (user.deleted_at) return { text: 'Deleted', tone: 'bad' }
   if (user.banned_until && new Date(user.banned_until).getTime() > now) {
     return { text: 'Banned', tone: 'bad' }
@@ -21,23 +21,23 @@ export function statusOf(user: AdminUser, now = Date.now()): Status {
 }
 
 export function UserStatus({ user }: { user: AdminUser }) {
-  const { text, tone } = statusOf(user)
+  const { text, tone } = getStatus(user)
   return <Badge tone={tone}>{text}</Badge>
 }
 
 /** A user's name on a single line. */
-export function nameOf(user: Pick<User, 'email' | 'phone' | 'id'>): string {
+export function getUserName(user: Pick<User, 'email' | 'phone' | 'id'>): string {
   if (user.email) return user.email
   return user.phone ? `+${user.phone}` : user.id
 }
 
-export function providersOf({ app_metadata }: User): string[] {
+export function getProviders({ app_metadata }: User): string[] {
   const { providers } = app_metadata
   return Array.isArray(providers) ? providers.map(String) : []
 }
 
 /** The name from a provider or the sign-up form. */
-export function fullNameOf({ user_metadata }: User): string {
+export function getFullName({ user_metadata }: User): string {
   const { full_name, name } = user_metadata
   const known = typeof full_name === 'string' ? full_name : name
   return typeof known === 'string' ? known : ''

@@ -38,7 +38,7 @@ function Found({ pages, isFiltered }: { pages: LoadedPages<User>; isFiltered: bo
         label="Users"
         columns={[selectionColumn(items), ...chosenColumns()]}
         rows={items}
-        keyOf={({ id }) => id}
+        getKey={({ id }) => id}
         isSelected={({ id }) => selected.value.has(id)}
         isBusy={isLoading}
         onEnd={more}

@@ -51,7 +51,7 @@ export function Deliveries({ webhookId, mayReplay }: { webhookId: string; mayRep
             label="Deliveries"
             columns={columnsFor(replay, mayReplay)}
             rows={rows}
-            keyOf={({ event_id }) => event_id}
+            getKey={({ event_id }) => event_id}
           />
         )}
       </PagedRows>

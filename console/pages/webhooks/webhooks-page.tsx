@@ -77,5 +77,5 @@ function Webhooks({ webhooks }: { webhooks: Webhook[] }) {
       </Empty>
     )
   }
-  return <Table label="Webhooks" columns={columns} rows={webhooks} keyOf={({ id }) => id} />
+  return <Table label="Webhooks" columns={columns} rows={webhooks} getKey={({ id }) => id} />
 }

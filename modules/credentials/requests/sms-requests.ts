@@ -108,11 +108,11 @@ async function approve(
 ): Promise<CreationPermit | 'rejected' | undefined> {
   const { phone, createUser, aud, ip } = request
   const maySignUp = createUser && !config.AUTH_DISABLE_SIGNUP
-  if (maySignUp) return callBeforeUserCreatedInConstantTime(users, db, applicantOf(request), ip)
+  if (maySignUp) return callBeforeUserCreatedInConstantTime(users, db, toSignUpContact(request), ip)
   return (await findUserByPhone(db, phone, aud)) ? undefined : 'rejected'
 }
 
-const applicantOf = ({ phone, aud, data }: SignInRequest) => ({
+const toSignUpContact = ({ phone, aud, data }: SignInRequest) => ({
   aud,
   contact: { provider: 'phone' as const, address: phone },
   data,
@@ -130,7 +130,7 @@ export async function acceptSignInCode(
   now: Date,
 ): Promise<void> {
   const { phone, aud, ip } = request
-  if (!code) return dryRunPhoneOtp(users, trx, applicantOf(request), ip, now)
+  if (!code) return dryRunPhoneOtp(users, trx, toSignUpContact(request), ip, now)
   const { sent, permit } = code
   const signedUp = await signUp({ users }, trx, request, permit, now)
   const user = signedUp?.user ?? (await lockUserByPhone(trx, phone, aud))
@@ -152,7 +152,7 @@ async function signUp(
   permit: CreationPermit | undefined,
   now: Date,
 ): Promise<SignUpResult | undefined> {
-  const applicant = applicantOf(request)
+  const applicant = toSignUpContact(request)
   const registrant = { ...applicant, passwordHash: null, permit, byAdmin: false }
   const registered = await findOrCreateUnconfirmedUser(users, trx, registrant, now)
   if (!registered || registered.claim || !users.config.AUTH_SMS_AUTOCONFIRM) return registered

@@ -62,13 +62,13 @@ export function computeCodeDigests(
   userId: string,
   code: string,
 ): string[] {
-  const forms = [code, earlyFormOf(code)]
+  const forms = [code, toLegacyForm(code)]
   const keys = encryption.deriveKeys(purpose)
   return keys.flatMap((key) => forms.map((form) => digestUnder(key, userId, form))).toArray()
 }
 
 /** Early codes used Crockford's base32, which reads letters that resemble digits as those. */
-function earlyFormOf(code: string): string {
+function toLegacyForm(code: string): string {
   return code.replaceAll('o', '0').replace(/[il]/g, '1')
 }
 

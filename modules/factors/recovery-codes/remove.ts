@@ -23,7 +23,7 @@ export async function removeRecoveryCodes(
 ): Promise<string> {
   requireAal2ForCodes(deps, auth, at.now)
   const { id } = requireCodes(auth.user)
-  await removeCodesOf(deps, trx, auth.user, id, at)
+  await removeCodes(deps, trx, auth.user, id, at)
   return id
 }
 
@@ -36,10 +36,10 @@ export async function removeCodesEndingWith(
   at: At,
 ): Promise<void> {
   const codes = codesEndingWith(user, removedId)
-  if (codes) await removeCodesOf(deps, trx, user, codes.id, at)
+  if (codes) await removeCodes(deps, trx, user, codes.id, at)
 }
 
-async function removeCodesOf(
+async function removeCodes(
   { audit, emails }: RemoveDeps,
   trx: Trx,
   user: UserRecord,

@@ -44,11 +44,11 @@ function parse(target: string): URL | undefined {
   if (!url || url.username || url.password) return undefined
   const isWeb = url.protocol === 'http:' || url.protocol === 'https:'
   // A host must follow two slashes.
-  if (isWeb && !isHost(hostOf(target), url.hostname)) return undefined
+  if (isWeb && !isHost(parseHost(target), url.hostname)) return undefined
   return url
 }
 
-function hostOf(target: string): string | undefined {
+function parseHost(target: string): string | undefined {
   const authority = /^https?:\/\/(\[[^\]]+\]|[^/:?#]+)/i.exec(target)?.[1]
   return authority?.toLowerCase()
 }

@@ -122,7 +122,7 @@ export function redirectWithOauthError(
   { inFragment }: { inFragment: boolean },
 ): string {
   const parameters = {
-    error: error.details.oauth?.error ?? oauthErrorOf(error),
+    error: error.details.oauth?.error ?? toOauthError(error),
     error_code: error.errorCode,
     error_description: error.message,
   }
@@ -130,7 +130,7 @@ export function redirectWithOauthError(
   return inFragment ? withFragment(queried, parameters) : queried
 }
 
-function oauthErrorOf({ status, errorCode }: ApiError): string {
+function toOauthError({ status, errorCode }: ApiError): string {
   if (denials.includes(errorCode)) return 'access_denied'
   return oauthErrors[status] ?? 'server_error'
 }

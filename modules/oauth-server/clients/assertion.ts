@@ -63,7 +63,7 @@ async function readAssertion(
 ): Promise<JWTPayload> {
   const { config, jwt } = deps
   const verify = async (isFresh: boolean) => {
-    const keys = createLocalJWKSet(await keysOf(deps, client, isFresh))
+    const keys = createLocalJWKSet(await loadKeys(deps, client, isFresh))
     const { payload } = await jwtVerify(assertion, keys, {
       algorithms: assertionAlgorithms,
       audience: [jwt.issuer, `${config.AUTH_API_EXTERNAL_URL}/oauth/token`],
@@ -85,7 +85,7 @@ async function readAssertion(
   }
 }
 
-async function keysOf(
+async function loadKeys(
   { httpClient }: AssertionDeps,
   { settings: { jwks, jwks_uri: uri } }: Client,
   isFresh: boolean,

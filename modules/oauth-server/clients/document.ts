@@ -71,7 +71,7 @@ async function fetchDocument(deps: DocumentDeps, url: string): Promise<FetchedDo
   if (response.status !== 200) throw unusable(`the server returned status ${response.status}`)
   const text = await response.text()
   if (Buffer.byteLength(text) > maxBytes) throw unusable(`it has more than ${maxBytes} bytes`)
-  return { fields: readDocument(text, url), seconds: lifetimeOf(response.headers) }
+  return { fields: readDocument(text, url), seconds: parseLifetime(response.headers) }
 }
 
 function readDocument(text: string, url: string): ClientRegistration {
@@ -113,7 +113,7 @@ async function store(
 }
 
 /** Seconds (RFC 9111 §5.2), within limits. */
-function lifetimeOf(headers: Headers): number {
+function parseLifetime(headers: Headers): number {
   const control = headers.get('cache-control')?.toLowerCase() ?? ''
   if (/\bno-(store|cache)\b/.test(control)) return minAge
   const age = /\b(?:s-maxage|max-age)=(\d+)/.exec(control)?.[1]

@@ -96,14 +96,14 @@ export async function changeClient(
       'This client is described by the document at its client_id: change it there',
     )
   }
-  const fields = { ...fieldsOf(before), ...change, client_type: before.type }
+  const fields = { ...toFields(before), ...change, client_type: before.type }
   const { values } = readClientMetadata(deps, fields)
   await updateClient(trx, before.id, values, now)
   return getClient(trx, before.id)
 }
 
 /** The client in the form of a registration. */
-function fieldsOf(client: Client): NewOauthClient {
+function toFields(client: Client): NewOauthClient {
   return {
     ...client.settings,
     redirect_uris: client.redirectUris,

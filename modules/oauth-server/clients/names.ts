@@ -19,13 +19,13 @@ export async function checkSelfChosenName(db: Db, name: string | undefined): Pro
     throw invalid('client_name must not mix scripts with similar letters')
   }
   const names = await listVerifiedNames(db)
-  if (names.some((each) => formOf(each) === formOf(name))) {
+  if (names.some((each) => toComparableForm(each) === toComparableForm(name))) {
     throw invalid('client_name is used by another application')
   }
 }
 
 /** Equal for names that differ only in case, accents, width, blanks and punctuation. */
-function formOf(name: string): string {
+function toComparableForm(name: string): string {
   const letters = name.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '')
   return (letters || name).toLowerCase()
 }

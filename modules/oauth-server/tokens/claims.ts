@@ -73,14 +73,14 @@ function allClaims(config: ClaimsConfig, user: UserRecord): Claims {
   const { email, phone, raw_user_meta_data: metadata } = user
   const address = addressIn(metadata?.address)
   return {
-    ...profileOf(config, user),
+    ...buildProfile(config, user),
     ...(email && { email, email_verified: user.email_confirmed_at !== null }),
     ...(phone && { phone_number: phone, phone_number_verified: user.phone_confirmed_at !== null }),
     ...(address && { address }),
   }
 }
 
-function profileOf(
+function buildProfile(
   { AUTH_USERNAMES_ENABLED: hasUsernames }: ClaimsConfig,
   { email, raw_app_meta_data, raw_user_meta_data: metadata, updated_at }: UserRecord,
 ): Claims {

@@ -53,7 +53,7 @@ export async function exchangeCode(
     const request = await lockAuthorizationByCode(trx, hash)
     if (!user || !request) return invalidGrant('The authorization code is unknown')
     if (request.consumed_at) return revokeReplayed(deps, trx, request, user, origin, now)
-    const problem = await problemOf(trx, { request, client, user, asked }, now)
+    const problem = await findProblem(trx, { request, client, user, asked }, now)
     if (problem) return problem
     return exchange(deps, trx, { request, client, user, asked }, origin, now)
   })
@@ -69,7 +69,7 @@ interface Exchange {
 }
 
 /** Why the code is not exchanged. It is not consumed, so that its own client can still exchange it. */
-async function problemOf(
+async function findProblem(
   trx: Trx,
   { request, client, user, asked }: Exchange,
   now: Date,
@@ -112,7 +112,7 @@ async function exchange(
     scope: request.scope,
     granted: request.parameters?.resources ?? [],
     resources: asked.resources,
-    signIn: signInOf(request),
+    signIn: toSignIn(request),
     nonce: request.nonce,
     idTokenNames: request.parameters?.id_token_claims ?? [],
     userinfoNames: request.parameters?.userinfo_claims ?? [],
@@ -123,7 +123,7 @@ async function exchange(
   return opened
 }
 
-function signInOf({
+function toSignIn({
   session_id,
   auth_time,
   aal,

@@ -47,9 +47,13 @@ export async function reserveInterval(
 ): Promise<void> {
   const seconds = channels[channel].intervalSeconds(purpose)
   if (seconds === 0) return
-  const keyOf = (what: SendPurpose) => hashOf(sendKey, channel, what, address)
+  const hashPurpose = (what: SendPurpose) => hashRecipient(sendKey, channel, what, address)
   const repeated = repeats[purpose]
-  const interval = { key: keyOf(purpose), others: repeated ? [keyOf(repeated)] : [], seconds }
+  const interval = {
+    key: hashPurpose(purpose),
+    others: repeated ? [hashPurpose(repeated)] : [],
+    seconds,
+  }
   const wait = await reserveSendInterval(db, interval, now)
   if (wait > 0) throw sentTooRecently(channel, wait)
 }
@@ -65,7 +69,7 @@ export async function checkInterval(
 ): Promise<void> {
   const seconds = channels[channel].intervalSeconds(purpose)
   if (seconds === 0) return
-  const key = hashOf(sendKey, channel, purpose, address)
+  const key = hashRecipient(sendKey, channel, purpose, address)
   const wait = await findSendWait(db, { key, seconds }, now)
   if (wait > 0) throw sentTooRecently(channel, wait)
 }
@@ -83,7 +87,7 @@ export async function checkRepeatInterval(
   now: Date,
 ): Promise<void> {
   const seconds = channels[channel].intervalSeconds(repeated)
-  const key = hashOf(sendKey, channel, repeated, address)
+  const key = hashRecipient(sendKey, channel, repeated, address)
   const wait = await findSendWait(db, { key, seconds }, now)
   if (wait > 0) throw repeatTooSoon(wait)
 }
@@ -96,10 +100,10 @@ export function releaseInterval(
   purpose: SendPurpose,
   address: string,
 ): Promise<void> {
-  return deleteSendInterval(db, hashOf(sendKey, channel, purpose, address))
+  return deleteSendInterval(db, hashRecipient(sendKey, channel, purpose, address))
 }
 
-function hashOf(
+function hashRecipient(
   key: KeyObject,
   channel: SendChannel,
   purpose: SendPurpose,

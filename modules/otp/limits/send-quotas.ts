@@ -33,7 +33,7 @@ export interface CountedMessage {
 const smallestShare = 20
 
 const channels: readonly SendChannel[] = ['email', 'sms']
-const purposesOf: Record<SendChannel, readonly QuotaPurpose[]> = {
+const purposesByChannel: Record<SendChannel, readonly QuotaPurpose[]> = {
   email: ['signup', 'recovery', 'sign_in', 'email_change'],
   sms: ['signup', 'sign_in', 'phone_change'],
 }
@@ -73,7 +73,7 @@ async function findWait(
   const { quota } = policy.channels[channel]
   if (!quota) return 0
   if (quota.count === 0) return quota.seconds
-  return findQuotaWait(db, quotasOf(policy, channel, message, quota), quota.seconds, now)
+  return findQuotaWait(db, listQuotas(policy, channel, message, quota), quota.seconds, now)
 }
 
 /**
@@ -90,7 +90,7 @@ export async function reserveSendQuota(
   const { quota } = policy.channels[channel]
   if (!quota) return []
   if (quota.count === 0) rejectExhausted(policy, channel, quota.seconds)
-  const quotas = quotasOf(policy, channel, message, quota)
+  const quotas = listQuotas(policy, channel, message, quota)
   const { wait, taken } = await reserveSendQuotas(trx, quotas, quota.seconds, now)
   rejectExhausted(policy, channel, wait)
   return taken
@@ -126,25 +126,25 @@ export async function releaseQuotaOnError(
 }
 
 /** In this order: the row shared by all requests comes last. */
-function quotasOf(
+function listQuotas(
   { sendKey }: Pick<SendPolicy, 'sendKey'>,
   channel: SendChannel,
   { purpose, to, network }: CountedMessage,
   { count }: Rate,
 ): SendQuota[] {
   const share = Math.min(count, Math.max(smallestShare, Math.floor((count * 2) / 3)))
-  const all = keyOf(channel, purpose)
-  const shareOf = (what: string) => ({ key: `${all} ${hashOf(sendKey, what)}`, count: share })
+  const all = toKey(channel, purpose)
+  const toShare = (what: string) => ({ key: `${all} ${hashText(sendKey, what)}`, count: share })
   return [
-    ...(network ? [shareOf(`client\n${network}`)] : []),
-    shareOf(`address\n${to}`),
+    ...(network ? [toShare(`client\n${network}`)] : []),
+    toShare(`address\n${to}`),
     { key: all, count },
   ]
 }
 
-const keyOf = (channel: SendChannel, purpose: QuotaPurpose) => `${channel} ${purpose}`
+const toKey = (channel: SendChannel, purpose: QuotaPurpose) => `${channel} ${purpose}`
 
-function hashOf(key: KeyObject, what: string): string {
+function hashText(key: KeyObject, what: string): string {
   return createHmac('sha256', key).update(what).digest('base64url')
 }
 
@@ -163,12 +163,12 @@ export function addQuotaGauge(
   const left = async (channel: SendChannel, purpose: QuotaPurpose) => {
     const { quota } = limits[channel]
     if (!quota) return []
-    const all = { key: keyOf(channel, purpose), count: quota.count }
+    const all = { key: toKey(channel, purpose), count: quota.count }
     const value = await findQuotaLeft(db, all, quota.seconds, new Date())
     return [{ value, labels: { channel, purpose } }]
   }
   const counted = channels.flatMap((channel) =>
-    purposesOf[channel].map((purpose) => [channel, purpose] as const),
+    purposesByChannel[channel].map((purpose) => [channel, purpose] as const),
   )
   telemetry.metrics.gauge('postern.send_quota.left', async () => {
     const values = await Promise.all(counted.map(([channel, purpose]) => left(channel, purpose)))

@@ -79,7 +79,7 @@ export async function throttleAttempt(
   guess: VerificationAttempt,
   now: Date,
 ): Promise<Attempt> {
-  const count = countOf(deps, guess, now)
+  const count = toAttemptCount(deps, guess, now)
   return admit(db, count, await countAttempt(db, count, now), now)
 }
 
@@ -90,13 +90,13 @@ export async function throttleSignIn(
   { account, device }: { account: string; device: Device<IdentifierOwner> },
   now: Date,
 ): Promise<{ attempt: Attempt; user: UserRecord | undefined }> {
-  const count = countOf(deps, { kind: 'password', account, device }, now)
+  const count = toAttemptCount(deps, { kind: 'password', account, device }, now)
   const { user, ...counted } = await countSignIn(db, count, device, now)
   return { attempt: await admit(db, count, counted, now), user }
 }
 
 /** The keys of a user's attempts, apart from those of known devices. */
-const accountsOf = ({ id, email, phone }: Pick<UserRecord, 'id' | 'email' | 'phone'>) => ({
+const listAttemptAccounts = ({ id, email, phone }: Pick<UserRecord, 'id' | 'email' | 'phone'>) => ({
   password: [email, phone, `current password of ${id}`, `addresses wanted by ${id}`],
   code: [email, phone],
   nonce: [id],
@@ -109,19 +109,19 @@ export async function forgetFailures(
   trx: Trx,
   user: Pick<UserRecord, 'id' | 'email' | 'phone'>,
 ): Promise<void> {
-  const accounts = accountsOf(user)
+  const accounts = listAttemptAccounts(user)
   const kinds: AttemptKind[] = ['password', 'code', 'nonce', 'factor']
   const keys = kinds.flatMap((kind) =>
-    accounts[kind].flatMap((account) => (account ? keyOf(deps, kind, account) : [])),
+    accounts[kind].flatMap((account) => (account ? hashAccount(deps, kind, account) : [])),
   )
   await resetAllAttempts(trx, { keys })
 }
 
-function keyOf({ gateKeys }: ThrottlePolicy, kind: AttemptKind, what: string): string {
+function hashAccount({ gateKeys }: ThrottlePolicy, kind: AttemptKind, what: string): string {
   return createHmac('sha256', gateKeys[kind]).update(what).digest('base64url')
 }
 
-function countOf(
+function toAttemptCount(
   deps: ThrottlePolicy,
   { kind, account, device }: VerificationAttempt,
   now: Date,
@@ -129,10 +129,10 @@ function countOf(
   const free = freeGuesses[kind]
   const hash = device && deviceHash(deps, device.clientInfo)
   return {
-    accountKey: keyOf(deps, kind, account),
+    accountKey: hashAccount(deps, kind, account),
     device:
       device && hash
-        ? { key: keyOf(deps, kind, `${account}\n${hash}`), hash, owner: device }
+        ? { key: hashAccount(deps, kind, `${account}\n${hash}`), hash, owner: device }
         : undefined,
     free,
     maxBlockSeconds,

@@ -8,11 +8,11 @@ import { parseDuration } from '../../../schemas/values/duration.ts'
 export function bannedUntil(duration: string | undefined, now: Date): Date | null | undefined {
   if (!duration) return undefined
   if (duration === 'none') return null
-  const seconds = secondsOf(duration)
+  const seconds = parseSeconds(duration)
   return seconds === 0 ? null : new Date(now.getTime() + seconds * 1000)
 }
 
-function secondsOf(duration: string): number {
+function parseSeconds(duration: string): number {
   try {
     return parseDuration(duration)
   } catch {

@@ -66,7 +66,7 @@ export async function writeChange(
   change: AdminUserChange,
   now: Date,
 ): Promise<void> {
-  await updateUser(trx, user.id, columnsOf(change), now)
+  await updateUser(trx, user.id, toColumns(change), now)
   if (change.bannedUntil === null) await deleteDeactivation(trx, user.id)
   await writeProofs(deps, trx, user, change, now)
   await endSessions(deps, trx, user, change, now)
@@ -91,7 +91,7 @@ async function endSessions(
   else if (end && end > now) await suspendSessions(trx, user.id)
 }
 
-function columnsOf({ role, email, phone, passwordHash, bannedUntil }: AdminUserChange): UserChange {
+function toColumns({ role, email, phone, passwordHash, bannedUntil }: AdminUserChange): UserChange {
   return {
     ...(role && { role }),
     ...(email && { email, email_change: '', email_change_confirm_status: 0 }),

@@ -32,14 +32,14 @@ export async function readNewAdminUser(
     ...(role && { role }),
     aud: readAudience(config, input.aud),
     passwordHash: await readPassword(passwords, input),
-    appMetadata: { ...providersOf(email, phone), ...withoutNulls(input.app_metadata) },
+    appMetadata: { ...buildProviderMetadata(email, phone), ...withoutNulls(input.app_metadata) },
     userMetadata: {
       ...input.user_metadata,
       ...(email && input.email_confirm && { email_verified: true }),
     },
     emailConfirmedAt: email && input.email_confirm ? now : null,
     phoneConfirmedAt: phone && input.phone_confirm ? now : null,
-    identities: [...identitiesOf(id, 'email', email), ...identitiesOf(id, 'phone', phone)],
+    identities: [...buildIdentities(id, 'email', email), ...buildIdentities(id, 'phone', phone)],
   }
 }
 
@@ -73,12 +73,12 @@ async function readPassword(
   return passwords.hash(password)
 }
 
-function providersOf(email: string | null, phone: string | null): UserMetadata {
+function buildProviderMetadata(email: string | null, phone: string | null): UserMetadata {
   const providers = [...(email ? ['email'] : []), ...(phone ? ['phone'] : [])]
   return { provider: providers[0], providers }
 }
 
-function identitiesOf(id: string, provider: 'email' | 'phone', address: string | null) {
+function buildIdentities(id: string, provider: 'email' | 'phone', address: string | null) {
   if (!address) return []
   const unverified = { email_verified: false, phone_verified: false }
   const identity_data = { sub: id, [provider]: address, ...unverified }

@@ -45,7 +45,7 @@ export async function createUser(
   input: NewUserInput,
   now: Date,
 ): Promise<UserRecord | undefined> {
-  const row = rowOf(deps, input)
+  const row = toRow(deps, input)
   const { identities = [] } = input
   const events = deps.events.draft('user.created', row.id, {})
   const insert = () => insertUser(trx, row, { identities, events }, now)
@@ -80,7 +80,7 @@ export async function createUserWithSession(
   proof: AuthenticationEvent,
   now: Date,
 ): Promise<CreatedSession> {
-  const row = rowOf(deps, user)
+  const row = toRow(deps, user)
   const newUser = { user: row, events: deps.events.draft('user.created', row.id, {}) }
   const insert = async (db: Db) => {
     const opened = await createSessionWithUser(deps.sessions, db, newUser, proof, now)
@@ -95,7 +95,7 @@ export async function createUserWithSession(
   })
 }
 
-function rowOf({ config }: Deps<'config'>, user: NewUserInput): NewUser {
+function toRow({ config }: Deps<'config'>, user: NewUserInput): NewUser {
   return {
     id: user.permit.userId,
     aud: user.aud,

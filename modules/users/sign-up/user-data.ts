@@ -30,7 +30,7 @@ export function toUserMetadata(
   contact: LoginIdentifier,
   data: UserMetadata,
 ): UserMetadata {
-  return { ...withoutNulls(data), ...claimsOf(userId, contact) }
+  return { ...withoutNulls(data), ...buildIdentityClaims(userId, contact) }
 }
 
 /** In a merge null deletes a key; a new object has none to delete. */
@@ -47,11 +47,11 @@ export function toNewIdentity(
   const { provider } = contact
   const data = isFromSignUp(userId, metadata) ? metadata : {}
   const own = Object.entries(data).filter(([key]) => !identityClaims.includes(key))
-  const identity_data = { ...Object.fromEntries(own), ...claimsOf(userId, contact) }
+  const identity_data = { ...Object.fromEntries(own), ...buildIdentityClaims(userId, contact) }
   return { provider, provider_id: userId, identity_data }
 }
 
-function claimsOf(sub: string, { provider, address }: LoginIdentifier): UserMetadata {
+function buildIdentityClaims(sub: string, { provider, address }: LoginIdentifier): UserMetadata {
   const email = provider === 'email' && { email: address }
   return { sub, ...email, email_verified: false, phone_verified: false }
 }

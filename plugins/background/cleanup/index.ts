@@ -45,7 +45,7 @@ export function createCleanup({ db, log, retention, batchSize }: CleanUpDeps) {
 const guessSeconds = 3600
 const dailyGuessSeconds = 86_400
 
-function retentionOf(config: Config): Retention {
+function getRetention(config: Config): Retention {
   const flowSeconds = config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION
   return {
     ended: config.AUTH_DB_CLEANUP_RETENTION,
@@ -75,7 +75,7 @@ function retentionOf(config: Config): Retention {
 
 export function cleanupFromConfig({ config, db, log }: Deps<'config' | 'db' | 'log'>) {
   const batchSize = config.AUTH_DB_CLEANUP_BATCH_SIZE
-  return createCleanup({ db, log, retention: retentionOf(config), batchSize })
+  return createCleanup({ db, log, retention: getRetention(config), batchSize })
 }
 
 export default defineHooksPlugin({

@@ -153,7 +153,7 @@ const rowsPerPage = 30
 /** Scans the table once. */
 function spentRefreshTokens({ ended }: Retention): CleanupStep {
   return async function* (db, now, batchSize) {
-    for await (const pages of rangesOf(db, 'refresh_tokens', batchSize)) {
+    for await (const pages of iterateRanges(db, 'refresh_tokens', batchSize)) {
       yield await deleteRevokedRefreshTokens(db, ago(now, ended), pages)
     }
   }
@@ -165,7 +165,7 @@ function expiredSessions({ ended, sessionTimebox, sessionInactivity }: Retention
     const before = (limit: number | undefined) =>
       limit === undefined ? null : ago(now, limit + ended)
     const age = { openedBefore: before(sessionTimebox), usedBefore: before(sessionInactivity) }
-    for await (const pages of rangesOf(db, 'sessions', batchSize)) {
+    for await (const pages of iterateRanges(db, 'sessions', batchSize)) {
       yield await deleteExpiredSessions(db, age, pages)
     }
   }
@@ -177,13 +177,13 @@ function supersededSessions({ ended, sessionTimebox, singlePerUser }: Retention)
     const openedAfter = sessionTimebox === undefined ? null : ago(now, sessionTimebox)
     const kind = { tags: singlePerUser?.tags ?? [], openedAfter }
     const times = { usedBefore: ago(now, ended), now }
-    for await (const pages of rangesOf(db, 'sessions', batchSize)) {
+    for await (const pages of iterateRanges(db, 'sessions', batchSize)) {
       yield await deleteSupersededSessions(db, kind, times, pages)
     }
   }
 }
 
-async function* rangesOf(
+async function* iterateRanges(
   db: Db,
   table: 'refresh_tokens' | 'sessions',
   batchSize: number,

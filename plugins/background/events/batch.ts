@@ -59,7 +59,7 @@ async function settle(
 ): Promise<boolean> {
   const { db, log, telemetry } = deps
   const now = new Date()
-  const outcomes = results.map((result) => outcomeOf(result, now))
+  const outcomes = results.map((result) => toAttempted(result, now))
   await recordAttempts(db, webhook.id, outcomes, now)
   for (const { state } of outcomes) {
     telemetry.metrics.count('postern.webhook_deliveries', { outcome: state })
@@ -82,7 +82,7 @@ async function settle(
   return restMs === 0
 }
 
-function outcomeOf({ delivery, answer, accepted }: Result, now: Date): Attempted {
+function toAttempted({ delivery, answer, accepted }: Result, now: Date): Attempted {
   const { position, attempts, first_attempt_at } = delivery
   const retryAt = new Date(now.getTime() + getWebhookRetryDelay(attempts))
   const refused = isGivenUp(first_attempt_at, now) ? 'dead' : 'waiting'

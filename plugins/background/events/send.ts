@@ -41,7 +41,7 @@ export async function sendEvent(
     const retryAfterMs = retryAfter(response.headers.get('retry-after'))
     return { answer, accepted: response.ok, gone: status === 410, retryAfterMs }
   } catch (error) {
-    const answer = { status: null, body: '', error: reasonOf(error), duration_ms: duration() }
+    const answer = { status: null, body: '', error: describeError(error), duration_ms: duration() }
     return { answer, accepted: false, gone: false, retryAfterMs: 0 }
   }
 }
@@ -68,7 +68,7 @@ function retryAfter(header: string | null): number {
 }
 
 /** The cause of a fetch error is more specific than its message. */
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const text = cause instanceof Error ? cause.message || cause.name : String(cause)
   return assertPostgresText(text, 200)

@@ -30,10 +30,10 @@ const beginGroup = ['begin', groupLockTimeout].map(commandStep)
 
 /** Makes the prepared connection of each connection of a pool, once. */
 export function prepareConnections(): (client: pg.PoolClient) => PreparedConnection {
-  const nameOf = createStatementNames()
+  const getStatementName = createStatementNames()
   const prepared = new WeakMap<pg.PoolClient, PreparedConnection>()
   return (client) => {
-    const connection = prepared.get(client) ?? new PreparedConnection(client, nameOf)
+    const connection = prepared.get(client) ?? new PreparedConnection(client, getStatementName)
     prepared.set(client, connection)
     return connection
   }
@@ -52,16 +52,16 @@ function createStatementNames(): (text: string) => string | undefined {
 }
 
 class PreparedConnection extends PlainConnection {
-  readonly #nameOf: (text: string) => string | undefined
+  readonly #getStatementName: (text: string) => string | undefined
   /** By name. */
   readonly #described = new Map<string, DescribedStatement>()
   /** Sent with the next statement, in this order. */
   #waiting: PipelineStep[] = []
   #isBeginWaiting = false
 
-  constructor(client: pg.PoolClient, nameOf: (text: string) => string | undefined) {
+  constructor(client: pg.PoolClient, getStatementName: (text: string) => string | undefined) {
     super(client)
-    this.#nameOf = nameOf
+    this.#getStatementName = getStatementName
   }
 
   override async begin(text: string): Promise<void> {
@@ -129,7 +129,7 @@ class PreparedConnection extends PlainConnection {
   /** Undefined for a statement that this connection has not described. */
   #describedStep({ text, values }: Statement): PipelineStep | undefined {
     if (values.length === 0) return undefined
-    const described = this.#described.get(this.#nameOf(text) ?? '')
+    const described = this.#described.get(this.#getStatementName(text) ?? '')
     return described && boundStep(described, values)
   }
 
@@ -137,7 +137,7 @@ class PreparedConnection extends PlainConnection {
   async #runUndescribed({ text, values }: Statement): Promise<Result> {
     await this.#sendWaiting()
     if (values.length === 0) return this.client.query(text)
-    const name = this.#nameOf(text)
+    const name = this.#getStatementName(text)
     if (name === undefined) return this.client.query(text, [...values])
     const result = await this.client.query({ name, text, values: [...values] })
     this.#described.set(name, describeStatement(this.client, { name, text }, result.fields))

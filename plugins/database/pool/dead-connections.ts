@@ -37,7 +37,7 @@ export function endDeadConnections(pool: pg.Pool): void {
     if (long.length === 0 || isLooking) return
     isLooking = true
     try {
-      const isKnown = await backendsOf(pool.options)
+      const isKnown = await listBackends(pool.options)
       for (const [client, use] of long) {
         if (isKnown(client)) use.patienceMs *= 2
         else if (uses.get(client) === use) client.connection.stream.destroy()
@@ -53,7 +53,7 @@ export function endDeadConnections(pool: pg.Pool): void {
 }
 
 /** Throws when Postgres does not respond. */
-async function backendsOf(options: pg.PoolOptions) {
+async function listBackends(options: pg.PoolOptions) {
   const client = new DatabaseClient({
     ...options,
     connectionTimeoutMillis: answerMs,

@@ -1,7 +1,7 @@
 /** Which replica serves the next read, by turns. */
 
 export interface Candidate {
-  freshAsOf(): number | undefined
+  replayedAt(): number | undefined
 }
 
 /** Why the primary serves a read although there are replicas. */
@@ -28,19 +28,19 @@ export function createChooser<C extends Candidate>(options: ChooserOptions<C>) {
     choose(): C | undefined {
       if (replicas.length === 0) return undefined
       const at = now()
-      const fresh = replicas.filter((replica) => at - freshAsOf(replica) <= maxLagMs)
-      const usable = fresh.filter((replica) => freshAsOf(replica) > lastWriteAt)
+      const fresh = replicas.filter((replica) => at - getReplayTime(replica) <= maxLagMs)
+      const usable = fresh.filter((replica) => getReplayTime(replica) > lastWriteAt)
       turn += 1
       const chosen = usable[turn % usable.length]
-      if (!chosen) onFallback(reasonOf(fresh.length > 0, replicas))
+      if (!chosen) onFallback(chooseReason(fresh.length > 0, replicas))
       return chosen
     },
   }
 }
 
-function reasonOf(isFresh: boolean, replicas: readonly Candidate[]): FallbackReason {
+function chooseReason(isFresh: boolean, replicas: readonly Candidate[]): FallbackReason {
   if (isFresh) return 'own_write'
-  return replicas.some((replica) => replica.freshAsOf() !== undefined) ? 'lagging' : 'unavailable'
+  return replicas.some((replica) => replica.replayedAt() !== undefined) ? 'lagging' : 'unavailable'
 }
 
-const freshAsOf = (replica: Candidate) => replica.freshAsOf() ?? Number.NEGATIVE_INFINITY
+const getReplayTime = (replica: Candidate) => replica.replayedAt() ?? Number.NEGATIVE_INFINITY

@@ -62,7 +62,7 @@ function createReplicas({ config, log, telemetry }: ReadDeps, positions: Positio
   return config.AUTH_DB_READ_URL.map((connectionString, index) =>
     createReplica({
       ...{ connectionString, positions, log, name: String(index + 1) },
-      dialectOf: (pool) => createDialect(pool, options),
+      createDialect: (pool) => createDialect(pool, options),
     }),
   )
 }
@@ -111,15 +111,15 @@ function addGauges(
   replicas: readonly Replica[],
   maxLagMs: number,
 ): void {
-  const lagOf = (replica: Replica) => performance.now() - (replica.freshAsOf() ?? -Infinity)
+  const computeLag = (replica: Replica) => performance.now() - (replica.replayedAt() ?? -Infinity)
   metrics.gauge('postern.read_replica.lag', () =>
     replicas
-      .filter((replica) => replica.freshAsOf() !== undefined)
-      .map((replica) => ({ value: lagOf(replica) / 1000, labels: { replica: replica.name } })),
+      .filter((replica) => replica.replayedAt() !== undefined)
+      .map((replica) => ({ value: computeLag(replica) / 1000, labels: { replica: replica.name } })),
   )
   metrics.gauge('postern.read_replica.usable', () =>
     replicas.map((replica) => ({
-      value: lagOf(replica) <= maxLagMs ? 1 : 0,
+      value: computeLag(replica) <= maxLagMs ? 1 : 0,
       labels: { replica: replica.name },
     })),
   )

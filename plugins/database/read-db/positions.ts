@@ -23,7 +23,7 @@ export function createPositions() {
     },
 
     /** A replica that has replayed this position shows everything acknowledged before the returned time. */
-    freshAsOf(replayed: bigint): number | undefined {
+    findTime(replayed: bigint): number | undefined {
       return recorded.findLast(({ position }) => position <= replayed)?.at
     },
   }

@@ -18,7 +18,7 @@ interface ReplicaOptions {
   /** Its number in AUTH_DB_READ_URL, from 1. */
   name: string
   positions: Positions
-  dialectOf: (pool: pg.Pool) => Dialect
+  createDialect: (pool: pg.Pool) => Dialect
   log: Pick<FastifyBaseLogger, 'info' | 'warn'>
 }
 
@@ -26,24 +26,24 @@ export interface Replica {
   name: string
   db: Db
   /** It shows everything acknowledged before this time (`performance.now()`); undefined when it cannot be used. */
-  freshAsOf(): number | undefined
+  replayedAt(): number | undefined
   /** In the background, at most once at a time. */
   measure(primary: ServerState): void
   close(): Promise<void>
 }
 
 export function createReplica(options: ReplicaOptions): Replica {
-  const { connectionString, name, positions, dialectOf, log } = options
+  const { connectionString, name, positions, createDialect, log } = options
   const open = (max: number) => createPool({ connectionString, max, connectTimeoutMs, log })
   const [pool, measuring] = [open(maxConnections), open(1)]
   const endStatements = trackStatements(pool)
-  let freshAsOf: number | undefined
+  let replayedAt: number | undefined
   let problem: string | undefined
   let running: Promise<void> | undefined
 
   function setProblem(found: string | undefined): void {
     if (found !== undefined) {
-      freshAsOf = undefined
+      replayedAt = undefined
       // A server that does not respond would block them; they are repeated on the primary.
       endStatements()
     }
@@ -58,7 +58,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       const state = await readServerState(measuring)
       setProblem(findMismatch(primary, state))
       if (problem !== undefined) return
-      freshAsOf = positions.freshAsOf(parsePosition(state.position)) ?? freshAsOf
+      replayedAt = positions.findTime(parsePosition(state.position)) ?? replayedAt
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error))
     }
@@ -66,8 +66,8 @@ export function createReplica(options: ReplicaOptions): Replica {
 
   return {
     name,
-    db: new Kysely<Database>({ dialect: dialectOf(pool) }),
-    freshAsOf: () => freshAsOf,
+    db: new Kysely<Database>({ dialect: createDialect(pool) }),
+    replayedAt: () => replayedAt,
     measure(primary) {
       running ??= look(primary).finally(() => {
         running = undefined

@@ -64,7 +64,7 @@ export default definePlugin({
 
 /** An unreachable database or overload: there may be thousands of these a second. */
 function isForTheMoment({ status, details: { cause, provider } }: ApiError): boolean {
-  return status === 503 && provider === undefined && wordsOf(cause) === undefined
+  return status === 503 && provider === undefined && getForeignMessage(cause) === undefined
 }
 
 /** The method of a rejected sign-in; undefined for other requests. */
@@ -74,7 +74,7 @@ function signInRefused(request: FastifyRequest, { status }: ApiError): string | 
 
 function tell(request: FastifyRequest, error: ApiError, signIn: string | undefined): void {
   const { cause, provider } = error.details
-  const said = wordsOf(cause)
+  const said = getForeignMessage(cause)
   const { errorCode: error_code, status, message } = error
   const request_id = request.id
   // Attacks and exceeded limits are investigated by client address.
@@ -87,7 +87,7 @@ function tell(request: FastifyRequest, error: ApiError, signIn: string | undefin
 }
 
 /** The message of another server that failed (providers/http/quoted.ts); its failure is not logged as ours. */
-function wordsOf(cause: unknown): string | undefined {
+function getForeignMessage(cause: unknown): string | undefined {
   const said = cause instanceof Error && 'said' in cause ? cause.said : undefined
   return typeof said === 'string' && said !== '' ? said : undefined
 }

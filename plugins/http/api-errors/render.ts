@@ -28,7 +28,7 @@ export function render(
   if (wantsPage(request)) return sendPage(error, request, reply, help)
   const isNamed = wantsNamedCode(request)
   if (isNamed) reply.header('x-supabase-api-version', apiVersion)
-  return reply.type('application/json').send(JSON.stringify(bodyOf(error, request.id, isNamed)))
+  return reply.type('application/json').send(JSON.stringify(buildBody(error, request.id, isNamed)))
 }
 
 /** Only browsers that follow a link prefer HTML; programs and SDKs accept JSON or anything. */
@@ -63,7 +63,11 @@ function addLimitHeaders({ limit = 1, retryAfter = 1 }: ApiErrorDetails, reply: 
   reply.header('x-ratelimit-reset', retryAfter)
 }
 
-function bodyOf({ status, errorCode, message, details }: ApiError, id: string, isNamed: boolean) {
+function buildBody(
+  { status, errorCode, message, details }: ApiError,
+  id: string,
+  isNamed: boolean,
+) {
   const { reasons, oauth } = details
   const extra = {
     ...(reasons && { weak_password: { reasons } }),

@@ -25,7 +25,7 @@ export function toApiError(thrown: unknown, maxBytes = bodyLimit): ApiError {
     return requestTimeout(error.mayHaveTakenEffect, error.cause ?? error)
   }
   if (error instanceof NotConnected) return databaseUnavailable(error.cause)
-  const code = codeOf(error)
+  const code = getCode(error)
   if (isDatabaseGone(error, code)) return databaseUnavailable(error)
   if (busyCodes.has(code)) return databaseBusy(error)
   // During a key rotation another replica may have the key, or this one after its restart.
@@ -46,7 +46,7 @@ export function toApiError(thrown: unknown, maxBytes = bodyLimit): ApiError {
   )
 }
 
-function codeOf(error: Error): string {
+function getCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 

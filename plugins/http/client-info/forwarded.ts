@@ -7,12 +7,12 @@ export function createForwarded(networks: readonly string[]) {
   const proxies = new BlockList()
   for (const network of networks) {
     const [address = '', bits] = network.split('/')
-    const family = familyOf(address)
+    const family = getFamily(address)
     proxies.addSubnet(address, Number(bits ?? (family === 'ipv4' ? 32 : 128)), family)
   }
 
   function isProxy(address: string): boolean {
-    return isIP(address) !== 0 && proxies.check(address, familyOf(address))
+    return isIP(address) !== 0 && proxies.check(address, getFamily(address))
   }
 
   return {
@@ -22,7 +22,7 @@ export function createForwarded(networks: readonly string[]) {
      * Each proxy appends the address it received the request from. Entries are trusted from the right for as long as
      * the proxy that wrote them is trusted; entries further left may be forged by the client.
      */
-    clientOf(peer: string, chain: string): string {
+    findClient(peer: string, chain: string): string {
       let known = addressIn(peer) ?? peer
       if (chain === '') return known
       for (const entry of chain.split(',').reverse()) {
@@ -44,6 +44,6 @@ export function addressIn(entry: string): string | undefined {
   return isIP(address) === 0 ? undefined : ipaddr.process(address).toString()
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' {
+function getFamily(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4'
 }

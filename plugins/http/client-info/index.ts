@@ -58,8 +58,8 @@ function createClientIp(config: ForwardingConfig) {
   }
 
   function read(request: FastifyRequest): string {
-    const chain = textOf(request, 'x-forwarded-for')
-    return readOwnHeader(request) ?? forwarded.clientOf(request.ip, chain)
+    const chain = readHeader(request, 'x-forwarded-for')
+    return readOwnHeader(request) ?? forwarded.findClient(request.ip, chain)
   }
 
   function readLimited(request: FastifyRequest): string {
@@ -67,9 +67,9 @@ function createClientIp(config: ForwardingConfig) {
     if (!forwarded.isProxy(request.ip)) return addressIn(request.ip) ?? request.ip
     const own = readOwnHeader(request)
     if (own !== undefined || limitHeader === undefined) return own ?? ''
-    const value = textOf(request, limitHeader)
+    const value = readHeader(request, limitHeader)
     // Clients may add entries to the left of it.
-    if (limitHeader === 'x-forwarded-for') return value && forwarded.clientOf(request.ip, value)
+    if (limitHeader === 'x-forwarded-for') return value && forwarded.findClient(request.ip, value)
     const first = value.split(',', 1)[0]?.trim() ?? ''
     return addressIn(first) ?? first.slice(0, maxLimitKey)
   }
@@ -78,12 +78,12 @@ function createClientIp(config: ForwardingConfig) {
 }
 
 function firstAddress(request: FastifyRequest, names: string[]): string | undefined {
-  const entries = names.flatMap((name) => textOf(request, name).split(','))
+  const entries = names.flatMap((name) => readHeader(request, name).split(','))
   return entries.map(addressIn).find((address) => address !== undefined)
 }
 
 /** A header sent several times is one list (RFC 9110 §5.3). */
-function textOf({ headers }: FastifyRequest, name: string): string {
+function readHeader({ headers }: FastifyRequest, name: string): string {
   const value = headers[name]
   return Array.isArray(value) ? value.join() : (value ?? '')
 }
@@ -110,13 +110,13 @@ export default defineHooksPlugin({
     })
     deps.decorateRequest('clientInfo', {
       getter(this: FastifyRequest) {
-        return clientOf(this)
+        return readClientInfo(this)
       },
     })
   },
 })
 
-function clientOf({ headers, clientIp }: FastifyRequest): ClientInfo {
+function readClientInfo({ headers, clientIp }: FastifyRequest): ClientInfo {
   const { 'user-agent': userAgent, 'x-session-tag': tag } = headers
   return {
     userAgent: userAgent?.slice(0, maxUserAgent) ?? null,

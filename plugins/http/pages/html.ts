@@ -40,18 +40,19 @@ a { color: #1d4ed8 }
 
 const submit = 'document.forms[0].submit()'
 
-const sourceOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+const toHashSource = (text: string) =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /** Without form-action: browsers apply it to redirects after a form as well, and these lead to the site. */
 const policy = [
   "default-src 'none'",
-  `style-src ${sourceOf(style)}`,
+  `style-src ${toHashSource(style)}`,
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
 
 /** For a page that submits its form automatically. */
-export const postingPolicy = `${policy}; script-src ${sourceOf(submit)}`
+export const postingPolicy = `${policy}; script-src ${toHashSource(submit)}`
 
 export const pageHeaders = {
   'content-security-policy': policy,

@@ -27,7 +27,7 @@ const maxKeys = 50_000
 const minute = 60_000
 
 /** '' for a request that is not limited by address. */
-const keyOf = ({ limitedIp }: FastifyRequest) => limitedIp && addressKey(limitedIp)
+const getKey = ({ limitedIp }: FastifyRequest) => limitedIp && addressKey(limitedIp)
 
 type LimitName = {
   [Name in keyof Config]: Config[Name] extends number ? Name : never
@@ -37,12 +37,12 @@ type LimitName = {
 function createRateLimits(config: Config) {
   /** `limiter` names the counter; by default all methods of the path share one. */
   function limit(variable: LimitName, timeWindow: number, limiter?: string) {
-    const nameOf = (request: FastifyRequest) => limiter ?? request.routeOptions.url ?? ''
+    const getLimiterName = (request: FastifyRequest) => limiter ?? request.routeOptions.url ?? ''
     return {
       // Read at each request, because a setting may change it.
       max: () => config[variable],
       timeWindow,
-      keyGenerator: (request) => `${nameOf(request)} ${keyOf(request)}`,
+      keyGenerator: (request) => `${getLimiterName(request)} ${getKey(request)}`,
     } satisfies RateLimitOptions
   }
 
@@ -153,7 +153,7 @@ export default definePlugin({
     await deps.register(rateLimit, {
       global: false,
       store: createStore(await createCount(deps)),
-      allowList: (request) => keyOf(request) === '',
+      allowList: (request) => getKey(request) === '',
       onExceeded: (_request, key) => {
         const limiter = key.split(' ')[0] ?? ''
         telemetry.metrics.count('postern.rate_limit.exceeded', { limiter })

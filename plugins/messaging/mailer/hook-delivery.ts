@@ -24,7 +24,7 @@ export function createHookDelivery(deps: HookDeps): DeliverByHook | undefined {
   const { sendEmail } = deps.hooks
   if (!sendEmail) return undefined
   return async (mail) => {
-    const user = await userOf(deps, mail).catch((error) => {
+    const user = await loadHookUser(deps, mail).catch((error) => {
       throw notAsked(error)
     })
     try {
@@ -37,7 +37,7 @@ export function createHookDelivery(deps: HookDeps): DeliverByHook | undefined {
 }
 
 /** The current user; when deleted, what the email contains about them. */
-async function userOf({ config, db, hooks }: HookDeps, { to, userId, variables }: HookMail) {
+async function loadHookUser({ config, db, hooks }: HookDeps, { to, userId, variables }: HookMail) {
   const user = userId ? await findUser(db, userId) : undefined
   if (user) return toUser(user)
   const id = userId ?? crypto.randomUUID()
@@ -106,11 +106,15 @@ function notAsked(error: unknown): MailTransportError {
 function toTransportError(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
   const reply = { code: error.status, text: error.message }
-  return new MailTransportError(outcomeOf(error), 'the send email hook did not accept it', reply)
+  return new MailTransportError(
+    toSendOutcome(error),
+    'the send email hook did not accept it',
+    reply,
+  )
 }
 
 /** A hook that was called and did not reject may have sent the email, so it is not retried automatically. */
-function outcomeOf(error: ApiError): SendOutcome {
+function toSendOutcome(error: ApiError): SendOutcome {
   if (!(error instanceof HookError)) return 'temporary'
   const { kind, status } = error
   if (kind === 'rejected') return status < 500 ? 'permanent' : 'temporary'

@@ -34,8 +34,8 @@ export function configuredRenderer(
     ...deps,
     siteUrl: config.AUTH_SITE_URL,
     folder: config.AUTH_TEMPLATES_DIR,
-    templates: settingsOf(config, 'TEMPLATES'),
-    subjects: settingsOf(config, 'SUBJECTS'),
+    templates: listSettings(config, 'TEMPLATES'),
+    subjects: listSettings(config, 'SUBJECTS'),
     maxAgeSeconds: config.AUTH_MAILER_TEMPLATE_MAX_AGE,
     retrySeconds: config.AUTH_MAILER_TEMPLATE_RETRY_INTERVAL,
     maxBytes: config.AUTH_MAILER_TEMPLATE_MAX_SIZE,
@@ -46,7 +46,7 @@ export function configuredRenderer(
 }
 
 /** Settings for all languages, and per language. */
-function settingsOf(config: Config, what: 'TEMPLATES' | 'SUBJECTS'): CustomTemplateSetting[] {
+function listSettings(config: Config, what: 'TEMPLATES' | 'SUBJECTS'): CustomTemplateSetting[] {
   const forAll = mailKindNames.flatMap((kind): CustomTemplateSetting[] => {
     const variable = `AUTH_MAILER_${what}_${emailKindDefinitions[kind].envSuffix}` as const
     const value = config.given.has(variable) ? config[variable] : undefined

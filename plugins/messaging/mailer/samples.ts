@@ -27,24 +27,24 @@ export interface SampleMail {
 }
 
 export function createSamples({ config, renderer, rendererFor, deliver }: SampleDeps) {
-  const sampleOf = (kind: EmailKind) => {
+  const createSample = (kind: EmailKind) => {
     const { AUTH_SITE_URL: siteUrl, AUTH_API_EXTERNAL_URL: externalUrl } = config
     return emailKindDefinitions[kind].sample({ siteUrl, externalUrl })
   }
   return {
-    previewOf: (kind: EmailKind, tag: string): Promise<RenderedMail> =>
-      renderer.render(kind, sampleOf(kind), tag),
+    renderPreview: (kind: EmailKind, tag: string): Promise<RenderedMail> =>
+      renderer.render(kind, createSample(kind), tag),
 
     /** By texts that are not in use yet. `problems` says what is wrong with them. */
     previewDraft: (kind: EmailKind, tag: string, draft: MailDraft): Promise<RenderedMail> =>
-      rendererFor(withDraft(config, kind, draft)).render(kind, sampleOf(kind), tag),
+      rendererFor(withDraft(config, kind, draft)).render(kind, createSample(kind), tag),
 
     /** Sends immediately, without the queue. Its link and code are not valid. Throws mail_not_sent with the reason. */
     async sendSample({ kind, tag, to }: SampleMail, date: Date) {
       if (!deliver) throw mailNotConfigured()
       const { problems, ...rendered } = await renderer.render(
         kind,
-        { ...sampleOf(kind), Email: to },
+        { ...createSample(kind), Email: to },
         tag,
       )
       const sender = config.AUTH_SMTP_ADMIN_EMAIL ?? 'postern@localhost'

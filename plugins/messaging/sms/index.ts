@@ -55,7 +55,7 @@ export interface SmsDeps {
 export function createSms(deps: SmsDeps) {
   const { config, fetch, log, timeoutMs, deliver, byHook, retryDelayMs, onAttempt } = deps
   const post = createFormClient({ fetch, timeoutMs, retryDelayMs: retryDelayMs ?? 1000 })
-  const provider = byHook ? undefined : providerOf(config, post, log, deliver)
+  const provider = byHook ? undefined : createProvider(config, post, log, deliver)
   const testOtp = createTestOtps({
     codes: config.AUTH_SMS_TEST_OTP,
     validUntil: config.AUTH_SMS_TEST_OTP_VALID_UNTIL,
@@ -66,7 +66,7 @@ export function createSms(deps: SmsDeps) {
     enabled: byHook !== undefined || provider !== undefined,
 
     /** Reads the `channel` of a request; throws validation_failed for one the provider lacks. */
-    channelOf(value: string | undefined): OtpChannel {
+    parseChannel(value: string | undefined): OtpChannel {
       if (!value || value === 'sms') return 'sms'
       if (value === 'whatsapp' && (byHook || provider?.channels.includes(value))) return value
       throw validationFailed(
@@ -118,7 +118,7 @@ async function handOver(
   return { provider: provider.name, provider_message_id: sent.messageId }
 }
 
-function providerOf(
+function createProvider(
   config: SmsConfig,
   post: PostForm,
   log: SmsDeps['log'],

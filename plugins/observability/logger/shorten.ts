@@ -44,7 +44,7 @@ export function serializeError(error: unknown) {
     type: name,
     errcode: code,
     message,
-    stack: stackOf(error, message),
+    stack: shortenStack(error, message),
     ...(cause instanceof Error && {
       cause: { name: cause.name, message: shorten(cause.message, maxValueLength) },
     }),
@@ -52,6 +52,6 @@ export function serializeError(error: unknown) {
 }
 
 /** The stack begins with the message. */
-function stackOf({ stack = '', message }: Error, shortened: string): string {
+function shortenStack({ stack = '', message }: Error, shortened: string): string {
   return shorten(message === '' ? stack : stack.replace(message, () => shortened), longestStack)
 }

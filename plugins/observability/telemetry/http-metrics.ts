@@ -27,12 +27,12 @@ export function addHttpMetrics(deps: Deps<'addHook'>, meter: Meter): void {
     })
     done()
   })
-  const attributesOf = rememberAttributes()
+  const getAttributes = rememberAttributes()
   deps.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request
     duration.record(
       reply.elapsedTime / 1000,
-      attributesOf(method, routeOptions.url, reply.statusCode),
+      getAttributes(method, routeOptions.url, reply.statusCode),
     )
     done()
   })

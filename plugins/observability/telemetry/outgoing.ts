@@ -15,11 +15,11 @@ export function countedFetch<R extends { status: number }>(
 ): Fetch<R> {
   if (!metrics.enabled) return fetch
   return async (input, init) => {
-    const host = labelOf(new URL(input instanceof Request ? input.url : input).hostname)
+    const host = toHostLabel(new URL(input instanceof Request ? input.url : input).hostname)
     const count = (outcome: string) => metrics.count('postern.outgoing_requests', { host, outcome })
     try {
       const response = await fetch(input, init)
-      count(outcomeOf(response.status))
+      count(toOutcome(response.status))
       return response
     } catch (error) {
       const isLate = error instanceof Error && error.name === 'TimeoutError'
@@ -29,12 +29,12 @@ export function countedFetch<R extends { status: number }>(
   }
 }
 
-function outcomeOf(status: number): string {
+function toOutcome(status: number): string {
   if (status >= 500) return 'failed'
   return status >= 400 ? 'rejected' : 'ok'
 }
 
-function labelOf(host: string): string {
+function toHostLabel(host: string): string {
   if (hosts.size < mostHosts) hosts.add(host)
   return hosts.has(host) ? host : 'other'
 }

@@ -23,12 +23,12 @@ function redacting(tracer: Tracer): Tracer {
 function redact(span: Span): Span {
   if (!span.isRecording()) return span
   const { setStatus } = span
-  span.recordException = (exception) => void span.setAttribute('error.type', typeOf(exception))
+  span.recordException = (exception) => void span.setAttribute('error.type', getType(exception))
   span.setStatus = ({ code }: SpanStatus) => setStatus.call(span, { code })
   return span
 }
 
-function typeOf(exception: Exception): string {
+function getType(exception: Exception): string {
   if (typeof exception === 'string') return 'unknown'
   return String(exception.code ?? exception.name ?? 'unknown')
 }

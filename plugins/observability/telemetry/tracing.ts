@@ -50,7 +50,7 @@ export function createTracing(api: typeof Otel, tracer: Otel.Tracer): Tracing {
     return tracer.startActiveSpan(name, options, (span) => inside(span, api, work))
   }
 
-  function contextOf(origin: string | undefined): Otel.Context {
+  function toContext(origin: string | undefined): Otel.Context {
     const [, traceId, spanId] = /^([0-9a-f]{32})-([0-9a-f]{16})$/.exec(origin ?? '') ?? []
     if (!traceId || !spanId) return ROOT_CONTEXT
     const cause = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
@@ -58,7 +58,7 @@ export function createTracing(api: typeof Otel, tracer: Otel.Tracer): Tracing {
   }
 
   function job<T>(name: string, origin: string | undefined, work: () => Promise<T>): Promise<T> {
-    const parent = contextOf(origin)
+    const parent = toContext(origin)
     return tracer.startActiveSpan(name, { kind: SpanKind.CONSUMER }, parent, (span) => {
       const { traceId, spanId } = span.spanContext()
       if (span.isRecording()) Object.assign(logFields(), { trace_id: traceId, span_id: spanId })

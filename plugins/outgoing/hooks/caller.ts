@@ -35,22 +35,22 @@ export function createCaller(
       metrics.count('postern.hook_calls', { hook: name, outcome: 'ok' })
       return answer
     } catch (error) {
-      metrics.count('postern.hook_calls', { hook: name, outcome: outcomeOf(error) })
+      metrics.count('postern.hook_calls', { hook: name, outcome: toOutcome(error) })
       // The request's own error names no hook, and there may be several.
       if (!(error instanceof HookError) || error.kind !== 'rejected') {
-        log.warn({ hook: name, reason: reasonOf(error) }, 'hook failed')
+        log.warn({ hook: name, reason: describeError(error) }, 'hook failed')
       }
       throw error
     }
   }
 }
 
-function outcomeOf(error: unknown): string {
+function toOutcome(error: unknown): string {
   return error instanceof Error && 'kind' in error ? String(error.kind) : 'failed'
 }
 
 /** The innermost cause: fetch itself only reports that it failed. */
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? reasonOf(error.cause) : error.message || error.name
+  return error.cause instanceof Error ? describeError(error.cause) : error.message || error.name
 }

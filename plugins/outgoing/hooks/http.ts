@@ -54,7 +54,7 @@ export function httpTransport({ url, secrets, fetch }: HttpHook): Transport {
         if (waitMs >= totalMs) throw hookFailed(statusError(response))
         await pause(waitMs)
       } catch (thrown) {
-        const lost = connectionErrorOf(thrown)
+        const lost = describeConnectionError(thrown)
         if (lost === undefined) throw toHookError(thrown, signal)
         wasHeard ||= hangUps.has(lost)
         if (isLast) throw hookUnreachableAfterRetry(wasHeard ? 'timeout' : 'unreachable', thrown)
@@ -93,7 +93,7 @@ const connectionErrors = /^(E[A-Z]+|EAI_[A-Z]+|UND_ERR_SOCKET|UND_ERR_CONNECT_TI
 /** Of an established connection: the receiver may have processed the call. */
 const hangUps = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
-function connectionErrorOf(thrown: unknown): string | undefined {
+function describeConnectionError(thrown: unknown): string | undefined {
   if (!(thrown instanceof TypeError)) return undefined
   const { cause } = thrown
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

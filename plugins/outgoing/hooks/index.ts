@@ -44,10 +44,10 @@ const metadataNames: Record<Name, string> = {
 const localHosts = ['localhost', '127.0.0.1', '[::1]', 'host.docker.internal']
 
 function createHooks(deps: HooksDeps) {
-  const callerOf = createCallers(deps)
+  const getCaller = createCallers(deps)
   const background = createBackground(deps.log)
   const when = <Hook>(name: Name, make: (call: HookCaller) => Hook): Hook | undefined => {
-    const call = callerOf(name)
+    const call = getCaller(name)
     return call && make(call)
   }
   const hooks = {
@@ -92,15 +92,15 @@ function hookSummaries(config: HooksDeps['config']) {
 /** A caller for each enabled hook. */
 function createCallers(deps: HooksDeps) {
   const { config, log, telemetry } = deps
-  const clientOf = once(() => httpFetch(deps))
-  const functionsOf = once(() => functionHooks(deps))
+  const getFetch = once(() => httpFetch(deps))
+  const getFunctions = once(() => functionHooks(deps))
   return (name: Name): HookCaller | undefined => {
     const uri = config[`AUTH_HOOK_${name}_URI`]
     if (!config[`AUTH_HOOK_${name}_ENABLED`] || uri === undefined) return undefined
     const isFunction = new URL(uri).protocol === 'pg-functions:'
     const transport: Transport = isFunction
-      ? functionsOf().transport(uri)
-      : httpTransport({ url: uri, secrets: config[`AUTH_HOOK_${name}_SECRETS`], fetch: clientOf() })
+      ? getFunctions().transport(uri)
+      : httpTransport({ url: uri, secrets: config[`AUTH_HOOK_${name}_SECRETS`], fetch: getFetch() })
     return createCaller(metadataNames[name], transport, { log, ...telemetry })
   }
 }

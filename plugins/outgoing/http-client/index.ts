@@ -53,7 +53,7 @@ export function createHttpClient(options: HttpClientOptions) {
   const guarded = createAgent(options.proxy, dev ? undefined : publicLookup)
 
   async function guardedFetch(input: string | URL | Request, init: RequestInit = {}) {
-    assertAllowed(urlOf(input), dev)
+    assertAllowed(toUrl(input), dev)
     const timeout = AbortSignal.timeout(guardTimeoutMs)
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout
     // A caller may receive a redirect; none is followed.
@@ -102,7 +102,7 @@ async function send(
   init: RequestInit,
   maxBytes: number,
 ): Promise<Response> {
-  const request = input instanceof Request ? await partsOf(input) : undefined
+  const request = input instanceof Request ? await readParts(input) : undefined
   const { body = null, ...rest } = { ...request, ...init }
   // Node's FormData is not that of the undici package, and nothing here sends multipart.
   if (body instanceof FormData) throw new TypeError('multipart bodies are not supported')
@@ -110,17 +110,17 @@ async function send(
   if (!headers.has('user-agent')) headers.set('user-agent', userAgent)
   const parts = { ...rest, body, headers: [...headers], dispatcher: agent }
   const { fetch } = await loadUndici()
-  return wholeResponse(await fetch(urlOf(input), parts), maxBytes)
+  return wholeResponse(await fetch(toUrl(input), parts), maxBytes)
 }
 
 /** Node's Request is unknown to the undici package, so its parts are passed. */
-async function partsOf(request: Request) {
+async function readParts(request: Request) {
   const { method, headers, signal, redirect } = request
   const body = request.body === null ? null : await request.arrayBuffer()
   return { method, headers, signal, redirect, body }
 }
 
-function urlOf(input: string | URL | Request): URL {
+function toUrl(input: string | URL | Request): URL {
   return new URL(input instanceof Request ? input.url : input)
 }
 

@@ -40,7 +40,7 @@ export function createFindCustom(
     const updatedAt = row.updated_at.getTime()
     const known = made.get(name)
     if (known?.updatedAt === updatedAt) return known
-    const settings = settingsOf(deps, row)
+    const settings = toSettings(deps, row)
     const provider = createOauthProvider(name, settings, upstream)
     const found = { enabled: row.enabled, settings, provider, updatedAt }
     made.set(name, found)
@@ -48,7 +48,7 @@ export function createFindCustom(
   }
 }
 
-function settingsOf(
+function toSettings(
   { config, encryption }: Deps<'config' | 'encryption'>,
   row: CustomProviderRow,
 ): ProviderSettings {

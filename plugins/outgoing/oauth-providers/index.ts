@@ -46,7 +46,7 @@ interface Group {
 interface OauthProviderDeps {
   groups: readonly Group[]
   /** For an issuer's metadata and keys. One per provider, because clients may name enough tenants to fill a cache. */
-  idTokenUpstreamOf(provider: string): ProviderHttp
+  getIdTokenHttp(provider: string): ProviderHttp
   /** Issuers without a provider, each with its audiences. */
   allowedIssuers: ReadonlyMap<string, readonly string[]>
   /** Providers that admins add at run time. */
@@ -74,7 +74,7 @@ export function createOauthProviders(deps: OauthProviderDeps) {
     ),
 
     /** The provider's display name. */
-    titleOf: (name: string): string => providerTitles.get(name) ?? name,
+    getTitle: (name: string): string => providerTitles.get(name) ?? name,
 
     /**
      * Finds a provider by name (any case): its name in lower case, and whether it may lack an email address. Throws
@@ -107,7 +107,7 @@ function createSignIns(
   deps: OauthProviderDeps,
   { get, forIdTokens }: ReturnType<typeof createLookUp>,
 ) {
-  const { idTokenUpstreamOf: upstreamOf, allowedIssuers, deadlineMs, metadataDeadlineMs } = deps
+  const { getIdTokenHttp: getProviderHttp, allowedIssuers, deadlineMs, metadataDeadlineMs } = deps
 
   return {
     /** Returns the authorization URL. Throws validation_failed for an unusable provider, service_unavailable. */
@@ -140,7 +140,7 @@ function createSignIns(
     async identifyByIdToken(request: IdTokenRequest, now: Date): Promise<IdTokenSignIn> {
       try {
         const known = await forIdTokens(request.provider)
-        const context = { upstreamOf, providers: known, allowedIssuers, now }
+        const context = { getProviderHttp, providers: known, allowedIssuers, now }
         return await inTime(identityFromIdToken(request, context), metadataDeadlineMs)
       } catch (error) {
         const { provider, issuer = '' } = request
@@ -182,7 +182,7 @@ export default definePlugin({
           { settings: new Map(dev ? [['dev', dev]] : []), upstream: named },
         ],
         // A provider with a fixed issuer shares metadata and keys with its own sign-ins.
-        idTokenUpstreamOf: providerHttpByName(
+        getIdTokenHttp: providerHttpByName(
           (name) => (isCustom(name) ? guarded : createGuarded()),
           new Map([...generic.keys()].map((name) => [name, guarded])),
         ),

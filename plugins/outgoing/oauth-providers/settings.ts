@@ -13,7 +13,7 @@ export function namedProviders(config: Config): Map<string, ProviderSettings> {
   const enabled = providerNames
     .map((name) => providerSettings(config, name))
     .filter((settings) => settings.enabled)
-  return new Map(enabled.map((settings) => [settings.name, settingsOf(config, settings)]))
+  return new Map(enabled.map((settings) => [settings.name, toSettings(config, settings)]))
 }
 
 /** Providers known by their issuer only. */
@@ -22,7 +22,7 @@ export function issuerProviders(config: Config): Map<string, ProviderSettings> {
   return new Map(
     enabled.map(({ issuer, scopes, ...settings }) => [
       settings.name,
-      { ...settingsOf(config, settings), issuer, scopes },
+      { ...toSettings(config, settings), issuer, scopes },
     ]),
   )
 }
@@ -35,7 +35,7 @@ export function allowedIssuers(config: Config): Map<string, readonly string[]> {
   return new Map(entries.filter(([, audiences]) => audiences.length > 0))
 }
 
-function settingsOf(config: Config, configured: Configured): ProviderSettings {
+function toSettings(config: Config, configured: Configured): ProviderSettings {
   const { clientIds, secret, redirectUri = '', url, apiUrl } = configured
   const { emailOptional, skipNonceCheck } = configured
   return {

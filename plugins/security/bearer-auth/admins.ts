@@ -30,7 +30,7 @@ export function createAdmins(deps: AdminDeps) {
     adminRoles,
     /** Admin roles, and the two roles that may always invite. */
     inviterRoles: [...adminRoles, 'service_role', 'platform_admin'],
-    endpointsOf: listEndpoints,
+    listEndpoints: listEndpoints,
 
     authorizeAdmin: (request: FastifyRequest, roles: readonly string[], now: Date) =>
       authorizeAdmin(deps, request, roles, now),
@@ -54,7 +54,7 @@ export function createAdmins(deps: AdminDeps) {
     grantBlocker: ({ adminRole }: Pick<FastifyRequest, 'adminRole'>, granted: string) =>
       grantBlocker(deps, adminRole, granted),
 
-    accessOf: createFindAccess({
+    findAccess: createFindAccess({
       adminRoles,
       authorizeRole: (claims, roles, now) => authorizeRole(deps, claims, roles, now),
       db: deps.db,

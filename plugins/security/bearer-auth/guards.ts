@@ -46,16 +46,16 @@ export function createGuards(auth: Auth) {
     },
 
     /** The user of the request, for handlers behind requireUser. Throws no_authorization when there is none. */
-    bearerOf({ auth }: FastifyRequest): AuthContext {
+    getAuth({ auth }: FastifyRequest): AuthContext {
       if (!auth) throw noAuthorization()
       return auth
     },
 
     /**
-     * As bearerOf, for routes with `themselves`. Throws no_authorization for a token without a session (401) and for an
+     * As getAuth, for routes with `themselves`. Throws no_authorization for a token without a session (401) and for an
      * anonymous user (403).
      */
-    memberOf({ auth }: FastifyRequest): SessionAuth {
+    getSessionAuth({ auth }: FastifyRequest): SessionAuth {
       if (!auth?.session) throw noAuthorization()
       if (auth.user.is_anonymous) throw anonymousNotAllowed()
       return { ...auth, session: auth.session }

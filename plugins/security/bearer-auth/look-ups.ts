@@ -27,7 +27,8 @@ export function createLookUps(db: Db, maxDurationMs: number): LookUps {
     maxDurationMs,
   })
   return {
-    session: async (sessionId, userId) => ifOf(userId, await findSession(sessionId.toLowerCase())),
+    session: async (sessionId, userId) =>
+      ifIdMatches(userId, await findSession(sessionId.toLowerCase())),
     user: (id) => findUserById(id.toLowerCase()),
   }
 }
@@ -35,11 +36,15 @@ export function createLookUps(db: Db, maxDurationMs: number): LookUps {
 /** The same lookups inside a transaction, for locked rows; they are not batched. */
 export function lookUpsIn(trx: Trx): LookUps {
   return {
-    session: async (sessionId, userId) => ifOf(userId, await findSessionById(trx, sessionId)),
+    session: async (sessionId, userId) =>
+      ifIdMatches(userId, await findSessionById(trx, sessionId)),
     user: (id) => findUser(trx, id),
   }
 }
 
-function ifOf(userId: string, session: SessionRecord | undefined): SessionRecord | undefined {
+function ifIdMatches(
+  userId: string,
+  session: SessionRecord | undefined,
+): SessionRecord | undefined {
   return session?.id === userId.toLowerCase() ? session : undefined
 }

@@ -55,11 +55,11 @@ export function createOrganizationGuards({ db, holdAdmin }: GuardDeps) {
   return {
     /** Throws organization_not_found to users who are no members, and organization_permission_required. */
     async requireOrganization(request: FastifyRequest): Promise<void> {
-      request.organization = await accessOf(db, request)
+      request.organization = await loadAccess(db, request)
     },
 
     /** The organization of a handler behind requireOrganization. */
-    organizationOf({ organization }: Pick<FastifyRequest, 'organization'>): OrganizationAccess {
+    getOrganization({ organization }: Pick<FastifyRequest, 'organization'>): OrganizationAccess {
       if (!organization) throw organizationNotFound()
       return organization
     },
@@ -89,12 +89,12 @@ export function createOrganizationGuards({ db, holdAdmin }: GuardDeps) {
         await findLive(lookUpsIn(trx), auth.claims, now)
       }
       await lockOrganization(trx, organization?.id ?? '')
-      return accessOf(trx, request)
+      return loadAccess(trx, request)
     },
   }
 }
 
-async function accessOf(
+async function loadAccess(
   db: Db,
   { admin, auth, params, routeOptions }: Omit<OrganizationRequest, 'organization'>,
 ): Promise<OrganizationAccess> {

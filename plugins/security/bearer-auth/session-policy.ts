@@ -39,7 +39,7 @@ function createSessionPolicy(rules: SessionRules) {
     ...createReuseRules(rules),
 
     /** The session tag of a client: the one it sends, when that is configured. */
-    tagOf({ tag }: { tag: string | null }): string | null {
+    resolveTag({ tag }: { tag: string | null }): string | null {
       return rules.tags.find((known) => known === tag) ?? rules.tags[0] ?? null
     },
   }

@@ -66,13 +66,13 @@ export function accessTokenClaims(source: ClaimsSource): AccessToken {
   return {
     iss: getIssuer(config),
     sub: user.id,
-    aud: audienceOf(source),
+    aud: getAudience(source),
     role: user.role ?? '',
     iat: toSeconds(now),
-    exp: expiryOf(source),
-    ...contactsOf(source),
+    exp: computeExpiry(source),
+    ...getContacts(source),
     app_metadata: user.raw_app_meta_data ?? {},
-    aal: aalOf(session),
+    aal: getAal(session),
     amr,
     session_id: session.session_id,
     is_anonymous: user.is_anonymous,
@@ -84,19 +84,19 @@ export function accessTokenClaims(source: ClaimsSource): AccessToken {
 }
 
 /** A client reads its token, so claims about the user are limited to the granted scopes. */
-function contactsOf({ user, session, config }: ClaimsSource) {
+function getContacts({ user, session, config }: ClaimsSource) {
   const scopes = session.oauth_client_id ? (session.scopes ?? '').split(' ') : undefined
   const grants = (scope: string) => scopes === undefined || scopes.includes(scope)
   return {
     email: grants('email') ? (user.email ?? '') : '',
     phone: grants('phone') ? (user.phone ?? '') : '',
     user_metadata: grants('profile') ? (user.raw_user_meta_data ?? {}) : {},
-    ...(config.AUTH_USERNAMES_ENABLED && grants('profile') && usernameOf(user)),
+    ...(config.AUTH_USERNAMES_ENABLED && grants('profile') && getUsername(user)),
   }
 }
 
 /** Written by the server only: a user may claim any name in user_metadata. */
-function usernameOf({ raw_app_meta_data: metadata }: ClaimsSource['user']) {
+function getUsername({ raw_app_meta_data: metadata }: ClaimsSource['user']) {
   const username = metadata?.preferred_username
   return typeof username === 'string' ? { preferred_username: username } : undefined
 }
@@ -115,7 +115,7 @@ function clientClaims({
 }
 
 /** A single audience is a string, as clients of the database expect it (RFC 7519 §4.1.3). */
-function audienceOf({ user, session: { audience } }: ClaimsSource): string | string[] {
+function getAudience({ user, session: { audience } }: ClaimsSource): string | string[] {
   const [first = user.aud ?? '', ...others] = audience ?? []
   return others.length > 0 ? [first, ...others] : first
 }
@@ -130,17 +130,17 @@ function withProvider({ raw_app_meta_data: metadata }: ClaimsSource['user']) {
 }
 
 /** The same function as the server's own checks, so that a token never claims more than they grant. */
-function aalOf({ aal }: ClaimsSource['session']): 'aal1' | 'aal2' {
+function getAal({ aal }: ClaimsSource['session']): 'aal1' | 'aal2' {
   return aal === 'aal2' || aal === 'aal3' ? 'aal2' : 'aal1'
 }
 
 /** No token outlives its session, nor the limited time of a session without its required second factor. */
-function expiryOf({ user, session, config, now }: Omit<ClaimsSource, 'amr'>): number {
+function computeExpiry({ user, session, config, now }: Omit<ClaimsSource, 'amr'>): number {
   const end = session.not_after ? toSeconds(session.not_after) : Number.POSITIVE_INFINITY
   const expiry = Math.min(toSeconds(now) + config.AUTH_JWT_EXP, end)
   const allowance = config.AUTH_SESSIONS_ALLOW_LOW_AAL
   const owesFactor =
-    aalOf(session) === 'aal1' && user.factors.some(({ status }) => status === 'verified')
+    getAal(session) === 'aal1' && user.factors.some(({ status }) => status === 'verified')
   const isExempt = allowance === undefined || !owesFactor || Boolean(session.oauth_client_id)
   if (isExempt || !session.session_created_at) return expiry
   return Math.min(expiry, Math.floor(toSeconds(session.session_created_at) + allowance))

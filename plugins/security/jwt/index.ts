@@ -73,7 +73,7 @@ export function createJwt({ signingKeys, config, takeover, log }: JwtOptions) {
     },
 
     /** The access token claims of a user in a session. Throws validation_failed for an audience that is not allowed. */
-    claimsOf: (user: ClaimsSource['user'], session: SessionClaims, now: Date) =>
+    buildClaims: (user: ClaimsSource['user'], session: SessionClaims, now: Date) =>
       accessTokenClaims({ user, session, amr: session.amr, config, now }),
 
     /** Signs a user's access token, without metadata claims that do not fit. Throws token_too_large. */

@@ -24,10 +24,10 @@ const digests: Record<string, string | null> = {
 /** Signs with this key; the header is encoded once. */
 export function createSigner({ kid, alg, key }: Key): Signer {
   const header = base64url(JSON.stringify({ alg, typ: 'JWT', ...(kid !== undefined && { kid }) }))
-  const signatureOf = signatures(alg, KeyObject.from(key))
+  const createSignature = signatures(alg, KeyObject.from(key))
   return async (claims) => {
     const input = `${header}.${base64url(JSON.stringify(claims))}`
-    const signature = await signatureOf(input)
+    const signature = await createSignature(input)
     return `${input}.${signature.toString('base64url')}`
   }
 }

@@ -31,14 +31,14 @@ interface Share {
 const renewedAfterMs = 60_000
 
 export function createDummyHashes({ key, argon, sample, log }: DummyHashOptions) {
-  let shares: Share[] = [{ dummy: blankOf(argon), end: 1 }]
+  let shares: Share[] = [{ dummy: createBlankHash(argon), end: 1 }]
   let renewAt = 0
 
   async function renew(): Promise<void> {
     renewAt = Date.now() + renewedAfterMs
     try {
       const hashes = (await withoutDeadline(sample)).filter(isSupportedHash)
-      if (hashes.length > 0) shares = sharesOf(hashes)
+      if (hashes.length > 0) shares = computeShares(hashes)
     } catch (error) {
       log.warn({ err: error }, 'password hash formats could not be queried')
     }
@@ -59,13 +59,13 @@ export function createDummyHashes({ key, argon, sample, log }: DummyHashOptions)
     dummyFor(account: string): string {
       const digest = createHmac('sha256', key).update(account).digest()
       const place = digest.readUIntBE(0, 6) / 2 ** 48
-      return (shares.find(({ end }) => place < end) ?? shares[0])?.dummy ?? blankOf(argon)
+      return (shares.find(({ end }) => place < end) ?? shares[0])?.dummy ?? createBlankHash(argon)
     },
   }
 }
 
 /** Sorted, so that accounts keep their kind when the shares change slightly. */
-function sharesOf(hashes: string[]): Share[] {
+function computeShares(hashes: string[]): Share[] {
   const counts = new Map<string, number>()
   for (const dummy of hashes.map(blanked)) counts.set(dummy, (counts.get(dummy) ?? 0) + 1)
   let counted = 0
@@ -96,7 +96,7 @@ function blankText(text: string, blank: string): string {
 }
 
 /** 16 bytes of salt and 32 of digest, as in our hashes. */
-function blankOf({ memoryCost, timeCost, parallelism }: ArgonParameters): string {
+function createBlankHash({ memoryCost, timeCost, parallelism }: ArgonParameters): string {
   const parameters = `m=${memoryCost},t=${timeCost},p=${parallelism}`
   return `$argon2id$v=19$${parameters}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 }

@@ -76,12 +76,12 @@ function encode(bytes: Buffer): string {
     const group = [i, i + third, i + 2 * third]
     // SHA-256 rotates the order by two positions per group, SHA-512 by one.
     const shift = isLong ? i % 3 : (2 * i) % 3
-    text += lettersOf(bytes, [...group.slice(shift), ...group.slice(0, shift)], 4)
+    text += encodeLetters(bytes, [...group.slice(shift), ...group.slice(0, shift)], 4)
   }
-  return text + (isLong ? lettersOf(bytes, [63], 2) : lettersOf(bytes, [31, 30], 3))
+  return text + (isLong ? encodeLetters(bytes, [63], 2) : encodeLetters(bytes, [31, 30], 3))
 }
 
-function lettersOf(bytes: Buffer, places: readonly number[], count: number): string {
+function encodeLetters(bytes: Buffer, places: readonly number[], count: number): string {
   let value = places.reduce((sum, place) => sum * 256 + bytes.readUInt8(place), 0)
   let text = ''
   for (let i = 0; i < count; i++) {

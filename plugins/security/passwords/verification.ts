@@ -19,7 +19,7 @@ interface VerificationDeps {
 
 export function createVerification({ open, queue, dummies }: VerificationDeps) {
   /** Undefined when no password can match. */
-  function hashOf(owner: Owner | undefined): string | undefined {
+  function decryptHash(owner: Owner | undefined): string | undefined {
     const stored = owner?.encrypted_password
     const opened = stored ? open(owner.id, stored) : undefined
     return opened && isSupportedHash(opened) ? opened : undefined
@@ -28,14 +28,14 @@ export function createVerification({ open, queue, dummies }: VerificationDeps) {
   return {
     /** Verifies against the stored hash; false for a user without one. */
     async verify(owner: Owner, password: string): Promise<boolean> {
-      const hash = hashOf(owner)
+      const hash = decryptHash(owner)
       return hash !== undefined && queue.run(() => verifyHash(hash, password))
     },
 
     /** Without an account, verifies a dummy hash, so that an unknown account takes as long as a known one. */
     async verifyFor(account: string, owner: Owner | undefined, password: string) {
       dummies.renewWhenOld()
-      const hash = hashOf(owner)
+      const hash = decryptHash(owner)
       if (hash !== undefined) return queue.run(() => verifyHash(hash, password))
       await queue.run(() => verifyHash(dummies.dummyFor(account), password))
       return false

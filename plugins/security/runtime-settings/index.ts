@@ -31,7 +31,7 @@ function createRuntimeSettings(deps: SettingsDeps) {
   let known = '[]'
 
   const decrypt = (name: string, stored: string): string =>
-    encryption.decrypt(idOf(name), stored, `The setting ${name}`)
+    encryption.decrypt(getAssociatedData(name), stored, `The setting ${name}`)
 
   /** Reads the stored settings and applies changes. */
   async function refresh(): Promise<void> {
@@ -72,7 +72,7 @@ function createRuntimeSettings(deps: SettingsDeps) {
     /** Set in the environment, which wins. */
     isLocked: (name: string): boolean => given.has(name),
 
-    encrypt: (name: string, text: string): string => encryption.seal(idOf(name), text),
+    encrypt: (name: string, text: string): string => encryption.seal(getAssociatedData(name), text),
     decrypt,
   }
 }
@@ -102,7 +102,7 @@ function followSettings(deps: SettingsDeps, refresh: () => Promise<void>): void 
 }
 
 /** Binds an encrypted value to its setting. */
-const idOf = (name: string): string => `postern_settings:${name}`
+const getAssociatedData = (name: string): string => `postern_settings:${name}`
 
 export default definePlugin({
   name: 'runtimeSettings',

@@ -22,7 +22,7 @@ const hooks: FastifyPluginAsyncTypebox = async (fastify) => {
       await usageCounts.flush()
       const since = new Date(Date.now() - dayMs)
       const usage = await sumUsageCounts(db, { since, bucketSeconds: 3600 })
-      const countOf = (name: string, outcome?: string) =>
+      const sumCounts = (name: string, outcome?: string) =>
         usage
           .filter((row) => row.kind === 'hook' && row.name === name)
           .filter((row) => outcome === undefined || row.outcome === outcome)
@@ -30,8 +30,8 @@ const hooks: FastifyPluginAsyncTypebox = async (fastify) => {
       return {
         hooks: configured.describe().map((hook) => ({
           ...hook,
-          calls: countOf(hook.name),
-          failures: countOf(hook.name, 'failed'),
+          calls: sumCounts(hook.name),
+          failures: sumCounts(hook.name, 'failed'),
         })),
       }
     },

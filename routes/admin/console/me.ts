@@ -44,7 +44,7 @@ const me: FastifyPluginAsyncTypebox = async (fastify) => {
       return {
         role,
         user: user ? toConsoleUser(user) : null,
-        allowed: bearerAuth.endpointsOf(role),
+        allowed: bearerAuth.listEndpoints(role),
         custom_providers: config.AUTH_CUSTOM_OAUTH_ENABLED,
         events: events.enabled,
         impersonation: config.AUTH_ADMIN_IMPERSONATION_ENABLED,

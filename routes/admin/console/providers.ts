@@ -76,12 +76,12 @@ async function attempt(step: string, work: () => Promise<{ detail: string; url?:
     const { detail, url } = await work()
     return { step: { step, ok: true, detail }, url }
   } catch (error) {
-    return { step: { step, ok: false, detail: reasonOf(error) }, url: undefined }
+    return { step: { step, ok: false, detail: describeError(error) }, url: undefined }
   }
 }
 
 /** The cause of a server error is more specific than the message for users. */
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
   const isOurs = error instanceof ApiError && cause instanceof Error

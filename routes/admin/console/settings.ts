@@ -126,7 +126,7 @@ async function change(
   const now = new Date()
   await db.transaction().execute(async (trx) => {
     await bearerAuth.holdAdmin(trx, request, now)
-    const changed = await work(trx, { changedBy: await nameOf(trx, request), now })
+    const changed = await work(trx, { changedBy: await findAdminName(trx, request), now })
     await recordAdminAction(audit, trx, 'settings_changed', request, { now, ...changed })
   })
   await runtimeSettings.refresh()
@@ -134,7 +134,7 @@ async function change(
 }
 
 /** Null for a service. */
-async function nameOf(trx: Trx, { admin }: FastifyRequest): Promise<string | null> {
+async function findAdminName(trx: Trx, { admin }: FastifyRequest): Promise<string | null> {
   const id = admin ? subjectUserId(admin) : undefined
   const user = id ? await findUser(trx, id) : undefined
   return user ? user.email || user.phone || user.id : null

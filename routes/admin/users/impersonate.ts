@@ -46,7 +46,7 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
         method: 'impersonation' as const,
         clientInfo,
         lifetimeSeconds: config.AUTH_ADMIN_IMPERSONATION_EXP,
-        impersonatedBy: nameOf(request.admin),
+        impersonatedBy: getAdminName(request.admin),
       }
       const opened = await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
@@ -63,7 +63,7 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 /** A service token is named by its role, as in the audit log. */
-function nameOf(admin: AccessTokenClaims | null): string {
+function getAdminName(admin: AccessTokenClaims | null): string {
   return (admin && subjectUserId(admin)) || admin?.role || 'admin'
 }
 

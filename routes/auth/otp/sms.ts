@@ -29,7 +29,7 @@ export function readSmsRequest(
   checkMetadataSize(users, { user_metadata: data })
   return {
     phone: normalizePhone(phone),
-    channel: sms.channelOf(channel),
+    channel: sms.parseChannel(channel),
     createUser,
     aud,
     data,

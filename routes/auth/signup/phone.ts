@@ -27,7 +27,7 @@ export async function signUpWithPhone(
   if (body.email) {
     throw validationFailed('Only an email address or phone number should be provided on signup.')
   }
-  const channel = sms.channelOf(body.channel)
+  const channel = sms.parseChannel(body.channel)
   if (body.code_challenge) throw validationFailed('PKCE not supported for phone signups')
   if (!config.AUTH_EXTERNAL_PHONE_ENABLED) {
     throw phoneProviderDisabled('Phone signups are disabled', 400)

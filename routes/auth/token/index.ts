@@ -36,7 +36,7 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
   ])
 
   /** The label of the rate limit; unknown grant types share one. */
-  function grantOf({ query }: FastifyRequest): string {
+  function getGrant({ query }: FastifyRequest): string {
     const asked = Value.Check(Query, query) ? query.grant_type : undefined
     return asked !== undefined && grants.has(asked) ? asked : 'unknown'
   }
@@ -50,7 +50,7 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
         if (grant_type === 'web3') checkEnabled(fastify)
         if (!grants.has(grant_type)) throw unsupportedGrantType()
       },
-      config: { rateLimit: rateLimits.token, signIn: grantOf },
+      config: { rateLimit: rateLimits.token, signIn: getGrant },
       schema: {
         summary: 'Token endpoint (RFC 6749)',
         tags: ['auth'],

@@ -75,7 +75,7 @@ const session: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(path, { schema: readSchema }, async (request, reply) => {
     const now = new Date()
     const cookie = ensureCookie(fastify, request, reply)
-    const signedIn = await accessOf(fastify, request, now)
+    const signedIn = await findAccess(fastify, request, now)
     return {
       form_token: formToken(fastify, cookie),
       user: signedIn?.user ?? null,
@@ -91,7 +91,7 @@ const session: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(path, { schema: exchangeSchema }, async (request) => {
     const now = new Date()
     checkForm(fastify, request, request.headers['x-form-token'])
-    const found = await accessOf(fastify, request, now)
+    const found = await findAccess(fastify, request, now)
     if (!found) throw sessionNotFound()
     if (!found.role) throw notAdmin()
     if (found.owed) bearerAuth.throwOwed(found.owed)
@@ -116,13 +116,13 @@ const session: FastifyPluginAsyncTypebox = async (fastify) => {
   })
 }
 
-async function accessOf(fastify: FastifyInstance, request: FastifyRequest, now: Date) {
+async function findAccess(fastify: FastifyInstance, request: FastifyRequest, now: Date) {
   const { bearerAuth, jwt } = fastify
   const signedIn = await findSignedIn(fastify, request, now)
   if (!signedIn) return undefined
   const { session } = signedIn
-  const claims = jwt.claimsOf(session, session, now)
-  const access = await bearerAuth.accessOf({ claims, user: session }, now)
+  const claims = jwt.buildClaims(session, session, now)
+  const access = await bearerAuth.findAccess({ claims, user: session }, now)
   return { ...access, signedIn, user: toConsoleUser(session) }
 }
 

@@ -51,7 +51,7 @@ export async function buildBundle(folder: string): Promise<Bundle> {
     writeFileSync(`${path}.br`, await promisify(brotliCompress)(contents))
     writeFileSync(`${path}.gz`, await promisify(gzip)(contents))
   }
-  return bundleOf(outputFiles)
+  return toBundle(outputFiles)
 }
 
 /** Rebuilds incrementally at each call. For development. */
@@ -65,13 +65,13 @@ export async function watchBundle(folder: string) {
       for (const { path, contents } of outputFiles) {
         if (!existsSync(path)) writeFileSync(path, contents)
       }
-      return bundleOf(outputFiles)
+      return toBundle(outputFiles)
     },
     close: () => context.dispose(),
   }
 }
 
-function bundleOf(files: readonly OutputFile[]): Bundle {
+function toBundle(files: readonly OutputFile[]): Bundle {
   const named = (end: string) => basename(files.find(({ path }) => path.endsWith(end))?.path ?? '')
   return { script: named('.js'), style: named('.css') }
 }

@@ -69,7 +69,7 @@ const authorization: FastifyPluginAsyncTypebox = async (fastify) => {
           const { signIn } = answering
           return { redirect_url: await issueCode(deps, trx, opened.request, signIn, now) }
         }
-        return detailsOf(opened, answering)
+        return toDetails(opened, answering)
       })
     },
   )
@@ -108,7 +108,7 @@ async function findAnswering(
   request: FastifyRequest,
   now: Date,
 ): Promise<Answering> {
-  const auth = await bearerAuth.hold(trx, bearerAuth.bearerOf(request), now)
+  const auth = await bearerAuth.hold(trx, bearerAuth.getAuth(request), now)
   const { user } = auth
   const signIn = toStoredAuthentication(auth, now)
   // The rule of the hosted pages, which this API must not lead around; the operator's own page decides itself.
@@ -127,7 +127,7 @@ async function checkOrigin(
   }
 }
 
-function detailsOf({ request, client }: OpenRequest, { user }: Answering): AuthorizationDetails {
+function toDetails({ request, client }: OpenRequest, { user }: Answering): AuthorizationDetails {
   const { prompt, max_age, acr_values, login_hint, resources } = request.parameters ?? {}
   const { id_token_claims = [], userinfo_claims = [] } = request.parameters ?? {}
   const claims = [...new Set([...id_token_claims, ...userinfo_claims])]

@@ -32,7 +32,7 @@ const readInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const email = await findConfirmedAddress(db, bearerAuth.bearerOf(request).user)
+      const email = await findConfirmedAddress(db, bearerAuth.getAuth(request).user)
       const rows = email ? await listInvitationsTo(db, email, new Date()) : []
       return { invitations: rows.map(toReceivedInvitation) }
     },
@@ -70,7 +70,7 @@ const acceptInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 
   async function accept(request: FastifyRequest, claim: InvitationClaim) {
-    const auth = bearerAuth.memberOf(request)
+    const auth = bearerAuth.getSessionAuth(request)
     const now = new Date()
     const ip = request.clientIp
     await permitAcceptance(organizations, auth.user, claim, { ip, now })
@@ -99,7 +99,7 @@ const declineInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request, reply) => {
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const claim = { id: readUuid('invitation_id', request.params.invitation_id) }
       const now = new Date()
       await db.transaction().execute(async (trx) => {

@@ -34,7 +34,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const { user, session } = bearerAuth.bearerOf(request)
+      const { user, session } = bearerAuth.getAuth(request)
       const { size, ...filter } = readList(request.query)
       await joinAutomatically(organizations, user, { ip: request.clientIp, now: new Date() })
       const of = { ...filter, sessionId: session?.session_id ?? null }
@@ -59,7 +59,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       const { name, slug, metadata } = request.body
       if (slug !== undefined) readSlug(slug)
       checkOrganizationMetadata(metadata)
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const now = new Date()
       const created = await db.transaction().execute(async (trx) => {
         const { user } = await bearerAuth.holdMember(trx, auth, now)

@@ -35,7 +35,7 @@ const join: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const found = await findJoinable(db, bearerAuth.bearerOf(request).user)
+      const found = await findJoinable(db, bearerAuth.getAuth(request).user)
       return { organizations: found ? [{ id: found.id, slug: found.slug, name: found.name }] : [] }
     },
   )
@@ -52,7 +52,7 @@ const join: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const organizationId = readUuid('organization_id', request.params.organization_id)
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const { clientIp: ip } = request
       await permitJoinByDomain(organizations, auth.user, organizationId, ip)
       const now = new Date()
@@ -80,7 +80,7 @@ const leave: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const organizationId = readUuid('organization_id', request.params.organization_id)
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const now = new Date()
       await db.transaction().execute(async (trx) => {
         const { user } = await bearerAuth.holdMember(trx, auth, now)
@@ -110,7 +110,7 @@ const activate: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const { organization_id = null } = request.body
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const now = new Date()
       await db.transaction().execute(async (trx) => {
         const { session, user } = await bearerAuth.holdMember(trx, auth, now)

@@ -26,7 +26,7 @@ const audit: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const { size, after } = readList(request.query)
-      const { id } = bearerAuth.organizationOf(request)
+      const { id } = bearerAuth.getOrganization(request)
       const filter = { action: request.query.action || undefined, after }
       const rows = await listOrganizationAudit(db, id, filter, size)
       const { page, next } = toPage(rows, size, (row) => row.id)

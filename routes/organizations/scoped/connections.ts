@@ -31,7 +31,7 @@ const readConnections: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const rows = await listConnections(db, bearerAuth.organizationOf(request).id)
+      const rows = await listConnections(db, bearerAuth.getOrganization(request).id)
       return { connections: rows.map(toConnection) }
     },
   )

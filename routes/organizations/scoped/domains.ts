@@ -42,7 +42,7 @@ const addDomains: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const rows = await listDomains(db, bearerAuth.organizationOf(request).id)
+      const rows = await listDomains(db, bearerAuth.getOrganization(request).id)
       return { domains: rows.map(toDomain) }
     },
   )
@@ -113,7 +113,7 @@ const verifyDomains: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const id = readUuid('domain_id', request.params.domain_id)
-      const { id: organizationId } = bearerAuth.organizationOf(request)
+      const { id: organizationId } = bearerAuth.getOrganization(request)
       const code = request.body?.code
       if (code === undefined) await checkDns(organizations, organizationId, id)
       else await checkCode(organizations, organizationId, id, code, new Date())

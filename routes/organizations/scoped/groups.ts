@@ -25,7 +25,7 @@ const groups: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const rows = await listGroups(db, bearerAuth.organizationOf(request).id)
+      const rows = await listGroups(db, bearerAuth.getOrganization(request).id)
       return { groups: rows.map(toGroup) }
     },
   )

@@ -50,7 +50,7 @@ const sendInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const { size, after } = readList(request.query)
-      const { id } = bearerAuth.organizationOf(request)
+      const { id } = bearerAuth.getOrganization(request)
       const rows = await listInvitations(db, id, { now: new Date(), after }, size)
       const { page, next } = toPage(rows, size, (row) => row.id)
       return { invitations: page.map(toInvitation), next }

@@ -39,7 +39,7 @@ const readMembers: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const { size, ...filter } = readList(request.query)
-      const { id } = bearerAuth.organizationOf(request)
+      const { id } = bearerAuth.getOrganization(request)
       const rows = await listMembers(db, id, { ...filter, role: request.query.role }, size)
       const { page, next } = toPage(rows, size, ({ user_id }) => user_id)
       return { members: page.map(toMember), next }
@@ -54,7 +54,7 @@ const readMembers: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const userId = readUuid('user_id', request.params.user_id)
-      return shown(db, bearerAuth.organizationOf(request).id, userId)
+      return shown(db, bearerAuth.getOrganization(request).id, userId)
     },
   )
 }

@@ -35,7 +35,7 @@ const readOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const found = await findOrganization(db, bearerAuth.organizationOf(request).id)
+      const found = await findOrganization(db, bearerAuth.getOrganization(request).id)
       if (!found) throw organizationNotFound()
       return toOrganization(found)
     },

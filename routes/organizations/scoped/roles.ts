@@ -32,7 +32,7 @@ const addRoles: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => ({
-      roles: toRoles(await listRoles(db, bearerAuth.organizationOf(request).id)),
+      roles: toRoles(await listRoles(db, bearerAuth.getOrganization(request).id)),
     }),
   )
 

@@ -10,7 +10,7 @@ import { ApiError } from '../../../schemas/errors.ts'
 
 const show: AccountPage['show'] = (visit, outcome, fields) => {
   const account = visit.user.email || visit.user.phone
-  const next = targetOf(fields)
+  const next = getTarget(fields)
   const data = () => ({
     ...{ account, next, nextEncoded: encodeURIComponent(next) },
     hasPassword: visit.hasPassword && !visit.isManaged,
@@ -35,11 +35,11 @@ async function prove(visit: Visit, payload: object, fields: AccountFields) {
     if (isTooNew) return show(visit, { error: 'too_new' }, fields)
     throw error
   }
-  return visit.leave(targetOf(fields))
+  return visit.leave(getTarget(fields))
 }
 
 /** Where the change is made. */
-function targetOf({ next }: AccountFields): string {
+function getTarget({ next }: AccountFields): string {
   const target = readNext(next)
   return target.startsWith('/account/') ? target : '/account'
 }

@@ -12,7 +12,7 @@ function deletion(app: FastifyInstance): AccountPage {
     if (!app.config.AUTH_USER_SELF_DELETE_ENABLED || visit.isManaged) {
       throw featureDisabled('This account is not deleted here (AUTH_USER_SELF_DELETE_ENABLED)')
     }
-    const data = () => ({ account: accountOf(visit.user), isGone: false })
+    const data = () => ({ account: getAccountName(visit.user), isGone: false })
     return visit.show(name, { title: 'delete', data }, outcome)
   }
 
@@ -22,7 +22,8 @@ function deletion(app: FastifyInstance): AccountPage {
     show,
     actions: {
       async delete(visit, { account }) {
-        const isConfirmed = account?.trim().toLowerCase() === accountOf(visit.user).toLowerCase()
+        const isConfirmed =
+          account?.trim().toLowerCase() === getAccountName(visit.user).toLowerCase()
         if (!isConfirmed) return show(visit, { error: 'entry_differs' }, {})
         await visit.call({ method: 'DELETE', url: '/user', payload: {} })
         visit.reply.header('set-cookie', clearedCookie(app))
@@ -33,6 +34,6 @@ function deletion(app: FastifyInstance): AccountPage {
 }
 
 /** What the user types to confirm. */
-const accountOf = ({ id, email, phone }: User): string => email || phone || id
+const getAccountName = ({ id, email, phone }: User): string => email || phone || id
 
 export default addAccountPage(deletion)

@@ -17,7 +17,7 @@ function email(app: FastifyInstance): AccountPage {
     async show(visit, outcome, fields) {
       const { user, isManaged } = visit
       if (!isManaged && !user.new_email) await visit.requireProof('credentials')
-      const addresses = addressesOf(app, visit)
+      const addresses = listAddresses(app, visit)
       const data = () => ({ current: user.email, typed: fields.email ?? '', addresses })
       return visit.show('account/email', { title: 'email', data }, outcome)
     },
@@ -50,7 +50,10 @@ function email(app: FastifyInstance): AccountPage {
 }
 
 /** Where the codes of a pending change were sent. */
-function addressesOf({ config }: FastifyInstance, { user: { email: current, new_email } }: Visit) {
+function listAddresses(
+  { config }: FastifyInstance,
+  { user: { email: current, new_email } }: Visit,
+) {
   if (!new_email) return []
   const asksBoth = config.AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED && current !== ''
   const wanted = { which: 'new', address: new_email }

@@ -26,10 +26,10 @@ function linked(app: FastifyInstance): AccountPage {
           title: 'linked',
           data: (_say, tag) => ({
             identities: identities.map(({ identity_id: id, provider, email, created_at }) => ({
-              ...{ id, email: email ?? '', name: oauthProviders.titleOf(provider) },
+              ...{ id, email: email ?? '', name: oauthProviders.getTitle(provider) },
               added: momentIn(tag, created_at),
             })),
-            providers: offered.map(([id]) => ({ id, name: oauthProviders.titleOf(id) })),
+            providers: offered.map(([id]) => ({ id, name: oauthProviders.getTitle(id) })),
           }),
         },
         outcome,

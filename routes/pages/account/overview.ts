@@ -32,7 +32,7 @@ function overview(app: FastifyInstance): AccountPage {
         'account/overview',
         {
           title: 'account',
-          data: (say) => ({ rows: rowsOf(app, visit, say), site: { url, host: getHost(url) } }),
+          data: (say) => ({ rows: buildRows(app, visit, say), site: { url, host: getHost(url) } }),
         },
         outcome,
       )
@@ -48,7 +48,7 @@ function overview(app: FastifyInstance): AccountPage {
 }
 
 /** What the user can see and change, as far as it is switched on. */
-function rowsOf(app: FastifyInstance, { user, hasPassword, isManaged }: Visit, say: AccountSay) {
+function buildRows(app: FastifyInstance, { user, hasPassword, isManaged }: Visit, say: AccountSay) {
   const { config } = app
   const none = say('not_set')
   const rows: Row[] = [

@@ -17,7 +17,7 @@ function profile({ languages }: FastifyInstance): AccountPage {
           data: () => ({
             name: fields.name ?? nameIn(visit.user),
             locale: fields.locale ?? textIn(visit.user, 'locale'),
-            languages: languages.available.map((tag) => ({ tag, name: nameOf(tag) })),
+            languages: languages.available.map((tag) => ({ tag, name: getLanguageName(tag) })),
           }),
         },
         outcome,
@@ -41,7 +41,7 @@ function textIn({ user_metadata: metadata }: User, name: string): string {
 }
 
 /** A language in its own words. */
-function nameOf(tag: string): string {
+function getLanguageName(tag: string): string {
   return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
 }
 

@@ -42,7 +42,7 @@ const described = {
   response: { 200: PageOrError, 302: NoBody, 303: NoBody, 400: PageOrError, 404: PageOrError },
 }
 
-const pageOf = (id: string) => `/oauth/consent?authorization_id=${id}`
+const getPagePath = (id: string) => `/oauth/consent?authorization_id=${id}`
 
 const consent: FastifyPluginAsyncTypebox = async (fastify) => {
   const { db } = fastify
@@ -69,7 +69,7 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
       }
       if (missing === 'second_factor') {
         const owed = findOwedFactor(fastify, signedIn) ?? 'verification'
-        return reply.redirect(factorPage(fastify, owed, pageOf(id)), 303)
+        return reply.redirect(factorPage(fastify, owed, getPagePath(id)), 303)
       }
       return ask(fastify, request, reply, id, signedIn, now)
     },
@@ -140,7 +140,7 @@ function showForm(
   const { resources = [], ui_locales: locales } = asked.parameters ?? {}
   return sendPage(fastify, request, reply, 'consent', {
     title: (say) => say('consent_title', { client: name }),
-    next: pageOf(asked.authorization_id),
+    next: getPagePath(asked.authorization_id),
     locales,
     data: (say) => ({
       account: session.email || session.phone || session.id,
@@ -163,7 +163,7 @@ function signInFirst(
 ) {
   const base = config.AUTH_API_EXTERNAL_URL
   const { login_hint: hint = '', prompt = [] } = parameters ?? {}
-  const query = new URLSearchParams({ next: pageOf(id), ...(hint && { login_hint: hint }) })
+  const query = new URLSearchParams({ next: getPagePath(id), ...(hint && { login_hint: hint }) })
   const page = prompt.includes('create') ? '/sign-in/create' : '/sign-in'
   return reply.redirect(`${base}${page}?${query}`, 303)
 }

@@ -58,7 +58,7 @@ const device: FastifyPluginAsyncTypebox = async (fastify) => {
       const signedIn = await findSignedIn(fastify, request, now)
       if (!signedIn) return signInFirst(fastify, reply, code)
       const owed = findOwedFactor(fastify, signedIn)
-      if (owed) return reply.redirect(factorPage(fastify, owed, pageOf(code)), 303)
+      if (owed) return reply.redirect(factorPage(fastify, owed, getPagePath(code)), 303)
       if (action !== 'approve' && action !== 'deny') {
         return lookUp(fastify, request, reply, code, signedIn, now)
       }
@@ -148,7 +148,7 @@ function showConsent(
   const name = client.name ?? client.clientId
   return sendPage(fastify, request, reply, 'consent', {
     title: (say) => say('consent_title', { client: name }),
-    next: pageOf(asked.user_code),
+    next: getPagePath(asked.user_code),
     data: (say) => ({
       account: session.email || session.phone || session.id,
       client: name,
@@ -164,11 +164,11 @@ function showConsent(
 
 function signInFirst({ config }: FastifyInstance, reply: FastifyReply, code: string) {
   const base = config.AUTH_API_EXTERNAL_URL
-  return reply.redirect(`${base}/sign-in?next=${encodeURIComponent(pageOf(code))}`, 303)
+  return reply.redirect(`${base}/sign-in?next=${encodeURIComponent(getPagePath(code))}`, 303)
 }
 
 const isFound = (opened: OpenDevice | undefined): boolean => opened !== undefined
 
-const pageOf = (code: string) => `/oauth/device?user_code=${encodeURIComponent(code)}`
+const getPagePath = (code: string) => `/oauth/device?user_code=${encodeURIComponent(code)}`
 
 export default device

@@ -84,7 +84,7 @@ async function leave(
   reply: FastifyReply,
   parameters: Parameters,
 ) {
-  const target = await targetOf(fastify, parameters)
+  const target = await findTarget(fastify, parameters)
   if (target && !target.isSelfRegistered) return sendOnward(fastify, request, reply, target.url)
   return sendPage(fastify, request, reply, 'message', {
     title: (say) => say('signed_out'),
@@ -95,7 +95,7 @@ async function leave(
 }
 
 /** A URL registered by the client that the request names (§3). */
-async function targetOf(fastify: FastifyInstance, parameters: Parameters) {
+async function findTarget(fastify: FastifyInstance, parameters: Parameters) {
   const { post_logout_redirect_uri: uri, state } = parameters
   const clientId = await clientIdIn(fastify, parameters)
   if (!uri || !clientId) return undefined
@@ -112,11 +112,11 @@ async function clientIdIn(
   { client_id: clientId, id_token_hint: hint }: Parameters,
 ) {
   if (!hint) return clientId
-  const audience = await audienceOf(fastify, hint)
+  const audience = await readAudience(fastify, hint)
   return clientId === undefined || clientId === audience ? audience : undefined
 }
 
-async function audienceOf(fastify: FastifyInstance, hint: string): Promise<string | undefined> {
+async function readAudience(fastify: FastifyInstance, hint: string): Promise<string | undefined> {
   if (!(await readIdTokenSubject(fastify, hint))) return undefined
   const claims = JSON.parse(Buffer.from(hint.split('.')[1] ?? '', 'base64url').toString())
   return typeof claims.aud === 'string' ? claims.aud : undefined

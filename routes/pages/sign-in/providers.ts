@@ -19,7 +19,7 @@ export function providersFor(
   return on.map(([provider]) => {
     const query = new URLSearchParams({ provider, ...flow })
     return {
-      name: oauthProviders.titleOf(provider),
+      name: oauthProviders.getTitle(provider),
       url: `${config.AUTH_API_EXTERNAL_URL}/authorize?${query}`,
     }
   })

@@ -31,34 +31,34 @@ const discovery: FastifyPluginAsyncTypebox = async (fastify) => {
       {
         schema: { ...described, params: Path, summary: 'Get what SCIM supports', response: one },
       },
-      async (request) => serviceProviderConfig(baseOf(request)),
+      async (request) => serviceProviderConfig(getBaseUrl(request)),
     )
     fastify.get(
       `${prefix}/ResourceTypes`,
       { schema: { ...described, params: Path, summary: 'List resource types', response: many } },
-      async (request) => listResponse(resourceTypes(baseOf(request))),
+      async (request) => listResponse(resourceTypes(getBaseUrl(request))),
     )
     fastify.get(
       `${prefix}/ResourceTypes/:id`,
       {
         schema: { ...described, params: NamedPath, summary: 'Get a resource type', response: one },
       },
-      async (request) => find(resourceTypes(baseOf(request)), request),
+      async (request) => find(resourceTypes(getBaseUrl(request)), request),
     )
     fastify.get(
       `${prefix}/Schemas`,
       { schema: { ...described, params: Path, summary: 'List SCIM schemas', response: many } },
-      async (request) => listResponse(schemas(baseOf(request))),
+      async (request) => listResponse(schemas(getBaseUrl(request))),
     )
     fastify.get(
       `${prefix}/Schemas/:id`,
       { schema: { ...described, params: NamedPath, summary: 'Get a SCIM schema', response: one } },
-      async (request) => find(schemas(baseOf(request)), request),
+      async (request) => find(schemas(getBaseUrl(request)), request),
     )
   }
 
   /** Throws 403 for a filter (RFC 7644 §4). */
-  function baseOf({ params, query }: Pick<FastifyRequest, 'params' | 'query'>): string {
+  function getBaseUrl({ params, query }: Pick<FastifyRequest, 'params' | 'query'>): string {
     const { filter }: { filter?: string } = Object(query)
     if (filter !== undefined) throw scimRejected(403, undefined, 'These lists cannot be filtered')
     const { connection }: { connection?: string } = Object(params)

@@ -42,7 +42,7 @@ const group: FastifyPluginAsyncTypebox = async (fastify) => {
     { schema: { ...resourceSchema, summary: 'Get a provisioned group (SCIM)' } },
     async (request, reply) => {
       const { query } = request
-      const row = await requireScimGroup(db, getResourceKey(request, 'Group'), shownOf(query))
+      const row = await requireScimGroup(db, getResourceKey(request, 'Group'), toReadOptions(query))
       return send(request, reply, row, query)
     },
   )
@@ -106,7 +106,7 @@ export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
 function change({ db }: FastifyInstance, request: FastifyRequest, query: Selection, write: Write) {
   return db.transaction().execute(async (trx) => {
     await write(trx, toProvisioningRequest(request))
-    return requireScimGroup(trx, getResourceKey(request, 'Group'), shownOf(query))
+    return requireScimGroup(trx, getResourceKey(request, 'Group'), toReadOptions(query))
   })
 }
 
@@ -116,7 +116,7 @@ function send(request: FastifyRequest, reply: FastifyReply, row: ScimGroupRow, q
 }
 
 /** A group may have thousands of members, which are read only when they are shown. */
-const shownOf = (query: GroupRequest['query']) => ({
+const toReadOptions = (query: GroupRequest['query']) => ({
   withMembers: isSelected(definition, 'members', query),
 })
 

@@ -6,7 +6,7 @@ export const scimMediaType = 'application/scim+json; charset=utf-8'
 const errorSchema = 'urn:ietf:params:scim:api:messages:2.0:Error'
 
 export function toScimError(error: ApiError) {
-  const { status, scimType } = typeOf(error)
+  const { status, scimType } = toScimType(error)
   const { retryAfter } = error.details
   return {
     status,
@@ -25,7 +25,10 @@ export function toScimError(error: ApiError) {
 }
 
 /** Clients know a conflict and an invalid value, not 422. */
-function typeOf({ status, errorCode, details }: ApiError): { status: number; scimType?: string } {
+function toScimType({ status, errorCode, details }: ApiError): {
+  status: number
+  scimType?: string
+} {
   if (errorCode === 'last_owner') return { status: 409, scimType: 'mutability' }
   const isInvalid = status === 422 || (status === 400 && errorCode === 'validation_failed')
   if (isInvalid) return { status: 400, scimType: 'invalidValue' }

@@ -44,7 +44,7 @@ const challenge: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     (request) => {
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const factorId = readUuid('factor_id', request.params.factor_id)
       const channel = request.body?.channel
       const asked = { factorId, channel, ip: request.clientIp }

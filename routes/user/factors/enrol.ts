@@ -52,7 +52,7 @@ const enrol: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const { factor_type, friendly_name: name = '', issuer, phone } = request.body
       const type = readType(factor_type)
       requireFactorEnrollEnabled(factors, type)

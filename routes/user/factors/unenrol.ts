@@ -25,7 +25,7 @@ const unenrol: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const id = readUuid('factor_id', request.params.factor_id)
       const at = { ip: request.clientIp, now: new Date() }
       await db.transaction().execute((trx) => unenrollFactor(factors, trx, auth, id, at))

@@ -61,7 +61,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const answer = {
         factorId: readUuid('factor_id', request.params.factor_id),
         ...parseHookResponse(request.body),

@@ -20,7 +20,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const { user } = bearerAuth.bearerOf(request)
+      const { user } = bearerAuth.getAuth(request)
       return (await findPasskeys(db, user.id)).map(toPasskey)
     },
   )

@@ -39,7 +39,7 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const id = readUuid('passkey_id', request.params.passkey_id)
       const { friendly_name: name = '' } = request.body
       if (name === '' || Buffer.byteLength(name) > longestName) {
@@ -68,7 +68,7 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request, reply) => {
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const id = readUuid('passkey_id', request.params.passkey_id)
       const at = { ip: request.clientIp, now: new Date() }
       await db.transaction().execute(async (trx) => {

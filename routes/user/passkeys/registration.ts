@@ -33,7 +33,8 @@ const registration: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Question, ...ErrorResponses },
       },
     },
-    (request) => createPasskeyRegistration(passkeys, db, bearerAuth.memberOf(request), new Date()),
+    (request) =>
+      createPasskeyRegistration(passkeys, db, bearerAuth.getSessionAuth(request), new Date()),
   )
 
   fastify.post(
@@ -51,7 +52,7 @@ const registration: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       checkCanAddPasskey(passkeys, auth, now)
       const { challengeId, credential } = readPasskeyResponse(request.body)
       const challenge = await consumePasskeyRegistration(passkeys, db, challengeId, auth, now)

@@ -75,7 +75,7 @@ const generate: FastifyPluginAsyncTypebox = async (fastify) => {
     '/factors/recovery_codes',
     { config, preParsing, schema: createOrReplaceSchema },
     async (request) => {
-      const { factors: all } = bearerAuth.memberOf(request).user
+      const { factors: all } = bearerAuth.getSessionAuth(request).user
       const hasCodes = all.some(({ factor_type }) => factor_type === 'recovery_code')
       const { codes } = await (hasCodes ? replaceCodes(fastify, request) : make(fastify, request))
       return { codes }
@@ -88,7 +88,7 @@ async function make(
   request: FastifyRequest,
   name?: string,
 ) {
-  const auth = bearerAuth.memberOf(request)
+  const auth = bearerAuth.getSessionAuth(request)
   const at = { ip: request.clientIp, now: new Date() }
   const prepared = await prepareRecoveryCodes(factors, auth, 'generate', at.now)
   return db.transaction().execute(async (trx) => {
@@ -98,7 +98,7 @@ async function make(
 }
 
 async function replaceCodes({ bearerAuth, db, factors }: FastifyInstance, request: FastifyRequest) {
-  const auth = bearerAuth.memberOf(request)
+  const auth = bearerAuth.getSessionAuth(request)
   const at = { ip: request.clientIp, now: new Date() }
   const prepared = await prepareRecoveryCodes(factors, auth, 'regenerate', at.now)
   return db.transaction().execute(async (trx) => {

@@ -25,7 +25,7 @@ const remove: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const auth = bearerAuth.memberOf(request)
+      const auth = bearerAuth.getSessionAuth(request)
       const at = { ip: request.clientIp, now: new Date() }
       const id = await db.transaction().execute(async (trx) => {
         const held = await bearerAuth.holdMember(trx, auth, at.now)

@@ -31,7 +31,7 @@ const status: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const set = await findRecoveryCodeSet(db, bearerAuth.memberOf(request).user.id)
+      const set = await findRecoveryCodeSet(db, bearerAuth.getSessionAuth(request).user.id)
       if (!set) throw recoveryCodesNotFound()
       const { factorId: id, total, remaining } = set
       return { id, type: 'recovery_code' as const, total, remaining }
@@ -49,7 +49,7 @@ const status: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      const set = await findRecoveryCodeSet(db, bearerAuth.bearerOf(request).user.id)
+      const set = await findRecoveryCodeSet(db, bearerAuth.getAuth(request).user.id)
       return { remaining: set?.remaining ?? 0 }
     },
   )

@@ -41,7 +41,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       async (request) => {
         const at = { ip: request.clientIp, now: new Date() }
-        const auth = bearerAuth.memberOf(request)
+        const auth = bearerAuth.getSessionAuth(request)
         const code = readRecoveryCode(request.body.code)
         const attempt = await attemptRecovery(factors, db, auth, code, at.now)
         const raised = await complete(auth, attempt, at).catch(async (error) => {

@@ -38,11 +38,11 @@ export async function updateCurrentUser(
 ): Promise<UserRecord> {
   const { bearerAuth, credentials, db, flows, users } = deps
   const { body, clientInfo, clientIp: ip } = request
-  const auth = bearerAuth.bearerOf(request)
+  const auth = bearerAuth.getAuth(request)
   const now = new Date()
   const changes = await readUserChanges(deps, auth.user, body)
   const context = readLinkContext(flows, request, body)
-  const channel = deps.sms.channelOf(changes.phone ? body.channel : undefined)
+  const channel = deps.sms.parseChannel(changes.phone ? body.channel : undefined)
   checkAllowed(deps, auth, changes, now)
   checkMetadataSize(users, { user_metadata: changes.data, app_metadata: changes.app_metadata })
 

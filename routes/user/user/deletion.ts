@@ -28,7 +28,7 @@ export async function deleteCurrentUser(
     throw featureDisabled('Only admins may delete accounts (AUTH_USER_SELF_DELETE_ENABLED)')
   }
   const { body, clientIp: ip } = request
-  const auth = bearerAuth.bearerOf(request)
+  const auth = bearerAuth.getAuth(request)
   await checkDeletion(credentials, db, auth, body ?? {}, now)
   await db.transaction().execute(async (trx) => {
     // The session may have been revoked, and a factor added, during the check.

@@ -21,7 +21,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: User, ...ErrorResponses },
       },
     },
-    async (request) => toUser(bearerAuth.bearerOf(request).user),
+    async (request) => toUser(bearerAuth.getAuth(request).user),
   )
 
   fastify.put(

@@ -179,11 +179,11 @@ suite('configuration', () => {
 
   test('accepts SMS for each provider and WhatsApp for Twilio', () => {
     const { sms } = make({ ...credentials, AUTH_SMS_PROVIDER: 'twilio' })
-    const channels = [undefined, '', 'sms', 'whatsapp'].map(sms.channelOf)
+    const channels = [undefined, '', 'sms', 'whatsapp'].map(sms.parseChannel)
     assert.deepEqual(channels, ['sms', 'sms', 'sms', 'whatsapp'])
-    assert.throws(() => sms.channelOf('carrier-pigeon'), responses('validation_failed', 400))
+    assert.throws(() => sms.parseChannel('carrier-pigeon'), responses('validation_failed', 400))
     const vonage = make({ ...credentials, AUTH_SMS_PROVIDER: 'vonage' }).sms
-    assert.throws(() => vonage.channelOf('whatsapp'), responses('validation_failed', 400))
+    assert.throws(() => vonage.parseChannel('whatsapp'), responses('validation_failed', 400))
   })
 
   test('reads test OTPs from the configuration', () => {

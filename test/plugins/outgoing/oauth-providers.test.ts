@@ -13,7 +13,7 @@ suite('id_token key cache', () => {
     const issuer = fakeIssuer()
     const providers = createOauthProviders({
       groups: [{ settings: enabled, upstream: createUpstream(issuer.fetch) }],
-      idTokenUpstreamOf: providerHttpByName(() => createUpstream(issuer.fetch)),
+      getIdTokenHttp: providerHttpByName(() => createUpstream(issuer.fetch)),
       allowedIssuers: new Map(),
       deadlineMs: 5000,
       metadataDeadlineMs: 5000,

@@ -64,7 +64,7 @@ export function attempt(
   const upstream = createUpstream(issuer.fetch)
   const allowedIssuers = new Map([['https://other.test', ['app']]])
   return identityFromIdToken(request, {
-    upstreamOf: () => upstream,
+    getProviderHttp: () => upstream,
     providers,
     allowedIssuers,
     now,

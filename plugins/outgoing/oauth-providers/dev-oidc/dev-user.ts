@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto'
 /** The user for a typed name: an email address is used as is, and any other name in any script gets one. */
 export function toDevUser(typed: string) {
   const isAddress = /^[^\s@]+@[^\s@]+$/.test(typed)
-  const email = isAddress ? typed : `${localPartOf(typed)}@dev.example`
+  const email = isAddress ? typed : `${toLocalPart(typed)}@dev.example`
   const name = isAddress ? typed.slice(0, typed.indexOf('@')) : typed
   return { sub: typed, name, email, email_verified: true }
 }
 
-function localPartOf(name: string): string {
+function toLocalPart(name: string): string {
   const plain = name
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')

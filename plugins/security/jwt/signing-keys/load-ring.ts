@@ -42,7 +42,7 @@ export async function storedRing(
   const secret = await acceptedSecret(config)
   const current = rows.find(({ state }) => state === 'current')
   if (config.AUTH_JWT_ALGORITHM === 'HS256') {
-    const signing = await secretOf(config)
+    const signing = await getSecretKey(config)
     const signsIdTokens = config.AUTH_OAUTH_SERVER_ENABLED && current
     const idTokens = signsIdTokens ? await importSigningKey(privateJwk(current)) : undefined
     return createKeyRing({ signing, verifying, idTokens, secret })
@@ -58,10 +58,10 @@ async function toVerificationKey(row: SigningKeyRow): Promise<VerificationKey> {
   return { ...(await importVerificationKey(row.public_jwk)), publicJwk, retiresAt }
 }
 
-function secretOf({ AUTH_JWT_SECRET, AUTH_JWT_KEY_ID }: KeyRingConfig) {
+function getSecretKey({ AUTH_JWT_SECRET, AUTH_JWT_KEY_ID }: KeyRingConfig) {
   return secretKey(Buffer.from(AUTH_JWT_SECRET), AUTH_JWT_KEY_ID)
 }
 
 async function acceptedSecret(config: KeyRingConfig) {
-  return config.AUTH_JWT_ACCEPT_SECRET ? secretOf(config) : undefined
+  return config.AUTH_JWT_ACCEPT_SECRET ? getSecretKey(config) : undefined
 }

@@ -38,14 +38,14 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       const last = rows.length > size ? page.at(-1) : undefined
       return {
         mails: page.map((row) => toQueuedMail(row, mailer.retryBlocker(row, now))),
-        next_cursor: last ? toRowCursor(placeOf(last)) : null,
+        next_cursor: last ? toRowCursor(toCursorPosition(last)) : null,
       }
     },
   )
 }
 
 /** Rows of emails have millisecond timestamps. */
-const placeOf = ({ created_at, id }: { created_at: Date; id: string }) => ({
+const toCursorPosition = ({ created_at, id }: { created_at: Date; id: string }) => ({
   microseconds: created_at.getTime() * 1000,
   id,
 })

@@ -76,13 +76,13 @@ const templates: FastifyPluginAsyncTypebox = async (fastify) => {
 
   fastify.get('/admin/mail/templates', { schema: readTemplatesSchema }, async () => ({
     kinds: [...mailer.kinds],
-    languages: languages.available.map((tag) => ({ tag, name: nameOf(tag) })),
+    languages: languages.available.map((tag) => ({ tag, name: getLanguageName(tag) })),
     default_language: languages.fallback,
   }))
 
   fastify.get('/admin/mail/preview', { schema: readPreviewSchema }, async ({ query }) => {
     const [kind, locale] = [readKind(query.kind), readLocale(query.locale)]
-    const { subject, html, text } = await mailer.previewOf(kind, locale)
+    const { subject, html, text } = await mailer.renderPreview(kind, locale)
     return { kind, locale, subject, html, text }
   })
 
@@ -124,7 +124,7 @@ const templates: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 /** The language's own name. */
-function nameOf(tag: string): string {
+function getLanguageName(tag: string): string {
   try {
     return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
   } catch {

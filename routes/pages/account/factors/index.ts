@@ -30,7 +30,7 @@ function factors(app: FastifyInstance): AccountPage {
       {
         title: 'factors',
         data: (say, tag) => ({
-          factors: listOf(visit, tag).map(({ type, ...factor }) => ({
+          factors: listFactors(visit, tag).map(({ type, ...factor }) => ({
             ...factor,
             label: say(labels[type] ?? 'factors'),
           })),
@@ -62,7 +62,7 @@ function factors(app: FastifyInstance): AccountPage {
   }
 }
 
-function listOf({ user }: Visit, tag: string) {
+function listFactors({ user }: Visit, tag: string) {
   const verified = (user.factors ?? []).filter(({ status }) => status === 'verified')
   return verified
     .filter(({ factor_type: type }) => Object.hasOwn(labels, type))

@@ -6,13 +6,13 @@ import { createChooser } from '../../../../plugins/database/read-db/choose-repli
 import { createPositions, parsePosition } from '../../../../plugins/database/read-db/positions.ts'
 import { findMismatch } from '../../../../plugins/database/read-db/server-state.ts'
 
-function fakeReplicas(...freshAsOf: (number | undefined)[]) {
+function fakeReplicas(...replayedAt: (number | undefined)[]) {
   const clock = { now: 0 }
   const fallbacks: string[] = []
-  const replicas = freshAsOf.map((at, index) => ({
+  const replicas = replayedAt.map((at, index) => ({
     index,
     at,
-    freshAsOf: () => replicas[index]?.at,
+    replayedAt: () => replicas[index]?.at,
   }))
   const chooser = createChooser({
     replicas,
@@ -72,15 +72,15 @@ suite('age of a replica', () => {
     positions.record({ at: 1, position: parsePosition('0/FFFFFFFF') })
     positions.record({ at: 2, position: parsePosition('1/0') })
     positions.record({ at: 3, position: parsePosition('1/10') })
-    assert.equal(positions.freshAsOf(parsePosition('1/F')), 2)
-    assert.equal(positions.freshAsOf(parsePosition('2/0')), 3)
-    assert.equal(positions.freshAsOf(parsePosition('0/1')), undefined)
+    assert.equal(positions.findTime(parsePosition('1/F')), 2)
+    assert.equal(positions.findTime(parsePosition('2/0')), 3)
+    assert.equal(positions.findTime(parsePosition('0/1')), undefined)
   })
 
   test('does not grow while the primary is idle', () => {
     const positions = createPositions()
     for (const at of [1, 2, 3]) positions.record({ at, position: 7n })
-    assert.equal(positions.freshAsOf(7n), 3)
+    assert.equal(positions.findTime(7n), 3)
   })
 })
 
