@@ -4,7 +4,10 @@ import { type Dialect, Kysely, PostgresDialect, type PostgresPool, type Transact
 import type { AdminLinksTable, AdminsTable } from '../tables/admins.ts'
 import type { AuditLogEntriesTable } from '../tables/audit.ts'
 import type { CleanUpRunsTable } from '../tables/cleanup.ts'
-import type { CustomOauthProvidersTable } from '../tables/custom-providers.ts'
+import type {
+  CustomOauthProvidersTable,
+  CustomProviderIssuersTable,
+} from '../tables/custom-providers.ts'
 import type { MailMessagesTable } from '../tables/emails.ts'
 import type {
   EventOutboxTable,
@@ -82,6 +85,7 @@ import type {
 export interface Database extends OrganizationTables, ScimTables {
   audit_log_entries: AuditLogEntriesTable
   custom_oauth_providers: CustomOauthProvidersTable
+  postern_custom_provider_issuers: CustomProviderIssuersTable
   flow_state: FlowStateTable
   identities: IdentitiesTable
   mfa_amr_claims: MfaAmrClaimsTable

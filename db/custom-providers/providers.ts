@@ -3,7 +3,10 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
-import type { CustomOauthProvidersTable } from '../tables/custom-providers.ts'
+import type {
+  CustomOauthProvidersTable,
+  CustomProviderIssuersTable,
+} from '../tables/custom-providers.ts'
 
 export type CustomProviderRow = Selectable<CustomOauthProvidersTable>
 export type CustomProviderType = CustomProviderRow['provider_type']
@@ -85,4 +88,35 @@ export function updateCustomProvider(
 
 export async function deleteCustomProvider(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('custom_oauth_providers').where('id', '=', id).execute()
+}
+
+/** Returns false, with nothing stored, while the provider has identities of another issuer. */
+export async function bindIssuer(
+  trx: Trx,
+  binding: Insertable<CustomProviderIssuersTable>,
+): Promise<boolean> {
+  const bound = await trx
+    .insertInto('postern_custom_provider_issuers')
+    .values(binding)
+    .onConflict((conflict) =>
+      conflict
+        .column('identifier')
+        .doUpdateSet({ issuer: binding.issuer })
+        .where((eb) =>
+          eb.or([
+            eb('postern_custom_provider_issuers.issuer', '=', binding.issuer),
+            eb.not(
+              eb.exists(
+                eb
+                  .selectFrom('identities')
+                  .select(sql`1`.as('one'))
+                  .where('identities.provider', '=', binding.identifier),
+              ),
+            ),
+          ]),
+        ),
+    )
+    .returning('identifier')
+    .executeTakeFirst()
+  return bound !== undefined
 }

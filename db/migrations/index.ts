@@ -57,6 +57,7 @@ import * as usernames from './0095-usernames.ts'
 import * as scim from './0096-scim.ts'
 import * as roomForUpdates from './0097-room-for-updates.ts'
 import * as deactivations from './0098-deactivations.ts'
+import * as providerIssuers from './0099-provider-issuers.ts'
 
 export const migrations: Record<string, Migration> = {
   '0001-users': users,
@@ -111,4 +112,5 @@ export const migrations: Record<string, Migration> = {
   '0096-scim': scim,
   '0097-room-for-updates': roomForUpdates,
   '0098-deactivations': deactivations,
+  '0099-provider-issuers': providerIssuers,
 }

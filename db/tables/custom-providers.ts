@@ -33,3 +33,9 @@ export interface CustomOauthProvidersTable {
   created_at: Date
   updated_at: Date
 }
+
+/** The issuer of the identities of a provider, or the userinfo URL of an OAuth 2.0 provider; also of a deleted one. */
+export interface CustomProviderIssuersTable {
+  identifier: string
+  issuer: string
+}

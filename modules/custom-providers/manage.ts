@@ -1,6 +1,7 @@
 /** Admin operations on custom providers. */
 import type { Trx } from '../../db/core/database.ts'
 import {
+  bindIssuer,
   type CustomProviderRow,
   countCustomProviders,
   deleteCustomProvider,
@@ -38,7 +39,7 @@ export async function prepareNew(
   return { ...provider, discovery }
 }
 
-/** Throws over_custom_provider_quota, and conflict for an identifier in use. */
+/** Throws over_custom_provider_quota, and conflict for an identifier in use or with identities of another issuer. */
 export async function createCustomProvider(
   { config, encryption }: Deps<'config' | 'encryption'>,
   trx: Trx,
@@ -61,6 +62,7 @@ export async function createCustomProvider(
     updated_at: now,
   })
   if (!row) throw customProviderConflict('A provider with this identifier already exists')
+  await keepIssuer(trx, row)
   return row
 }
 
@@ -84,7 +86,10 @@ export async function prepareChange(
   return { input, source, discovery: await fetchDiscovery(deps, source) }
 }
 
-/** Absent or empty fields stay. Throws custom_provider_not_found, and conflict after a concurrent update. */
+/**
+ * Absent or empty fields stay. Throws custom_provider_not_found, and conflict after a concurrent update or for another
+ * issuer than that of the identities.
+ */
 export async function changeCustomProvider(
   { encryption }: Deps<'encryption'>,
   trx: Trx,
@@ -104,7 +109,24 @@ export async function changeCustomProvider(
     ...(discovery && discoveryColumns(discovery, now)),
     updated_at: now,
   })
+  await keepIssuer(trx, after)
   return { before, after }
+}
+
+/**
+ * The ids of one issuer mean other users at another: it would enter their accounts. Throws conflict while the provider
+ * has identities of another one, also those of a deleted provider with the same identifier.
+ */
+async function keepIssuer(
+  trx: Trx,
+  { identifier, provider_type, issuer, userinfo_url }: CustomProviderRow,
+): Promise<void> {
+  const [field, value] =
+    provider_type === 'oidc' ? ['issuer', issuer] : ['userinfo_url', userinfo_url]
+  if (await bindIssuer(trx, { identifier, issuer: value ?? '' })) return
+  throw customProviderConflict(
+    `Users have identities of ${identifier} from another ${field}. Choose another identifier for this provider.`,
+  )
 }
 
 /** Users and identities stay. Throws custom_provider_not_found. */
