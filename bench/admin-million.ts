@@ -64,7 +64,7 @@ try {
   console.log('| Request | p50 ms | p95 ms | p99 ms | server CPU | Postgres CPU |')
   console.log('| --- | ---: | ---: | ---: | ---: | ---: |')
   for (const [question, path] of Object.entries(questions)) await measure(side, question, path)
-  const ids = await idsOf(own.databaseUrl)
+  const ids = await listUserIds(own.databaseUrl)
   await measure(side, 'one user', (i) => `/admin/users/${ids[i % ids.length]}`)
   await target.close()
 } finally {
@@ -135,7 +135,7 @@ async function fill(connectionString: string): Promise<void> {
   })
 }
 
-async function idsOf(connectionString: string): Promise<string[]> {
+async function listUserIds(connectionString: string): Promise<string[]> {
   return withClient({ connectionString }, async (client) => {
     const sample = await client.query(
       'select id from auth.users tablesample system (0.1) limit 500',

@@ -9,15 +9,15 @@ import { parseArgs } from 'node:util'
 import { thisMachine } from './capacity/fit.ts'
 import {
   type Demands,
-  demandsOf,
   type Found,
   measureAll,
   measureCommit,
-  sidesOf,
   startServers,
+  startVariants,
+  toDemands,
   validation,
 } from './capacity/measured.ts'
-import { dayOf } from './capacity/mixed-scenario.ts'
+import { buildDay } from './capacity/mixed-scenario.ts'
 import { plan } from './capacity/plan.ts'
 import type { Demand } from './capacity/setup.ts'
 import { type Prediction, simulate } from './capacity/simulation.ts'
@@ -39,11 +39,11 @@ else {
 async function compare(rounds: number): Promise<void> {
   const own = await startServers()
   try {
-    const sides = await sidesOf(own, 32)
+    const sides = await startVariants(own, 32)
     const found = await measureAll(sides, rounds)
     const commitMs = await measureCommit(own.sides[0]?.databaseUrl ?? '')
     for (const { target } of sides) await target.close()
-    const demands = demandsOf(found, commitMs)
+    const demands = toDemands(found, commitMs)
     writeFileSync(file, `${JSON.stringify(demands, null, 2)}\n`)
     printComparison(demands, found)
   } finally {
@@ -55,13 +55,13 @@ function printComparison(demands: Demands, found: (name: keyof typeof validation
   const requests: Record<keyof typeof validation, readonly Demand[]> = {
     reads: [demands.read],
     refreshes: [demands.refresh],
-    'a day': dayOf(demands),
-    'a day, few clients': dayOf(demands),
-    'a day, two servers': dayOf(demands),
+    'a day': buildDay(demands),
+    'a day, few clients': buildDay(demands),
+    'a day, two servers': buildDay(demands),
   }
   console.log('| Load | Clients | | requests/s | p50 ms | p99 ms |')
   console.log('| --- | ---: | --- | ---: | ---: | ---: |')
-  for (const name of keysOf(validation)) {
+  for (const name of listKeys(validation)) {
     const { clients, servers } = validation[name]
     const predicted = simulate(requests[name], thisMachine(servers, clients * servers))
     const head = `| ${name} | ${clients * servers} |`
@@ -76,7 +76,7 @@ function cells({ perSecond, p50, p99 }: Pick<Prediction, 'perSecond' | 'p50' | '
   return `${Math.round(perSecond)} | ${p50.toFixed(1)} | ${p99.toFixed(1)} |`
 }
 
-function keysOf<K extends string>(record: Record<K, unknown>): K[] {
+function listKeys<K extends string>(record: Record<K, unknown>): K[] {
   return Object.keys(record) as K[]
 }
 
@@ -84,7 +84,7 @@ function printPlan(demands: Demands): void {
   console.log('| Requests/s | Servers (2 cores) | Cores of Postgres | p99 ms | Busiest |')
   console.log('| ---: | ---: | ---: | ---: | --- |')
   for (const perSecond of [100, 1000, 5000, 10_000, 25_000, 50_000]) {
-    const { replicas, postgresCores, p99, busiest } = plan(dayOf(demands), perSecond)
+    const { replicas, postgresCores, p99, busiest } = plan(buildDay(demands), perSecond)
     const figures = [perSecond, replicas, postgresCores, p99.toFixed(1), busiest]
     console.log(`| ${figures.join(' | ')} |`)
   }

@@ -64,13 +64,13 @@ try {
     for (let i = 0; i < rounds; i++) {
       starts.push(await measure(path, shown, isSignedOut ? {} : { storageState }))
     }
-    console.log(`| ${[name, ...cellsOf(starts)].join(' | ')} |`)
+    console.log(`| ${[name, ...toCells(starts)].join(' | ')} |`)
   }
 } finally {
   await own.stop()
 }
 
-function cellsOf(starts: Start[]): string[] {
+function toCells(starts: Start[]): string[] {
   const times = (['paint', 'content', 'idle'] as const).map((key) => {
     const sorted = starts.map((start) => start[key]).sort((a, b) => a - b)
     return `${quantile(sorted, 0.5).toFixed(0)} / ${quantile(sorted, 0.95).toFixed(0)}`

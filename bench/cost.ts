@@ -24,17 +24,17 @@ export interface Cost {
 
 export function readCost({ serverPids, postgresPid }: Side): Cost {
   return {
-    server: sumOf(serverPids, 'cpuMs'),
+    server: sumUsage(serverPids, 'cpuMs'),
     postgres: readUsage(postgresPid)?.cpuMs ?? Number.NaN,
   }
 }
 
 /** Memory of the server in MiB; NaN when not readable. */
 export function readMemory({ serverPids }: Side): number {
-  return sumOf(serverPids, 'residentMib')
+  return sumUsage(serverPids, 'residentMib')
 }
 
-function sumOf(pids: readonly number[], what: keyof Usage): number {
+function sumUsage(pids: readonly number[], what: keyof Usage): number {
   if (pids.length === 0) return Number.NaN
   return pids.reduce((sum, pid) => sum + (readUsage(pid)?.[what] ?? Number.NaN), 0)
 }

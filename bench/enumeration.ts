@@ -53,27 +53,27 @@ export async function enumerate(
     sample.forms.add(plainForm(response))
     sample.statuses.add(response.status)
   }
-  const sampleOf = (group: Group) => samples.get(group) ?? newSample()
+  const getSample = (group: Group) => samples.get(group) ?? newSample()
   if (question.amongAll) {
-    const attackers = [...new Set(requested.map(unknownKindOf))].map(sampleOf)
+    const attackers = [...new Set(requested.map(toUnknownGroup))].map(getSample)
     return [
       compareSamples(
         question.name,
         'everyone',
-        together(requested.map(sampleOf)),
+        together(requested.map(getSample)),
         together(attackers),
       ),
     ]
   }
   return requested.map((kind) =>
-    compareSamples(question.name, kind, sampleOf(kind), sampleOf(unknownKindOf(kind))),
+    compareSamples(question.name, kind, getSample(kind), getSample(toUnknownGroup(kind))),
   )
 }
 
 /** Users of an account state, or unknown identifiers to compare with. */
 type Group = Kind | 'unknown email' | 'unknown phone' | 'unknown username'
 
-function unknownKindOf(kind: Kind): Group {
+function toUnknownGroup(kind: Kind): Group {
   if (kind === 'named') return 'unknown username'
   return kind === 'phone-only' ? 'unknown phone' : 'unknown email'
 }
@@ -88,7 +88,7 @@ function mix(requested: readonly Kind[], crowd: EnumerationUsers): Inquiry[] {
   const attackers = new Map<Group, Inquiry[]>()
   const known = requested.flatMap((kind) => {
     const users = crowd.get(kind) ?? []
-    const group = unknownKindOf(kind)
+    const group = toUnknownGroup(kind)
     attackers.set(
       group,
       users.map(() => ({ group, contact: newContact(kind) })),

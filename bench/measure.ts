@@ -72,7 +72,7 @@ export async function measure(scenario: Scenario, sides: Side[], schedule: Sched
   for (let round = 0; round < schedule.rounds; round++) {
     for (const run of round % 2 ? runs.toReversed() : runs) await addRound(run, schedule)
   }
-  for (const run of runs) results.set(run.side, figuresOf(run))
+  for (const run of runs) results.set(run.side, computeFigures(run))
   return sides.flatMap((side) => results.get(side) ?? [])
 }
 
@@ -117,7 +117,7 @@ function left({ load, next }: Run): number {
   return (load.stock ?? Number.POSITIVE_INFINITY) - next
 }
 
-function figuresOf({ side, rounds }: Run): Figures {
+function computeFigures({ side, rounds }: Run): Figures {
   const latencies = rounds.flatMap((round) => round.latencies).sort((a, b) => a - b)
   const requests = latencies.length
   const sum = (value: (round: MeasuredRound) => number) =>

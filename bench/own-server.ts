@@ -88,7 +88,7 @@ async function startAll(
   const shared = { ...smsSettings(await startSink(started, 'sms-sink.ts')), ...options.env }
   const run = { started, folder, databaseUrl, jwtSecret, smtpPort, shared }
   const first = await serve(run, 'server')
-  const sides = [sideOf('server', first, databaseUrl), ...(await startVariants(run, options))]
+  const sides = [toVariant('server', first, databaseUrl), ...(await startVariants(run, options))]
   return { url: first.url, databaseUrl, jwtSecret, sides }
 }
 
@@ -109,7 +109,7 @@ async function serve(
   from = root,
 ): Promise<RunningServer> {
   const port = await freePort()
-  const copy = await imageOf(folder, from)
+  const copy = await copyImage(folder, from)
   const all = {
     ...settings({ databaseUrl: more.DATABASE_URL ?? databaseUrl, jwtSecret }, port, smtpPort),
     ...shared,
@@ -127,7 +127,7 @@ async function serve(
 }
 
 /** A copy as in the container image, with the modules loaded into a measured server. */
-async function imageOf(folder: string, from: string): Promise<string> {
+async function copyImage(folder: string, from: string): Promise<string> {
   const copy = join(folder, 'images', createHash('sha256').update(from).digest('hex'))
   if (existsSync(copy)) return copy
   await makeImage(from, copy, [loopReporter])
@@ -143,21 +143,21 @@ async function startVariants(
   if (beside) {
     const other = await addDatabase(started, databaseUrl, `postern_beside_${process.pid}`)
     const server = await serve(run, 'beside', { DATABASE_URL: other }, resolve(beside))
-    sides.push(sideOf('beside', server, other))
+    sides.push(toVariant('beside', server, other))
   }
   if (telemetry) {
     const more = await telemetrySettings(await startSink(started, 'collector-sink.ts'))
-    sides.push(sideOf('telemetry', await serve(run, 'telemetry', more), databaseUrl))
+    sides.push(toVariant('telemetry', await serve(run, 'telemetry', more), databaseUrl))
   }
   if (hooks) sides.push(...(await startHookVariants(run)))
   if (organizations) {
     const more = { AUTH_ORGANIZATIONS_ENABLED: 'true' }
-    sides.push(sideOf('organizations', await serve(run, 'organizations', more), databaseUrl))
+    sides.push(toVariant('organizations', await serve(run, 'organizations', more), databaseUrl))
   }
   for (const size of pools) {
     const more = { AUTH_DB_MAX_POOL_SIZE: String(size) }
     const server = await serve(run, `pool-${size}`, more)
-    sides.push(sideOf(`pool of ${size}`, server, databaseUrl))
+    sides.push(toVariant(`pool of ${size}`, server, databaseUrl))
   }
   for (const count of replicas) sides.push(...(await startReplicaVariants(run, count)))
   return sides
@@ -181,15 +181,15 @@ async function startHookVariants(run: Run): Promise<PosternVariant[]> {
   const { started, databaseUrl } = run
   const { functionHook, httpHook } = await import('./own/hooks.ts')
   const called = await serve(run, 'function-hook', await functionHook(databaseUrl))
-  const requested = await serve(
-    run,
-    'http-hook',
-    httpHook(await startSink(started, 'hook-sink.ts')),
-  )
-  return [sideOf('function hook', called, databaseUrl), sideOf('HTTP hook', requested, databaseUrl)]
+  const sink = await startSink(started, 'hook-sink.ts')
+  const requested = await serve(run, 'http-hook', httpHook(sink))
+  return [
+    toVariant('function hook', called, databaseUrl),
+    toVariant('HTTP hook', requested, databaseUrl),
+  ]
 }
 
-function sideOf(
+function toVariant(
   name: string,
   { url, pid, loop }: RunningServer,
   databaseUrl: string,

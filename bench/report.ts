@@ -27,7 +27,7 @@ export function tableHead(): string {
  * shows the multiple of its processor time.
  */
 export function tableRows(scenario: string, results: Result[], floor?: Result): string {
-  const minimal = floor && isMeasured(floor) ? cpuOf(floor) : undefined
+  const minimal = floor && isMeasured(floor) ? sumCpu(floor) : undefined
   const rows = [...results, ...(floor ? [floor] : [])].map((result) =>
     isMeasured(result)
       ? row([scenario, result.side, ...figureCells(result, minimal)])
@@ -53,7 +53,7 @@ function isMeasured(result: Result): result is Figures {
 }
 
 /** Server and Postgres together; undefined when one of them is not readable. */
-function cpuOf({ serverCpu, postgresCpu }: Figures): number | undefined {
+function sumCpu({ serverCpu, postgresCpu }: Figures): number | undefined {
   return serverCpu === undefined || postgresCpu === undefined ? undefined : serverCpu + postgresCpu
 }
 
@@ -118,7 +118,7 @@ export function findingRow(server: string, finding: Finding): string {
 
 function measured(figures: Figures, minimal?: number): (number | undefined)[] {
   const { perSecond, p50, p95, p99, serverCpu, postgresCpu, loopDelay, residentMib } = figures
-  const floors = quotient(cpuOf(figures), minimal)
+  const floors = quotient(sumCpu(figures), minimal)
   return [perSecond, p50, p95, p99, serverCpu, postgresCpu, floors, loopDelay, residentMib]
 }
 
@@ -128,7 +128,7 @@ function figureCells(figures: Figures, minimal: number | undefined): string[] {
 }
 
 function ratioCells(first: Figures, second: Figures): string[] {
-  const minimal = cpuOf(second)
+  const minimal = sumCpu(second)
   const divisors = measured(second, minimal)
   const quotients = measured(first, minimal).map((value, i) => quotient(value, divisors[i]))
   return [...quotients.map((value) => (value === undefined ? '-' : value.toFixed(2))), '']

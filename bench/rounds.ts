@@ -46,7 +46,7 @@ export async function warmedUp({ side, load, connections, seconds }: TurnSchedul
       const before = await settle(side)
       const round = await runRound(side.target, load, { ...options, first: next })
       next = round.next
-      seen.push(figuresOf(round, sumOf(await settle(side)) - sumOf(before)))
+      seen.push(computeFigures(round, sumCost(await settle(side)) - sumCost(before)))
     },
     figures: (): Figures => ({
       perSecond: middle((figures) => figures.perSecond),
@@ -58,11 +58,11 @@ export async function warmedUp({ side, load, connections, seconds }: TurnSchedul
   }
 }
 
-function sumOf({ server, postgres }: Cost): number {
+function sumCost({ server, postgres }: Cost): number {
   return server + postgres
 }
 
-function figuresOf({ latencies, errors, seconds }: Round, cpuMs: number): Figures {
+function computeFigures({ latencies, errors, seconds }: Round, cpuMs: number): Figures {
   const sorted = latencies.toSorted((a, b) => a - b)
   return {
     perSecond: latencies.length / seconds,

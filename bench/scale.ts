@@ -98,11 +98,11 @@ async function compareSizes(small: Measured, large: Measured): Promise<void> {
   )
   console.log(`|${' --- |'.repeat(11)}`)
   const [usersOfSmall, usersOfLarge] = [await signedIn(small), await signedIn(large)]
-  for (const [name, loadOf] of Object.entries(loads)) {
+  for (const [name, createLoad] of Object.entries(loads)) {
     const { few, many } = await measureRounds(
       {
-        few: { side: small.side, load: loadOf(usersOfSmall), ...pace },
-        many: { side: large.side, load: loadOf(usersOfLarge), ...pace },
+        few: { side: small.side, load: createLoad(usersOfSmall), ...pace },
+        many: { side: large.side, load: createLoad(usersOfLarge), ...pace },
       },
       rounds,
     )

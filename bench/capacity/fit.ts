@@ -59,7 +59,7 @@ export function fitBatched(
 /** A request that shares nothing. `hash` is the part of its processor time that password hashes take. */
 export function fitAlone(wait: number, hash: number, measured: Measured): Demand {
   const { generator, server, postgres } = measured
-  const demandOf = (factor: number): Demand => ({
+  const scaleDemand = (factor: number): Demand => ({
     generator: generator * factor,
     server: (server - hash) * factor,
     hash: hash * factor,
@@ -68,9 +68,12 @@ export function fitAlone(wait: number, hash: number, measured: Measured): Demand
   })
   let factor = 1
   for (let round = 0; round < rounds; round++) {
-    factor *= correction(simulate([demandOf(factor)], thisMachine(1, measured.clients)), measured)
+    factor *= correction(
+      simulate([scaleDemand(factor)], thisMachine(1, measured.clients)),
+      measured,
+    )
   }
-  return demandOf(factor)
+  return scaleDemand(factor)
 }
 
 function correction(predicted: Prediction, measured: Measured): number {

@@ -15,7 +15,7 @@ import { refresh } from '../scenarios/refresh.ts'
 import { signIn } from '../scenarios/sign-in.ts'
 import { median, quantile } from '../statistics.ts'
 import { fitAlone, fitBatched, type Measured } from './fit.ts'
-import { dayOf, mixedScenario } from './mixed-scenario.ts'
+import { buildDay, mixedScenario } from './mixed-scenario.ts'
 import type { Demand } from './setup.ts'
 
 const scenarios = { read: getUser, refresh, signIn }
@@ -27,7 +27,7 @@ export function startServers(): Promise<PosternServers> {
   return startPostern({ beside: join(import.meta.dirname, '../..') })
 }
 
-export async function sidesOf(own: PosternServers, connections: number): Promise<Side[]> {
+export async function startVariants(own: PosternServers, connections: number): Promise<Side[]> {
   const serviceRole = await mintServiceRole(own.jwtSecret)
   return own.sides.map(({ name, url, databaseUrl, serverPids }) => ({
     target: createTarget({ name, url, connections, serviceRole, databaseUrl }),
@@ -55,7 +55,7 @@ const calibration = {
   signIn: { scenario: scenarios.signIn, clients: 8, servers: 1 },
 } satisfies Record<string, Run>
 
-const mixed = mixedScenario(dayOf(scenarios))
+const mixed = mixedScenario(buildDay(scenarios))
 /** Those that are predicted. */
 export const validation = {
   reads: { scenario: scenarios.read, clients: 12, servers: 1 },
@@ -142,7 +142,7 @@ async function measureTogether(
 /** Milliseconds that a commit waits for the disk. */
 export function measureCommit(databaseUrl: string): Promise<number> {
   return withClient({ connectionString: databaseUrl }, async (client) => {
-    const durationOf = async (statement: string) => {
+    const measureDuration = async (statement: string) => {
       const durations: number[] = []
       for (let i = 0; i < 200; i++) {
         const started = performance.now()
@@ -151,13 +151,13 @@ export function measureCommit(databaseUrl: string): Promise<number> {
       }
       return median(durations)
     }
-    const alone = await durationOf('select 1')
-    const committed = await durationOf("select pg_logical_emit_message(true, '', '')")
+    const alone = await measureDuration('select 1')
+    const committed = await measureDuration("select pg_logical_emit_message(true, '', '')")
     return Math.max(0, committed - alone)
   })
 }
 
-export function demandsOf(found: (name: Calibrated) => Measured, commitMs: number): Demands {
+export function toDemands(found: (name: Calibrated) => Measured, commitMs: number): Demands {
   const [signedIn, refreshed] = [found('signIn'), found('refreshByFew')]
   // What a sign-in costs the server more than a refresh, which creates the same tokens.
   const hash = Math.max(signedIn.server - refreshed.server, 0)

@@ -30,7 +30,11 @@ export function mixedScenario(order: readonly Scenario[]): Scenario {
 }
 
 /** What a user does in a day of docs/sizing.md: 50 reads, 8 refreshes and a sign-in, spread evenly. */
-export function dayOf<T>({ read, refresh, signIn }: Record<'read' | 'refresh' | 'signIn', T>): T[] {
+export function buildDay<T>({
+  read,
+  refresh,
+  signIn,
+}: Record<'read' | 'refresh' | 'signIn', T>): T[] {
   const rest = Array.from({ length: 8 }, () => [...Array.from({ length: 6 }, () => read), refresh])
   return [...rest.flat(), read, read, signIn]
 }

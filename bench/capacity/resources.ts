@@ -32,13 +32,13 @@ export function release(part: Resource, ms: number): void {
   part.busyMs += ms
   part.free += 1
   part.sinceLowMs += ms
-  const next = nextOf(part)
+  const next = takeNext(part)
   if (!next) return
   part.free -= 1
   next()
 }
 
-function nextOf(part: Resource): (() => void) | undefined {
+function takeNext(part: Resource): (() => void) | undefined {
   const isLowTurn = part.waiting.length === 0 || part.sinceLowMs >= lowTurnMs
   const low = isLowTurn ? part.waitingLow.shift() : undefined
   if (low) part.sinceLowMs = 0

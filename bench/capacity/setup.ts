@@ -44,12 +44,12 @@ export type Parts = ReturnType<typeof createParts>
 export function createParts({ replicas, cores, postgresCores, pool, regions }: Setup) {
   const isOneMachine = postgresCores === undefined
   const one = resource('cores', cores)
-  const machineOf = (i: number) => (isOneMachine ? one : resource(`cores of server ${i}`, cores))
+  const getMachine = (i: number) => (isOneMachine ? one : resource(`cores of server ${i}`, cores))
   const servers = Array.from(
     { length: replicas },
     (_, i): Server => ({
       loop: resource(`event loop ${i}`, 1),
-      machine: machineOf(i),
+      machine: getMachine(i),
       roundTripMs: regions && i % regions.count > 0 ? regions.roundTripMs : 0,
     }),
   )

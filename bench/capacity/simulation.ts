@@ -95,7 +95,7 @@ function runRequest(
   ]
   const after = () => runStages(clock, [half()], done)
   runStages(clock, before, () => {
-    if (demand.batch) batchesOf(simulation, demand, position, server).join(after)
+    if (demand.batch) startBatches(simulation, demand, position, server).join(after)
     else query(simulation, server, about(demand.postgres), demand.wait, after)
   })
 }
@@ -135,7 +135,7 @@ function query(
 }
 
 /** All requests of one kind have the same demand. */
-function batchesOf(
+function startBatches(
   simulation: Simulation,
   { batch, postgres, wait }: Demand,
   position: number,

@@ -30,8 +30,8 @@ export function exchange(dispatcher: Dispatcher, prefix: string, request: HttpRe
       {
         method: request.method,
         path: prefix + request.path,
-        headers: headersOf(request),
-        body: bodyOf(request),
+        headers: buildHeaders(request),
+        body: encodeBody(request),
       },
       {
         // undici detects a handler of the current interface by this method.
@@ -55,12 +55,12 @@ export function exchange(dispatcher: Dispatcher, prefix: string, request: HttpRe
   })
 }
 
-function bodyOf({ body, form }: HttpRequest): string | null {
+function encodeBody({ body, form }: HttpRequest): string | null {
   if (form) return new URLSearchParams(form).toString()
   return body ? JSON.stringify(body) : null
 }
 
-function headersOf({ token, body, form }: HttpRequest): Record<string, string> {
+function buildHeaders({ token, body, form }: HttpRequest): Record<string, string> {
   return {
     ...(token ? { authorization: `Bearer ${token}` } : {}),
     ...(body ? { 'content-type': 'application/json' } : {}),

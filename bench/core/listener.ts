@@ -33,7 +33,7 @@ const defaultPorts: Record<string, number> = {
 /** Links of the form socket:[inode], as /proc/<pid>/fd shows them. */
 function listeningSockets(port: number): Set<string> {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
-  const lines = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => linesOf(file))
+  const lines = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => readLines(file))
   const fields = lines.map((line) => line.trim().split(/\s+/))
   // proc_net(5): local address, state (0A is LISTEN), inode.
   const listening = fields.filter(
@@ -42,7 +42,7 @@ function listeningSockets(port: number): Set<string> {
   return new Set(listening.map((field) => `socket:[${field[9]}]`))
 }
 
-function linesOf(file: string): string[] {
+function readLines(file: string): string[] {
   try {
     return readFileSync(file, 'utf8').split('\n').slice(1)
   } catch {
@@ -61,14 +61,14 @@ function processIds(): number[] {
 function holdsOne(pid: number, sockets: Set<string>): boolean {
   try {
     const folder = `/proc/${pid}/fd`
-    return readdirSync(folder).some((fd) => sockets.has(linkOf(`${folder}/${fd}`)))
+    return readdirSync(folder).some((fd) => sockets.has(readLink(`${folder}/${fd}`)))
   } catch {
     // Already ended, or owned by another user.
     return false
   }
 }
 
-function linkOf(path: string): string {
+function readLink(path: string): string {
   try {
     return readlinkSync(path)
   } catch {

@@ -26,7 +26,7 @@ const mibPerPage = 4096 / 1024 / 1024
 export function readUsage(root: number | undefined): Usage | undefined {
   if (root === undefined) return undefined
   const processes = listProcesses()
-  const tree = treeOf(root, processes)
+  const tree = collectTree(root, processes)
   if (tree.length === 0) return undefined
   return {
     cpuMs: tree.reduce((sum, { ticks }) => sum + ticks, 0) * msPerTick,
@@ -51,7 +51,7 @@ function topmost(processes: ProcessStat[]): ProcessStat[] {
   return processes.filter(({ parent }) => !pids.has(parent))
 }
 
-function treeOf(root: number, processes: ProcessStat[]): ProcessStat[] {
+function collectTree(root: number, processes: ProcessStat[]): ProcessStat[] {
   const children = Map.groupBy(processes, ({ parent }) => parent)
   const tree = processes.filter(({ pid }) => pid === root)
   // The list grows while it is walked: each process found brings its children.

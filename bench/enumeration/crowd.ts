@@ -32,7 +32,7 @@ export function newContact(kind: Kind): Contact {
 export async function createUsers(target: Target, kind: Kind, n: number): Promise<Contact[]> {
   if (kind === 'confirmed') return (await users(target, n)).map(({ email }) => ({ email }))
   if (kind === 'named') return createNamed(target, n)
-  const make = await makerOf(kind)
+  const make = await createInput(kind)
   return times(n, async () => {
     const contact = newContact(kind)
     const isSignUp = kind === 'unconfirmed'
@@ -48,7 +48,7 @@ export async function createUsers(target: Target, kind: Kind, n: number): Promis
 
 /** As many have an imported hash as among the users of all kinds, as unknown names are compared with all of them. */
 async function createNamed(target: Target, n: number): Promise<Contact[]> {
-  const [own, imported] = [{ password, email_confirm: true }, await makerOf('imported')]
+  const [own, imported] = [{ password, email_confirm: true }, await createInput('imported')]
   const token = target.adminToken()
   return times(n, async (i) => {
     const body = { email: newEmail(), ...(i % (kinds.length - 1) === 0 ? imported : own) }
@@ -62,7 +62,7 @@ async function createNamed(target: Target, n: number): Promise<Contact[]> {
 }
 
 /** Further fields for their creation. */
-async function makerOf(kind: Exclude<Kind, 'confirmed' | 'named'>): Promise<object> {
+async function createInput(kind: Exclude<Kind, 'confirmed' | 'named'>): Promise<object> {
   if (kind === 'unconfirmed') return { password }
   if (kind === 'banned') return { password, email_confirm: true, ban_duration: '24h' }
   if (kind === 'phone-only') return { password, phone_confirm: true }

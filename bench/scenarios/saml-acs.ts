@@ -19,7 +19,7 @@ export const samlAcs: Scenario = {
   name: 'saml-acs',
   async prepare(target, { connections, stock }) {
     const idp = createIdp()
-    const { entityId, acsUrl } = await serviceProviderOf(target)
+    const { entityId, acsUrl } = await readServiceProvider(target)
     await target.call({
       method: 'POST',
       path: '/admin/sso/providers',
@@ -45,7 +45,7 @@ interface ServiceProvider {
 }
 
 /** Its addresses, as it is known by its own metadata. */
-async function serviceProviderOf(target: Target): Promise<ServiceProvider> {
+async function readServiceProvider(target: Target): Promise<ServiceProvider> {
   const { body } = await target.send({ method: 'GET', path: '/sso/saml/metadata' })
   const attribute = (pattern: RegExp) => pattern.exec(body)?.[1] ?? ''
   return {

@@ -18,14 +18,14 @@ export function importGraph(sources: readonly Source[]): Graph {
 export function folderGraph(graph: Graph, depth: number): Graph {
   const folders: Graph = new Map()
   for (const [from, targets] of graph) {
-    const own = folderOf(from, depth)
-    const others = targets.map((to) => folderOf(to, depth)).filter((folder) => folder !== own)
+    const own = getFolder(from, depth)
+    const others = targets.map((to) => getFolder(to, depth)).filter((folder) => folder !== own)
     folders.set(own, [...new Set([...(folders.get(own) ?? []), ...others])])
   }
   return folders
 }
 
-function folderOf(path: string, depth: number): string {
+function getFolder(path: string, depth: number): string {
   const parts = path.split('/')
   return parts.slice(0, Math.max(1, Math.min(depth, parts.length - 1))).join('/')
 }
@@ -55,13 +55,13 @@ export function findCycles(graph: Graph): string[][] {
 /** The longest chain of imports below each node; the graph must have no cycle. */
 export function computeLevels(graph: Graph): Map<string, number> {
   const levels = new Map<string, number>()
-  const levelOf = (node: string): number => {
+  const computeLevel = (node: string): number => {
     const known = levels.get(node)
     if (known !== undefined) return known
-    const level = 1 + Math.max(0, ...(graph.get(node) ?? []).map(levelOf))
+    const level = 1 + Math.max(0, ...(graph.get(node) ?? []).map(computeLevel))
     levels.set(node, level)
     return level
   }
-  for (const node of graph.keys()) levelOf(node)
+  for (const node of graph.keys()) computeLevel(node)
   return levels
 }

@@ -10,9 +10,6 @@ const shared = ['run', 'usage', 'up']
 const declaration =
   /^export (?:async )?(?:function\*?|const|(?:abstract )?class|interface|type|enum) (\w+)/gm
 
-/** A type of a type, such as `ParamOf`, is named like this. */
-const value = /^export (?:async )?(?:function\*?|const) (\w+)/gm
-
 suite('exported names of the product', () => {
   test('are declared in one file each', () => {
     const code = sources([
@@ -28,16 +25,31 @@ suite('exported names of the product', () => {
     const several = [...files].filter(([name, { size }]) => size > 1 && !shared.includes(name))
     assert.deepEqual(Object.fromEntries(several.map(([name, paths]) => [name, [...paths]])), {})
   })
+})
 
-  test('are verbs or nouns, and do not end in "Of"', () => {
-    const code = sources([
-      '{bench/{core,enumeration,own,scenarios},cli,config,db,mail,modules,plugins,providers,routes,schemas,scripts,server,sms}/**/*.ts',
-      '*.ts',
-    ])
-    const names = code.flatMap(({ text }) => [...text.matchAll(value)].map(([, name]) => name))
-    assert.deepEqual(
-      names.filter((name = '') => name.endsWith('Of')),
-      [],
-    )
+/** Names of JavaScript and JSON Schema. */
+const foreign = [
+  'indexOf',
+  'lastIndexOf',
+  'getPrototypeOf',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'multipleOf',
+]
+
+suite('names of functions, constants and properties', () => {
+  test('say what is done or what it is, and do not end in "Of"', () => {
+    const code = sources(['**/*.{ts,tsx}'])
+    const found = code.flatMap(({ path, text }) => {
+      const names = withoutText(text).match(/\b[a-z]\w*Of\b/g) ?? []
+      return names.filter((name) => !foreign.includes(name)).map((name) => `${path}: ${name}`)
+    })
+    assert.deepEqual(found, [])
   })
 })
+
+/** Without strings and comments. */
+function withoutText(text: string): string {
+  return text.replaceAll(/'(?:[^'\\\n]|\\.)*'|\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
+}

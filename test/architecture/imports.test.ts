@@ -113,16 +113,16 @@ suite('imports', () => {
   }
 
   test('db/ imports no package but the query builder', () => {
-    assert.deepEqual(packagesOf(['db'], /^(?!kysely|node:)/), [])
+    assert.deepEqual(findPackages(['db'], /^(?!kysely|node:)/), [])
   })
 
   test('only plugins, routes, commands and server/ import Fastify', () => {
     const inner = ['db', 'mail', 'sms', 'providers', 'schemas']
-    assert.deepEqual(packagesOf(inner, /^(fastify|@fastify\/)/), [])
+    assert.deepEqual(findPackages(inner, /^(fastify|@fastify\/)/), [])
   })
 })
 
-function packagesOf(parts: string[], pattern: RegExp): string[] {
+function findPackages(parts: string[], pattern: RegExp): string[] {
   const found = ({ path, imports }: Source) =>
     imports
       .filter(({ file, specifier }) => file === undefined && pattern.test(specifier))

@@ -56,8 +56,8 @@ interface Found {
 
 suite('production imports', () => {
   const reached = runJourney(entries)
-  const packages = reached.flatMap(importsOf).filter(({ specifier }) => isPackage(specifier))
-  const missing = packages.filter(({ specifier }) => !(packageOf(specifier) in dependencies))
+  const packages = reached.flatMap(readImports).filter(({ specifier }) => isPackage(specifier))
+  const missing = packages.filter(({ specifier }) => !(getPackageName(specifier) in dependencies))
 
   test('reach the whole server', () => {
     for (const file of [
@@ -97,7 +97,7 @@ function runJourney(start: string[]): string[] {
   const visit = (file: string) => {
     if (found.has(file)) return
     found.add(file)
-    for (const { specifier } of importsOf(file)) {
+    for (const { specifier } of readImports(file)) {
       if (specifier.startsWith('.')) visit(normalize(join(dirname(file), specifier)))
     }
   }
@@ -106,7 +106,7 @@ function runJourney(start: string[]): string[] {
 }
 
 /** Those that are left when types are stripped. */
-function importsOf(file: string): Found[] {
+function readImports(file: string): Found[] {
   const text = readFileSync(join(root, file), 'utf8')
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
   const fixed = code.matchAll(/^(?:import|export)\s+(?!type\b)(?:[^'";]*?\bfrom\s+)?'([^']+)'/gm)
@@ -121,7 +121,7 @@ function isPackage(specifier: string): boolean {
   return !specifier.startsWith('.') && !isBuiltin(specifier)
 }
 
-function packageOf(specifier: string): string {
+function getPackageName(specifier: string): string {
   const [first = '', second = ''] = specifier.split('/')
   return first.startsWith('@') ? `${first}/${second}` : first
 }

@@ -215,7 +215,7 @@ suite('single writers', () => {
     test(name, () => {
       for (const [file, names] of Object.entries(functions)) {
         for (const name of names) {
-          assert.deepEqual(importersOf(file, name), only, `${name} of ${file}`)
+          assert.deepEqual(findImporters(file, name), only, `${name} of ${file}`)
         }
       }
     })
@@ -282,7 +282,7 @@ suite('single writers', () => {
   })
 })
 
-function importersOf(file: string, name: string): string[] {
+function findImporters(file: string, name: string): string[] {
   return product
     .filter(({ imports }) =>
       imports.some((imported) => imported.file === file && imported.names.includes(name)),

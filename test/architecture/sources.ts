@@ -36,17 +36,22 @@ function readSource(path: string): Source {
     const specifier = groups.path ?? groups.call ?? ''
     const clause = groups.clause ?? ''
     const typeOnly = groups.path !== undefined && isTypeOnly(clause)
-    return { specifier, file: fileOf(path, specifier), typeOnly, names: keysOf(clause) }
+    return {
+      specifier,
+      file: resolveFile(path, specifier),
+      typeOnly,
+      names: readImportedNames(clause),
+    }
   })
   return { path, text, imports }
 }
 
-function fileOf(path: string, specifier: string): string | undefined {
+function resolveFile(path: string, specifier: string): string | undefined {
   if (!specifier.startsWith('.')) return undefined
   return relative(root, join(root, path, '..', specifier))
 }
 
-function keysOf(clause: string): string[] {
+function readImportedNames(clause: string): string[] {
   if (/^\s*type\b/.test(clause)) return []
   const entries = /\{([^}]*)\}/.exec(clause)?.[1]?.split(',') ?? []
   return entries

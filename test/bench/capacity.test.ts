@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { dayOf } from '../../bench/capacity/mixed-scenario.ts'
+import { buildDay } from '../../bench/capacity/mixed-scenario.ts'
 import { plan } from '../../bench/capacity/plan.ts'
 import type { Demand, Setup } from '../../bench/capacity/setup.ts'
 import { simulate } from '../../bench/capacity/simulation.ts'
@@ -90,7 +90,7 @@ suite('batches of a simulation', () => {
 suite('capacity plan', () => {
   test('keeps every resource at half of its time', () => {
     const read = { ...nothing, server: 0.1, postgres: 0.05 }
-    const requests = dayOf({
+    const requests = buildDay({
       read,
       refresh: { ...read, server: 0.5 },
       signIn: { ...read, hash: 11 },
@@ -102,7 +102,7 @@ suite('capacity plan', () => {
   })
 
   test('is made for 50 reads, 8 refreshes and a sign-in a day', () => {
-    const day = dayOf({ read: 'read', refresh: 'refresh', signIn: 'sign-in' })
+    const day = buildDay({ read: 'read', refresh: 'refresh', signIn: 'sign-in' })
     assert.deepEqual(
       Object.fromEntries(
         Object.entries(Object.groupBy(day, (one) => one)).map(([name, all]) => [name, all?.length]),

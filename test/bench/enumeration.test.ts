@@ -13,7 +13,7 @@ const users = 40
 suite('enumeration check', () => {
   test('finds no difference in a server that responds identically', async (t) => {
     const { target } = await fakeServer(t)
-    const findings = await enumerate(target, questionOf('verify'), await crowdOf(target))
+    const findings = await enumerate(target, findQuestion('verify'), await createSomeUsers(target))
     assert.deepEqual(
       findings.map(({ kind, differences, statuses }) => [kind, differences, statuses]),
       [
@@ -28,8 +28,8 @@ suite('enumeration check', () => {
     const { target } = await fakeServer(t, { leak: { sent: true } })
     const [finding, ...others] = await enumerate(
       target,
-      questionOf('sign-in'),
-      await crowdOf(target),
+      findQuestion('sign-in'),
+      await createSomeUsers(target),
     )
     assert.deepEqual([finding?.kind, finding?.alike, others], ['everyone', false, []])
     assert.match(finding?.differences[0] ?? '', /^known: 200 .*"sent":true/)
@@ -51,7 +51,7 @@ suite('enumeration check', () => {
 
   test('detects an additional field for known emails, and none for equal numbers', async (t) => {
     const { target } = await fakeServer(t, { leak: { sent: true } })
-    const findings = await enumerate(target, questionOf('otp'), await crowdOf(target))
+    const findings = await enumerate(target, findQuestion('otp'), await createSomeUsers(target))
     const [confirmed, banned, phoneOnly] = findings
     assert.deepEqual([confirmed?.alike, banned?.alike], [false, false])
     assert.match(confirmed?.differences[0] ?? '', /^known: 200 .*"sent":true/)
@@ -60,7 +60,7 @@ suite('enumeration check', () => {
 
   test('skips phones for questions about emails only', async (t) => {
     const { target } = await fakeServer(t)
-    const findings = await enumerate(target, questionOf('recover'), await crowdOf(target))
+    const findings = await enumerate(target, findQuestion('recover'), await createSomeUsers(target))
     assert.deepEqual(
       findings.map(({ kind }) => kind),
       ['confirmed', 'banned'],
@@ -71,7 +71,7 @@ suite('enumeration check', () => {
     const { target, state } = await fakeServer(t)
     const crowd = new Map([['confirmed', await createUsers(target, 'confirmed', users)]] as const)
     const before = state.requests
-    await enumerate(target, questionOf('put-user'), crowd)
+    await enumerate(target, findQuestion('put-user'), crowd)
     assert.equal(state.requests - before, 4 * users)
   })
 
@@ -124,13 +124,13 @@ suite('enumeration check', () => {
   })
 })
 
-function questionOf(name: string) {
+function findQuestion(name: string) {
   const question = questions.find((each) => each.name === name)
   assert.ok(question)
   return question
 }
 
-async function crowdOf(target: Target): Promise<EnumerationUsers> {
+async function createSomeUsers(target: Target): Promise<EnumerationUsers> {
   const some = ['confirmed', 'banned', 'phone-only'] as const
   const made = some.map(async (kind) => [kind, await createUsers(target, kind, users)] as const)
   return new Map(await Promise.all(made))

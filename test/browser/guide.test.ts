@@ -23,7 +23,7 @@ suite('the guide', { skip }, () => {
       }
       for (const link of ['operations#keys', 'sessions#devices', 'configuration#passwords']) {
         await open(link)
-        const top = Number(await page.evaluate(topOf(link.split('#')[1] ?? '')))
+        const top = Number(await page.evaluate(getTopScript(link.split('#')[1] ?? '')))
         assert.ok(top >= 8 && top < 40, `${link}: ${top}`)
       }
     })
@@ -48,4 +48,4 @@ suite('the guide', { skip }, () => {
 })
 
 /** A string, because this program knows no DOM. */
-const topOf = (id: string) => `document.getElementById('${id}')?.getBoundingClientRect().top`
+const getTopScript = (id: string) => `document.getElementById('${id}')?.getBoundingClientRect().top`

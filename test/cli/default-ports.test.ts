@@ -21,7 +21,7 @@ suite('default ports', () => {
   })
 
   test('the API listens on 8081 and metrics on 9100', async (t) => {
-    const taken = await takenOf(Object.values(ports))
+    const taken = await findTakenPorts(Object.values(ports))
     if (taken.length > 0) return t.skip(`another program has port ${taken.join(' and ')}`)
     const env = await settings(t)
     const { written, ended } = startCli(t, ['serve'], { cwd: tmpdir(), env })
@@ -56,7 +56,7 @@ async function settings(t: TestContext) {
   }
 }
 
-async function takenOf(expected: number[]): Promise<number[]> {
+async function findTakenPorts(expected: number[]): Promise<number[]> {
   const tries = expected.map(async (port) => ((await isFree(port)) ? [] : [port]))
   return (await Promise.all(tries)).flat()
 }

@@ -47,7 +47,7 @@ suite('command as first process of a container', () => {
       socket.on('error', () => {})
 
       const signalled = performance.now()
-      process.kill(way ? childOf(child.pid) : Number(child.pid), 'SIGTERM')
+      process.kill(way ? readChildPid(child.pid) : Number(child.pid), 'SIGTERM')
 
       const [code, signal] = await ended
       assert.deepEqual([code, signal], way ? [143, null] : [null, 'SIGTERM'])
@@ -57,6 +57,6 @@ suite('command as first process of a container', () => {
   }
 })
 
-function childOf(pid: number | undefined): number {
+function readChildPid(pid: number | undefined): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim())
 }

@@ -34,7 +34,7 @@ suite('shutdown', { concurrency: 2 }, () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     t.after(() => agent.destroy())
     assert.equal((await httpGet(`${server.url}/ready`, agent)).status, 200)
-    const lock = await lockOf(DATABASE_URL)
+    const lock = await lockUsers(DATABASE_URL)
     const signUp = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
     const response = fetch(`${server.url}/signup`, signUp)
     await until(() => lock.isWaitedFor())
@@ -82,10 +82,10 @@ suite('shutdown', { concurrency: 2 }, () => {
     const file = join(folder, 'auth.log')
     const logged = { AUTH_LOG_FILE: file, LOG_LEVEL: 'error' }
     const server = await startServerProcess(t, { ...logged, AUTH_WORKERS: '2' })
-    const first = workersOf(server.child)
+    const first = listWorkers(server.child)
     assert.equal(first.length, 2)
     process.kill(first[0] ?? 0, 'SIGKILL')
-    await until(() => workersOf(server.child).filter((pid) => !first.includes(pid)).length === 1)
+    await until(() => listWorkers(server.child).filter((pid) => !first.includes(pid)).length === 1)
     const died =
       /"worker":(\d),"pid":(\d+),.*"msg":"worker (\d) was killed by SIGKILL and will be replaced"/
     await until(async () => died.test(await readFile(file, 'utf8')))
@@ -95,7 +95,7 @@ suite('shutdown', { concurrency: 2 }, () => {
     await until(() => isReady(server.url))
     server.child.kill('SIGTERM')
     assert.equal(await server.ended, 0)
-    for (const pid of workersOf(server.child)) assert.throws(() => process.kill(pid, 0))
+    for (const pid of listWorkers(server.child)) assert.throws(() => process.kill(pid, 0))
   })
 
   test('a late reader of the log gets all lines, and a missing reader does not block the server', async (t) => {
@@ -163,7 +163,7 @@ suite('shutdown', { concurrency: 2 }, () => {
 })
 
 /** Blocks sign-ups. */
-async function lockOf(connectionString: string) {
+async function lockUsers(connectionString: string) {
   const client = new pg.Client({ connectionString })
   await client.connect()
   await client.query('begin; lock table auth.users in access exclusive mode')
@@ -193,7 +193,7 @@ function untilStopping(url: string, agent: Agent) {
   )
 }
 
-function workersOf({ pid }: ChildProcess): number[] {
+function listWorkers({ pid }: ChildProcess): number[] {
   try {
     const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     return list.trim().split(' ').filter(Boolean).map(Number)

@@ -18,8 +18,18 @@ import { site } from './world.ts'
 const experimental = { passkey: true, recoveryCodes: true }
 
 client('auth-js', async (world, walk, t) => {
-  const { url, serviceKey, nextEmail, nextCode, nextText, open, redirectOf, visit, idToken, totp } =
-    world
+  const {
+    url,
+    serviceKey,
+    nextEmail,
+    nextCode,
+    nextText,
+    open,
+    fetchRedirect,
+    visit,
+    idToken,
+    totp,
+  } = world
   const called = new Set<string>()
   const record = <Api extends object>(api: Api, name: string) => recording(api, name, called)
 
@@ -255,7 +265,7 @@ client('auth-js', async (world, walk, t) => {
     const renamed = ok(await customProviders.updateProvider('custom:plain', { name: 'Other' }))
     assert.equal(renamed.data?.name, 'Other')
     const { data } = ok(await newClient().signInWithOAuth({ provider: 'custom:plain' }))
-    assert.equal(new URL(await redirectOf(data.url ?? '')).host, 'id.example')
+    assert.equal(new URL(await fetchRedirect(data.url ?? '')).host, 'id.example')
     ok(await customProviders.deleteProvider('custom:plain'))
     const gone = await customProviders.getProvider('custom:plain')
     assert.equal(gone.error?.code, 'custom_provider_not_found')

@@ -99,7 +99,7 @@ suite('SDK documentation snippets', () => {
       .replaceAll(/'([\w.]+)@[\w.]+\.com'/g, (_, name: string) => `'${address(name)}'`)
     const email = /'([^']+@example\.com)'/.exec(code)?.[1] ?? address('reader')
     const isAdmin = method.startsWith('auth.admin')
-    const supabase = isAdmin ? admin : connect('anon', { flowType: flowOf(method) })
+    const supabase = isAdmin ? admin : connect('anon', { flowType: getFlowType(method) })
     const names: Record<string, unknown> = {
       supabase,
       email,
@@ -170,7 +170,7 @@ suite('SDK documentation snippets', () => {
   }
 })
 
-function flowOf(method: string) {
+function getFlowType(method: string) {
   return method === 'auth.exchangeCodeForSession' ? 'pkce' : 'implicit'
 }
 

@@ -17,13 +17,13 @@ const example = /@example (?<title>[^\n]*)\n(?<body>[\s\S]*?)(?=@example |@\w+ |
 
 export function documentedSnippets(): Snippet[] {
   return Object.entries(sources).flatMap(([file, api]) =>
-    [...declarationsOf(file).matchAll(comment)].flatMap(({ groups = {} }) =>
-      snippetsOf(groups.text ?? '', `${api}.${groups.name}`),
+    [...readDeclarations(file).matchAll(comment)].flatMap(({ groups = {} }) =>
+      extractSnippets(groups.text ?? '', `${api}.${groups.name}`),
     ),
   )
 }
 
-function snippetsOf(text: string, method: string): Snippet[] {
+function extractSnippets(text: string, method: string): Snippet[] {
   const plain = text.replaceAll(/^\s*\* ?/gm, '')
   return [...plain.matchAll(example)].flatMap(({ groups = {} }) => {
     const code = /```\w*\n([\s\S]*?)```/.exec(groups.body ?? '')?.[1]
@@ -31,7 +31,7 @@ function snippetsOf(text: string, method: string): Snippet[] {
   })
 }
 
-function declarationsOf(file: string): string {
+function readDeclarations(file: string): string {
   const entry = fileURLToPath(import.meta.resolve('@supabase/auth-js'))
   const folder = entry.slice(0, entry.lastIndexOf('/dist/'))
   return readFileSync(`${folder}/dist/module/${file}.d.ts`, 'utf8')

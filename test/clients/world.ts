@@ -66,7 +66,7 @@ export async function startWorld(t: TestContext, extraEnv: Record<string, string
 
   /** Where a mailed link leads in the end. */
   async function open(link: string): Promise<URL> {
-    return new URL(await redirectOf(link))
+    return new URL(await fetchRedirect(link))
   }
 
   /** From the address that the client gave to the provider and back, as a user new unless they are named. */
@@ -75,9 +75,9 @@ export async function startWorld(t: TestContext, extraEnv: Record<string, string
       new URL(address).searchParams.get('provider') === 'gitlab' ? 'gitlab' : 'github'
     describe(fakes, provider, who)
     const isOurs = new URL(address).origin === url
-    const there = isOurs ? await redirectOf(address) : address
-    const back = await redirectOf(withoutExtras(there))
-    return new URL(await redirectOf(`${url}/callback${new URL(back).search}`))
+    const there = isOurs ? await fetchRedirect(address) : address
+    const back = await fetchRedirect(withoutExtras(there))
+    return new URL(await fetchRedirect(`${url}/callback${new URL(back).search}`))
   }
 
   function newUser() {
@@ -102,7 +102,7 @@ export async function startWorld(t: TestContext, extraEnv: Record<string, string
     nextTokenHash,
     nextText,
     open,
-    redirectOf,
+    fetchRedirect,
     visit,
     idToken,
     totp: totpCode,
@@ -139,7 +139,7 @@ function withoutExtras(address: string): string {
   return url.href
 }
 
-async function redirectOf(address: string): Promise<string> {
+async function fetchRedirect(address: string): Promise<string> {
   const response = await fetch(address, { redirect: 'manual' })
   assert.ok([302, 303].includes(response.status), `${response.status} ${await response.text()}`)
   return response.headers.get('location') ?? ''

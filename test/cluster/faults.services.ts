@@ -16,7 +16,7 @@ const timeout = 10 * 60_000
 type Installation = Awaited<ReturnType<typeof startClusterInstallation>>
 
 /** Of a fault that is not `noticed`, no request fails. */
-function faultsOf(installation: Installation): (Fault & { noticed: boolean })[] {
+function listFaults(installation: Installation): (Fault & { noticed: boolean })[] {
   const { postgres, pooler, redis, restartServer } = installation
   return [
     { name: 'a server is killed and started', noticed: true, act: restartServer },
@@ -47,7 +47,7 @@ suite('faults of a cluster under load', { skip, timeout }, () => {
     const { postgres, load } = installation
     await postgres.replicateSynchronously()
     const seen: Observation[] = []
-    for (const { noticed, ...fault } of faultsOf(installation)) {
+    for (const { noticed, ...fault } of listFaults(installation)) {
       const observation = await observe(load, fault)
       seen.push(observation)
       const text = JSON.stringify(observation)

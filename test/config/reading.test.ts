@@ -124,12 +124,15 @@ suite('variable names', () => {
 
   test('notes an HTTP hook without a secret, not a database function', () => {
     const hook = { AUTH_HOOK_SEND_SMS_ENABLED: 'true' }
-    const noticesOf = (uri: string, more = {}) =>
+    const readNotices = (uri: string, more = {}) =>
       read({ ...hook, AUTH_HOOK_SEND_SMS_URI: uri, ...more }, true).notices
     const secret = `v1,whsec_${Buffer.alloc(32).toString('base64')}`
-    assert.match(String(noticesOf('https://hooks.test/')), /^AUTH_HOOK_SEND_SMS_SECRETS is not set/)
-    assert.deepEqual(noticesOf('https://hooks.test/', { AUTH_HOOK_SEND_SMS_SECRETS: secret }), [])
-    assert.deepEqual(noticesOf('pg-functions://postgres/public/send'), [])
+    assert.match(
+      String(readNotices('https://hooks.test/')),
+      /^AUTH_HOOK_SEND_SMS_SECRETS is not set/,
+    )
+    assert.deepEqual(readNotices('https://hooks.test/', { AUTH_HOOK_SEND_SMS_SECRETS: secret }), [])
+    assert.deepEqual(readNotices('pg-functions://postgres/public/send'), [])
   })
 
   test('suggests the nearest name for an unknown variable', () => {

@@ -19,7 +19,7 @@ const apple = {
 const appleKey = {
   AUTH_EXTERNAL_APPLE_TEAM_ID: 'team',
   AUTH_EXTERNAL_APPLE_KEY_ID: 'key',
-  AUTH_EXTERNAL_APPLE_PRIVATE_KEY: pemOf('P-256'),
+  AUTH_EXTERNAL_APPLE_PRIVATE_KEY: createPem('P-256'),
 }
 const acme = {
   AUTH_EXTERNAL_OIDC_ACME_ISSUER: 'https://id.acme.test',
@@ -76,7 +76,7 @@ const right: [string, Environment][] = [
   ['apple with a key for its secret', { ...apple, ...appleKey }],
   [
     'apple with a key in one line',
-    { ...apple, ...appleKey, AUTH_EXTERNAL_APPLE_PRIVATE_KEY: oneLine(pemOf('P-256')) },
+    { ...apple, ...appleKey, AUTH_EXTERNAL_APPLE_PRIVATE_KEY: oneLine(createPem('P-256')) },
   ],
   ['a named OpenID provider', acme],
   ['two named OpenID providers', { ...acme, ...renamed(acme, 'ACME', 'MY_OWN') }],
@@ -160,8 +160,8 @@ const wrong: Wrong[] = [
   ],
   ...Object.entries({
     'not a key': 'the content of the file',
-    'that is cut off': pemOf('P-256').slice(0, -60),
-    'of another curve': pemOf('P-384'),
+    'that is cut off': createPem('P-256').slice(0, -60),
+    'of another curve': createPem('P-384'),
   }).map(
     ([which, pem]): Wrong => [
       `apple with a key ${which}`,
@@ -351,7 +351,7 @@ function renamed(env: Environment, from: string, to: string): Environment {
   )
 }
 
-function pemOf(namedCurve: string): string {
+function createPem(namedCurve: string): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve })
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }

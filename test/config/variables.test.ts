@@ -146,10 +146,10 @@ const departures: Record<string, string> = {
 }
 
 const variables: Facts[] = [
-  ...rows.map((row) => factsOf(row, row[0])),
+  ...rows.map((row) => toFacts(row, row[0])),
   ...specifiedSettings.flatMap(({ name, aliases }) =>
     aliases.flatMap((alias) =>
-      rows.filter(([of]) => of === name).map((row) => factsOf(row, alias)),
+      rows.filter(([of]) => of === name).map((row) => toFacts(row, alias)),
     ),
   ),
 ]
@@ -210,7 +210,11 @@ function tryVariable(rows: Facts[]): void {
   const { name, setting, preset, wrong } = first
   test('is optional or required', () => {
     if (preset === required) assert.deepEqual(wrongVariables({ [setting]: '' }), [setting])
-    else assert.deepEqual(read({}).config[setting], preset === stated ? statedOf(setting) : preset)
+    else
+      assert.deepEqual(
+        read({}).config[setting],
+        preset === stated ? getStatedDefault(setting) : preset,
+      )
   })
 
   if (wrong === undefined) return
@@ -221,7 +225,7 @@ function tryVariable(rows: Facts[]): void {
 }
 
 /** The default in the specification's table: a number, a truth value or a list, else the text itself. */
-function statedOf(setting: string): unknown {
+function getStatedDefault(setting: string): unknown {
   const text = specifiedSettings.find(({ name }) => name === setting)?.default
   assert.ok(text !== undefined, setting)
   return /^(\d+|true|false|\[\])$/.test(text) ? JSON.parse(text) : text
@@ -250,7 +254,7 @@ function withCompanions(name: string, setting: string, text: string): Record<str
   }
 }
 
-function factsOf([setting, preset, text, value, wrong]: Row, name: string): Facts {
+function toFacts([setting, preset, text, value, wrong]: Row, name: string): Facts {
   const facts = { name, setting: setting as ConfigVariableName, preset, text, value }
   return wrong === undefined ? facts : { ...facts, wrong }
 }

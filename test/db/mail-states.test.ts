@@ -49,9 +49,9 @@ suite('email states', () => {
 
   const find = ({ id }: Attempt) =>
     db.selectFrom('postern_mail_messages').selectAll().where('id', '=', id).executeTakeFirst()
-  const stateOf = async (attempt: Attempt) => (await find(attempt))?.state
-  const jobOf = (id: Expression<string>) => sql`public.add_mail_job(${id})`
-  const jobsOf = async ({ id }: Attempt) =>
+  const findState = async (attempt: Attempt) => (await find(attempt))?.state
+  const addJob = (id: Expression<string>) => sql`public.add_mail_job(${id})`
+  const countJobs = async ({ id }: Attempt) =>
     (await sql`select from public.mail_jobs where id = ${id}`.execute(db)).rows.length
 
   const changes: Record<
@@ -69,7 +69,7 @@ suite('email states', () => {
       to: 'sent',
     },
     'outcome: postponed': {
-      change: (of) => requeueMailMessage(db, of, 'busy', jobOf, now),
+      change: (of) => requeueMailMessage(db, of, 'busy', addJob, now),
       from: ['sending'],
       to: 'queued',
     },
@@ -79,7 +79,7 @@ suite('email states', () => {
       to: 'dead',
     },
     'a retry by the operator': {
-      change: ({ id }) => requeueDeadMail(db, id, jobOf, now),
+      change: ({ id }) => requeueDeadMail(db, id, addJob, now),
       from: ['dead'],
       to: 'queued',
     },
@@ -95,8 +95,8 @@ suite('email states', () => {
         const one = await mail(state)
         await change(one)
         const isChanged = from.includes(state)
-        assert.equal(await stateOf(one), isChanged ? to : state, state)
-        assert.equal(await jobsOf(one), isChanged && to === 'queued' ? 1 : 0, state)
+        assert.equal(await findState(one), isChanged ? to : state, state)
+        assert.equal(await countJobs(one), isChanged && to === 'queued' ? 1 : 0, state)
       }
     })
   }
@@ -106,7 +106,7 @@ suite('email states', () => {
       if (!name.startsWith('word')) continue
       const { id } = await mail('sending')
       await change({ id, attempts: 1 })
-      assert.equal(await stateOf({ id, attempts: 1 }), 'sending', name)
+      assert.equal(await findState({ id, attempts: 1 }), 'sending', name)
     }
     const { id } = await mail('queued')
     assert.equal(await leaseEmail(db, { id, attempts: 1 }, now), undefined)
@@ -132,7 +132,7 @@ suite('email states', () => {
       now,
     )
     assert.ok(given.some(({ id }) => id === old.id))
-    const found = await Promise.all([old, recent, waiting].map(stateOf))
+    const found = await Promise.all([old, recent, waiting].map(findState))
     assert.deepEqual(found, ['dead', 'sending', 'queued'])
   })
 
@@ -149,9 +149,9 @@ suite('email states', () => {
     const emails = await Promise.all(
       rows.map(([state, attempts, minutes]) => mail(state, { attempts, updated_at: ago(minutes) })),
     )
-    await restoreMailJobs(db, overdue, jobOf)
+    await restoreMailJobs(db, overdue, addJob)
     assert.deepEqual(
-      await Promise.all(emails.map(jobsOf)),
+      await Promise.all(emails.map(countJobs)),
       rows.map(([, , , jobs]) => jobs),
     )
   })

@@ -229,12 +229,12 @@ suite('migrate', () => {
 suite('migrationState', () => {
   test('lists all migrations as pending for an empty database', async (t) => {
     const { url } = await emptyDatabase(t)
-    assert.deepEqual(await stateOf(t, url), { applied: [], pending: names, unknown: [] })
+    assert.deepEqual(await readState(t, url), { applied: [], pending: names, unknown: [] })
   })
 
   test('lists no pending migration for a migrated database', async (t) => {
     const { url } = await cloneDatabase(t)
-    assert.deepEqual(await stateOf(t, url), { applied: names, pending: [], unknown: [] })
+    assert.deepEqual(await readState(t, url), { applied: names, pending: [], unknown: [] })
   })
 })
 
@@ -275,7 +275,7 @@ async function linesOfHeldRun(url: string, locker: pg.Client): Promise<string[]>
   return lines
 }
 
-function stateOf(t: TestContext, url: string) {
+function readState(t: TestContext, url: string) {
   return migrationState(connected(t, url), 'auth')
 }
 

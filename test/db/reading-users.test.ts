@@ -92,7 +92,9 @@ suite('index use by user', () => {
       assert.ok(requested.length > 0, texts.join('\n'))
       for (const text of requested) {
         for (const size of sizes) {
-          const wide = scansOf(await planOf(app, text, size)).filter((scan) => !isSelective(scan))
+          const wide = findScans(await explainQuery(app, text, size)).filter(
+            (scan) => !isSelective(scan),
+          )
           assert.deepEqual(wide, [], text)
         }
       }
@@ -101,7 +103,7 @@ suite('index use by user', () => {
 })
 
 /** How Postgres would run a statement in tables of this size. */
-async function planOf(app: App, text: string, { reltuples, relpages }: Size): Promise<Node> {
+async function explainQuery(app: App, text: string, { reltuples, relpages }: Size): Promise<Node> {
   const trx = await app.db.startTransaction().execute()
   try {
     // It reckons with as many rows a page as it counted last.
@@ -120,9 +122,9 @@ async function planOf(app: App, text: string, { reltuples, relpages }: Size): Pr
   }
 }
 
-function scansOf(node: Node): Node[] {
+function findScans(node: Node): Node[] {
   const isScan = node['Node Type'].endsWith('Scan') && tables.includes(node['Relation Name'] ?? '')
-  return [...(isScan ? [node] : []), ...(node.Plans ?? []).flatMap(scansOf)]
+  return [...(isScan ? [node] : []), ...(node.Plans ?? []).flatMap(findScans)]
 }
 
 /** A bitmap's condition is that of the indexes below it. */

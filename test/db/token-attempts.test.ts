@@ -45,7 +45,7 @@ suite('failed code attempt', () => {
     await sendCode(app, id, email)
     const [token] = await attemptAt(app, email)
     assert.equal(token?.user_id, id)
-    assert.equal(await failuresOf(app, id), 1)
+    assert.equal(await countFailures(app, id), 1)
   })
 
   test('ignores a code sent after the locks were taken', async () => {
@@ -53,11 +53,11 @@ suite('failed code attempt', () => {
     const email = newAddress()
     const { id } = await adminCreatedUser(app, { email })
     assert.deepEqual(await attemptAt(app, email, () => sendCode(app, id, email)), [])
-    assert.equal(await failuresOf(app, id), 0)
+    assert.equal(await countFailures(app, id), 0)
   })
 })
 
-async function failuresOf({ db }: App, userId: string): Promise<number> {
+async function countFailures({ db }: App, userId: string): Promise<number> {
   const { failed_attempts } = await db
     .selectFrom('postern_one_time_tokens')
     .innerJoin('one_time_tokens', 'id', 'token_id')

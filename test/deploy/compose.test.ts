@@ -82,13 +82,16 @@ suite('docker-compose.yml', () => {
         // An empty value removes a password of .env meant for other services.
         assert.ok(value === '' || knownNames.has(variable), variable)
       }
-      const config = configOf(name, secrets)
+      const config = readComposeConfig(name, secrets)
       assert.match(config.DATABASE_URL, new RegExp(`//postern:${secrets.POSTERN_PASSWORD}@`))
     })
   }
 
   test('uses the port the server listens on in image, load balancer and other services', (t) => {
-    const { PORT, OTEL_EXPORTER_PROMETHEUS_PORT } = configOf('postern', makeSecrets(newFolder(t)))
+    const { PORT, OTEL_EXPORTER_PROMETHEUS_PORT } = readComposeConfig(
+      'postern',
+      makeSecrets(newFolder(t)),
+    )
     const [, exposed = ''] = /^EXPOSE (.*)$/m.exec(dockerfile) ?? []
     assert.deepEqual(exposed.split(' ').map(Number), [PORT, OTEL_EXPORTER_PROMETHEUS_PORT])
     assert.match(dockerfile, new RegExp(`GOTRUE_API_PORT \\|\\| ${PORT}}`))
@@ -132,7 +135,7 @@ suite('docs/deploying.md', () => {
 suite('server containers', () => {
   test('have a stop grace period longer than the shutdown', (t) => {
     for (const [name, { stop_grace_period = '' }] of servers) {
-      const { AUTH_SHUTDOWN_DELAY } = configOf(name, makeSecrets(newFolder(t)))
+      const { AUTH_SHUTDOWN_DELAY } = readComposeConfig(name, makeSecrets(newFolder(t)))
       assert.ok(parseDuration(stop_grace_period) > AUTH_SHUTDOWN_DELAY + 60, name)
     }
   })
@@ -140,7 +143,7 @@ suite('server containers', () => {
   test('are reached at the port in links, alone and behind the load balancer', (t) => {
     const secrets = makeSecrets(newFolder(t))
     for (const [name] of servers) {
-      const { port } = new URL(configOf(name, secrets).AUTH_API_EXTERNAL_URL)
+      const { port } = new URL(readComposeConfig(name, secrets).AUTH_API_EXTERNAL_URL)
       const { ports = [] } = services[name === 'replica' ? 'balancer' : name] ?? {}
       assert.ok(
         ports.some((published) => published.startsWith(`127.0.0.1:${port}:`)),
@@ -153,7 +156,9 @@ suite('server containers', () => {
     const secrets = makeSecrets(newFolder(t))
     const describeEnv = (env: NodeJS.Dict<string>) => {
       const notices: string[] = []
-      const config = configOf('postern', { ...secrets, ...env }, (one) => notices.push(one))
+      const config = readComposeConfig('postern', { ...secrets, ...env }, (one) =>
+        notices.push(one),
+      )
       return { port: config.AUTH_SMTP_PORT, words: notices.join() }
     }
     assert.match(describeEnv({}).words, /AUTH_SMTP_HOST is not set/)
@@ -173,7 +178,7 @@ suite('server containers', () => {
         (name) => services[name]?.networks?.default?.ipv4_address ?? '',
       )
       for (const [name] of servers) {
-        const config = configOf(name, env)
+        const config = readComposeConfig(name, env)
         assert.equal(config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED, true, name)
         assert.deepEqual(config.AUTH_TRUSTED_PROXIES, proxies)
       }
@@ -213,7 +218,7 @@ suite('server containers', () => {
         assert.equal(isChanged, !(variable in fixed), variable)
       }
       const other = { ...secrets, AUTH_PASSWORD_MIN_LENGTH: '12', POSTERN_PORT: '9000' }
-      assert.equal(configOf(name, other).AUTH_PASSWORD_MIN_LENGTH, 12)
+      assert.equal(readComposeConfig(name, other).AUTH_PASSWORD_MIN_LENGTH, 12)
       const published = composeWith(other).services[name === 'replica' ? 'balancer' : name]?.ports
       assert.match(published?.[0] ?? '', /^127\.0\.0\.1:9000:/)
     })
@@ -221,7 +226,7 @@ suite('server containers', () => {
 })
 
 /** Of a server started by docker compose with this .env. */
-function configOf(
+function readComposeConfig(
   name: string,
   env: NodeJS.Dict<string>,
   warn: (notice: string) => void = () => {},

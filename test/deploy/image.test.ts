@@ -84,7 +84,7 @@ suite('image files', () => {
       const [stripped, source] = [image, root].map((folder) =>
         readFileSync(join(folder, name), 'utf8').split('\n'),
       )
-      assert.deepEqual(stripped?.map(lengthOf), source?.map(lengthOf), name)
+      assert.deepEqual(stripped?.map(getLength), source?.map(getLength), name)
     }
   })
 
@@ -114,4 +114,4 @@ suite('image files', () => {
   }
 })
 
-const lengthOf = (line: string) => line.length
+const getLength = (line: string) => line.length

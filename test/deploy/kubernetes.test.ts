@@ -60,13 +60,13 @@ suite('deploy/kubernetes', () => {
 
   test('contains no unknown field', (t) => {
     assert.equal(
-      unknownFieldsOf(t, (file) => read(file)),
+      findUnknownFields(t, (file) => read(file)),
       '',
     )
   })
 
   test('detects an unknown field', (t) => {
-    const wrong = unknownFieldsOf(t, (file) => {
+    const wrong = findUnknownFields(t, (file) => {
       const object = read(file)
       if (file === 'deployment.yaml') object.spec.template.spec.containers[0].readynessProbe = {}
       return object
@@ -93,7 +93,7 @@ suite('deploy/kubernetes', () => {
     ]) {
       assert.deepEqual(selected, labels)
     }
-    const { ports = [], ...container } = containerOf(deployment)
+    const { ports = [], ...container } = getContainer(deployment)
     const named = Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort]))
     assert.deepEqual(named, { http: variables.PORT.default, metrics: 9100 })
     assert.equal(service.spec?.ports?.[0]?.targetPort, 'http')
@@ -124,7 +124,7 @@ suite('deploy/kubernetes', () => {
     assert.ok(
       Number(pod?.terminationGracePeriodSeconds) > config.AUTH_SHUTDOWN_DELAY + maxEmailLength,
     )
-    const probe = containerOf(deployment).readinessProbe
+    const probe = getContainer(deployment).readinessProbe
     const seenAfter = Number(probe?.periodSeconds) * Number(probe?.failureThreshold)
     assert.ok(config.AUTH_SHUTDOWN_DELAY > seenAfter, 'it stops before it is seen to')
   })
@@ -135,7 +135,7 @@ suite('deploy/kubernetes', () => {
     assert.equal(pod?.automountServiceAccountToken, false)
     // POSTERN_PORT and the like, of every Service, would be among the variables.
     assert.equal(pod?.enableServiceLinks, false)
-    const { securityContext, volumeMounts } = containerOf(deployment)
+    const { securityContext, volumeMounts } = getContainer(deployment)
     assert.equal(securityContext?.readOnlyRootFilesystem, true)
     assert.deepEqual(securityContext?.capabilities?.drop, ['ALL'])
     assert.deepEqual(
@@ -145,12 +145,12 @@ suite('deploy/kubernetes', () => {
   })
 })
 
-function containerOf({ spec }: IDeployment) {
+function getContainer({ spec }: IDeployment) {
   return spec?.template.spec?.containers[0] ?? assert.fail('no container')
 }
 
 /** Of the files of the folder; `objectIn` reads one. */
-function unknownFieldsOf(t: TestContext, objectIn: (file: string) => unknown): string {
+function findUnknownFields(t: TestContext, objectIn: (file: string) => unknown): string {
   const entries = Object.entries(objects)
   return unknownFields(
     t,

@@ -41,20 +41,20 @@ suite('deploy/systemd/postern.service', () => {
   test('starts the command of the container', () => {
     const [, command = ''] =
       /^CMD (\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
-    assert.deepEqual(paramsOf('ExecStart'), [`/usr/bin/${JSON.parse(command).join(' ')}`])
+    assert.deepEqual(readDirective('ExecStart'), [`/usr/bin/${JSON.parse(command).join(' ')}`])
   })
 
   test('serves from its folder and variables, reopens its log and exits with 0', async (t) => {
     const { folder, here } = install(t)
     const AUTH_LOG_FILE = join(folder, 'auth.log')
-    const command = here(paramsOf('ExecStart')[0] ?? '').split(' ')
+    const command = here(readDirective('ExecStart')[0] ?? '').split(' ')
     const { child, ended } = await startByHand(t, command, {
-      cwd: here(paramsOf('WorkingDirectory')[0] ?? ''),
+      cwd: here(readDirective('WorkingDirectory')[0] ?? ''),
       env: { AUTH_LOG_FILE, ...unitEnvironment(folder) },
     })
 
     renameSync(AUTH_LOG_FILE, `${AUTH_LOG_FILE}.1`)
-    child.kill(signalOf('ExecReload'))
+    child.kill(readSignal('ExecReload'))
     await until(() => existsSync(AUTH_LOG_FILE))
     // The default stop signal unless KillSignal is set.
     assert.doesNotMatch(unit, /^KillSignal/m)
@@ -63,7 +63,7 @@ suite('deploy/systemd/postern.service', () => {
   })
 
   test('waits longer than a shutdown may take', () => {
-    assert.ok(Number(paramsOf('TimeoutStopSec')[0]) > 65)
+    assert.ok(Number(readDirective('TimeoutStopSec')[0]) > 65)
   })
 })
 
@@ -77,7 +77,7 @@ function install(t: TestContext) {
   return { folder, here }
 }
 
-function paramsOf(name: string): string[] {
+function readDirective(name: string): string[] {
   return [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
 }
 
@@ -85,12 +85,14 @@ function paramsOf(name: string): string[] {
 function unitEnvironment(folder: string): Record<string, string> {
   const cache = join(folder, 'cache')
   mkdirSync(cache)
-  const pairs = paramsOf('Environment').flatMap((line) => line.replaceAll('%C', cache).split(' '))
+  const pairs = readDirective('Environment').flatMap((line) =>
+    line.replaceAll('%C', cache).split(' '),
+  )
   return Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/, 2)))
 }
 
-function signalOf(name: string): NodeJS.Signals {
-  const [, signal = ''] = /\/bin\/kill -(\w+) \$MAINPID/.exec(paramsOf(name)[0] ?? '') ?? []
+function readSignal(name: string): NodeJS.Signals {
+  const [, signal = ''] = /\/bin\/kill -(\w+) \$MAINPID/.exec(readDirective(name)[0] ?? '') ?? []
   return `SIG${signal}` as NodeJS.Signals
 }
 

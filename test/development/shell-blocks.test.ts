@@ -39,13 +39,13 @@ set -o pipefail
 suite('runnable shell blocks', () => {
   test('are on these pages only', () => {
     const marked = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: root })
-    const withBlocks = marked.filter((page) => blocksOf(page).length > 0)
+    const withBlocks = marked.filter((page) => readBlocks(page).length > 0)
     assert.deepEqual(withBlocks.toSorted(), Object.keys(pages).toSorted())
   })
 
   for (const [page, env] of Object.entries(pages)) {
     test(`runs the shell blocks of ${page} without errors`, async (t) => {
-      const blocks = blocksOf(page)
+      const blocks = readBlocks(page)
       assert.ok(blocks.length > 0)
       const folder = newProject(t)
       const { url, started } = await startDev(t, folder, { env })
@@ -61,7 +61,7 @@ suite('runnable shell blocks', () => {
   }
 })
 
-function blocksOf(page: string): string[] {
+function readBlocks(page: string): string[] {
   const text = readFileSync(join(root, page), 'utf8')
   return [...text.matchAll(/^( *)```sh run\n([\s\S]*?)^\1```$/gm)].map(
     ([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),

@@ -12,14 +12,14 @@ suite('docs/architecture.md', () => {
   for (const folder of ['modules', 'routes', 'plugins']) {
     test(`lists every folder of ${folder}/ in its layout`, () => {
       assert.deepEqual(
-        foldersOf(folder).filter((name) => !words(layout).includes(name)),
+        listFolders(folder).filter((name) => !words(layout).includes(name)),
         [],
       )
     })
   }
 
   test('names only files and folders that exist', () => {
-    const tops = new Set(foldersOf('.'))
+    const tops = new Set(listFolders('.'))
     const paths = [...page.matchAll(/`([\w./-]+)`/g)].map(([, path = '']) => path)
     const named = paths.filter((path) => path.includes('/') && tops.has(path.split('/')[0] ?? ''))
     assert.ok(named.length > 50)
@@ -30,7 +30,7 @@ suite('docs/architecture.md', () => {
   })
 })
 
-function foldersOf(folder: string): string[] {
+function listFolders(folder: string): string[] {
   const entries = readdirSync(join(root, folder), { withFileTypes: true })
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }

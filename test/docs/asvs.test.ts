@@ -111,7 +111,7 @@ function wrongCitations(rows: readonly Row[]): string[] {
   const evidence = { titles: {}, textWillDo: true }
   return rows.flatMap(({ what, shown }) => {
     const [pages, tests] = [parts(shown, true), parts(shown, false)]
-    const missing = pages.filter((link) => !existsSync(join(docs, 'security', pathOf(link))))
+    const missing = pages.filter((link) => !existsSync(join(docs, 'security', getPath(link))))
     const cited = tests.length === 0 ? [] : parseRows(`| ${what} | ${tests.join('<br>')} |`)
     return [...missing, ...findProblems(cited, [], evidence)]
   })
@@ -122,4 +122,4 @@ function parts(shown: string, isLink: boolean): string[] {
   return shown.split('<br>').filter((part) => part !== '' && part.startsWith('[') === isLink)
 }
 
-const pathOf = (link: string) => /\]\(([^)#]+)/.exec(link)?.[1] ?? link
+const getPath = (link: string) => /\]\(([^)#]+)/.exec(link)?.[1] ?? link

@@ -125,18 +125,18 @@ async function walk(world: World, site: Site): Promise<void> {
 }
 
 /** "to" and the place, or what the page says. */
-async function outcomeOf(work: () => unknown): Promise<string> {
+async function describeOutcome(work: () => unknown): Promise<string> {
   try {
     const value = await work()
     const { location, message = JSON.stringify(value) } = Object(value)
-    return location === undefined ? message : placeOf(location)
+    return location === undefined ? message : toRelativeUrl(location)
   } catch (error) {
     const { location, message } = Object(error)
-    return location === undefined ? message : placeOf(location)
+    return location === undefined ? message : toRelativeUrl(location)
   }
 }
 
-function placeOf(location: string): string {
+function toRelativeUrl(location: string): string {
   const { pathname, searchParams } = new URL(location, 'http://localhost')
   const message = searchParams.get('message')
   if (message !== null) return message
@@ -175,16 +175,16 @@ async function nextSite(t: Parameters<typeof importGuide>[0]): Promise<Site> {
   const act = (action: Action, fields: Record<string, string> = {}) => {
     const form = new FormData()
     for (const [name, value] of Object.entries(fields)) form.set(name, value)
-    return outcomeOf(() => action(form))
+    return describeOutcome(() => action(form))
   }
   return {
     signUp: (email) => act(actions.signUp, { email, password }),
     signIn: (email, password) => act(actions.signIn, { email, password }),
     provider: (provider) => act(actions.signInWithProvider, { provider }),
-    callback: (url) => outcomeOf(() => callback.GET(stub.createNextRequest(url.href))),
+    callback: (url) => describeOutcome(() => callback.GET(stub.createNextRequest(url.href))),
     async home() {
       await proxy.proxy(stub.createNextRequest('http://localhost:3000/'))
-      return outcomeOf(() => stub.render(home))
+      return describeOutcome(() => stub.render(home))
     },
     signOut: () => act(actions.signOut),
     cookies: stub.jar,
@@ -209,7 +209,9 @@ async function svelteKitSite(t: Parameters<typeof importGuide>[0]): Promise<Site
   })
   const origin = 'http://localhost:5173'
   const request = (handler: Handler, url = `${origin}/login`, form = {}) =>
-    outcomeOf(() => hooks.handle({ event: stub.createRequestEvent(url, form), resolve: handler }))
+    describeOutcome(() =>
+      hooks.handle({ event: stub.createRequestEvent(url, form), resolve: handler }),
+    )
   const { actions } = login
   return {
     signUp: (email) => request(actions.signUp, undefined, { email, password }),
@@ -243,7 +245,7 @@ async function nuxtSite(t: Parameters<typeof importGuide>[0]): Promise<Site> {
   assert.deepEqual(config.runtimeConfig, { authUrl: 'http://127.0.0.1:8081' })
   const origin = 'http://localhost:3000'
   const request = (handler: Handler, url = `${origin}/api`, body = {}) =>
-    outcomeOf(() => handler({ url, body }))
+    describeOutcome(() => handler({ url, body }))
   return {
     signUp: (email) => request(handlers.signUp, undefined, { email, password }),
     async signIn(email, password) {

@@ -10,18 +10,18 @@ const pages = ['README.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: r
 suite('documentation links', () => {
   for (const page of pages) {
     test(`links of ${page} lead to existing files and headings`, () => {
-      const broken = linksOf(page).filter((link) => !leadsSomewhere(page, link))
+      const broken = readLinks(page).filter((link) => !leadsSomewhere(page, link))
       assert.deepEqual(broken, [])
     })
   }
 
   test('the README links the documentation', () => {
-    assert.ok(linksOf('README.md').includes('docs/configuration.md'))
+    assert.ok(readLinks('README.md').includes('docs/configuration.md'))
   })
 })
 
 /** Those within the repository. */
-function linksOf(page: string): string[] {
+function readLinks(page: string): string[] {
   const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
   return links.filter((link) => !/^[a-z]+:/.test(link))
 }
@@ -30,11 +30,11 @@ function leadsSomewhere(page: string, link: string): boolean {
   const [path = '', heading] = link.split('#')
   const target = path === '' ? page : join(dirname(page), path)
   if (!existsSync(join(root, target))) return false
-  return heading === undefined || anchorsOf(target).includes(heading)
+  return heading === undefined || readAnchors(target).includes(heading)
 }
 
 /** As GitHub creates them. */
-function anchorsOf(page: string): string[] {
+function readAnchors(page: string): string[] {
   const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
   return headings.map((heading) =>
     heading

@@ -19,19 +19,19 @@ const document = new URL('../../docs/mfa.md', import.meta.url)
 
 suite('docs/mfa.md', () => {
   test('restricts a table to aal2 sessions', async (t) => {
-    const { app, rowsOf } = await setUp(t)
+    const { app, countRows } = await setUp(t)
     const before = await signUpUser(app)
-    assert.equal(await rowsOf('payments', before), 0)
+    assert.equal(await countRows('payments', before), 0)
     const session = await stepUp(app, before, await addTotp(app, before))
-    assert.equal(await rowsOf('payments', session), 1)
+    assert.equal(await countRows('payments', session), 1)
   })
 
   test('restricts a table for users with a factor only', async (t) => {
-    const { app, rowsOf } = await setUp(t)
-    assert.equal(await rowsOf('letters', await signUpUser(app)), 1)
+    const { app, countRows } = await setUp(t)
+    assert.equal(await countRows('letters', await signUpUser(app)), 1)
     const { email, session } = await userWithTotp(app)
-    assert.equal(await rowsOf('letters', session), 1)
-    assert.equal(await rowsOf('letters', await signedIn(app, email)), 0)
+    assert.equal(await countRows('letters', session), 1)
+    assert.equal(await countRows('letters', await signedIn(app, email)), 0)
   })
 })
 
@@ -51,7 +51,7 @@ async function setUp(t: TestContext) {
   for (const [, sql = ''] of text.matchAll(/```sql\n([\s\S]*?)```/g)) await client.query(sql)
 
   /** Like a database REST layer: the role and the claims of the token for one transaction. */
-  async function rowsOf(
+  async function countRows(
     table: string,
     session: Parameters<typeof tokenClaims>[0],
   ): Promise<number> {
@@ -64,5 +64,5 @@ async function setUp(t: TestContext) {
     return rows.length
   }
 
-  return { app, rowsOf }
+  return { app, countRows }
 }

@@ -41,7 +41,7 @@ suite('docs/oauth-clients', () => {
     test(`${page}: its command creates a client, and its addresses exist`, async (t) => {
       const { app, create } = await open(t)
       const text = readFileSync(`${folder}/${page}`, 'utf8')
-      for (const command of commandsOf(text)) await create(command)
+      for (const command of extractCommands(text)) await create(command)
       const metadata = (await app.inject('/.well-known/openid-configuration')).json()
       const known = [issuer, ...Object.values(metadata)].map(String)
       const named = text.match(/https:\/\/auth\.example\.com[^\s"'`)]*/g) ?? []
@@ -56,13 +56,13 @@ suite('docs/oauth-clients', () => {
       const { app, create } = await open(t)
       const text = readFileSync(`${folder}/${page}`, 'utf8')
       assert.ok(text.includes(program.scope))
-      const [command = ''] = commandsOf(text)
+      const [command = ''] = extractCommands(text)
       await signIn(app, await create(command), program)
     })
   }
 })
 
-const commandsOf = (text: string) =>
+const extractCommands = (text: string) =>
   [...text.matchAll(/^npm run clients -- (.+)$/gm)].map(([, args = '']) => args)
 
 async function open(t: Parameters<typeof build>[0]) {

@@ -23,7 +23,7 @@ suite('racing requests', () => {
       { 200: 12 },
     )
     assert.equal(new Set(responses.map((each) => each.json().refresh_token)).size, 1)
-    assert.equal(await counterOf(app, user.id), 1)
+    assert.equal(await findCounter(app, user.id), 1)
     assert.equal(await countRefreshes(app, user.id), 1)
     assert.equal((await refresh(app, responses[0]?.json().refresh_token)).statusCode, 200)
   })
@@ -122,9 +122,9 @@ function times<T>(count: number, act: () => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, act))
 }
 
-function countBy<T>(values: T[], keyOf: (value: T) => number): Record<number, number> {
+function countBy<T>(values: T[], getKey: (value: T) => number): Record<number, number> {
   const counts: Record<number, number> = {}
-  for (const value of values) counts[keyOf(value)] = (counts[keyOf(value)] ?? 0) + 1
+  for (const value of values) counts[getKey(value)] = (counts[getKey(value)] ?? 0) + 1
   return counts
 }
 
@@ -136,7 +136,7 @@ function sessionRow(app: App, id: string) {
     .executeTakeFirstOrThrow()
 }
 
-async function counterOf(app: App, userId: string) {
+async function findCounter(app: App, userId: string) {
   const { refresh_token_counter } = await app.db
     .selectFrom('sessions')
     .select('refresh_token_counter')

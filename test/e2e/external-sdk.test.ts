@@ -97,9 +97,9 @@ async function start(t: TestContext) {
 
   /** The browser: to the provider, back to the server, and to the site with a code. */
   async function visit(started: string): Promise<string> {
-    const toProvider = new URL(started).origin === url ? await redirectOf(started) : started
-    const back = await redirectOf(withoutTarget(toProvider))
-    const toSite = await redirectOf(`${url}/callback${new URL(back).search}`)
+    const toProvider = new URL(started).origin === url ? await fetchRedirect(started) : started
+    const back = await fetchRedirect(withoutTarget(toProvider))
+    const toSite = await fetchRedirect(`${url}/callback${new URL(back).search}`)
     const code = new URL(toSite).searchParams.get('code')
     assert.ok(code, toSite)
     return code
@@ -115,7 +115,7 @@ function withoutTarget(address: string): string {
   return url.href
 }
 
-async function redirectOf(address: string): Promise<string> {
+async function fetchRedirect(address: string): Promise<string> {
   const response = await fetch(address, { redirect: 'manual' })
   assert.equal(response.status, 302, await response.text())
   return response.headers.get('location') ?? ''

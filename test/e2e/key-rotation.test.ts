@@ -18,7 +18,7 @@ const tickSeconds = 15
 /** `cache-control: max-age` of the key set as verifiers use it; compared with the header below. */
 const cacheSeconds = 600
 
-const kidOf = (token: string) => decodeProtectedHeader(token).kid
+const getKid = (token: string) => decodeProtectedHeader(token).kid
 const rejected = { status: 403, error_code: 'bad_jwt' }
 
 suite('key rotation', () => {
@@ -28,7 +28,7 @@ suite('key rotation', () => {
     const users = await Promise.all(apps.map(signUpUser))
     const [one] = apps
     const email = users[0]?.email ?? ''
-    const oldKid = kidOf(users[0]?.access_token ?? '')
+    const oldKid = getKid(users[0]?.access_token ?? '')
 
     const load = startLoad({
       urls,
@@ -45,11 +45,11 @@ suite('key rotation', () => {
     await load.stop()
 
     assert.deepEqual(load.failures, [])
-    assert.equal(kidOf(old), oldKid, 'before every cache has expired, the old key signs')
+    assert.equal(getKid(old), oldKid, 'before every cache has expired, the old key signs')
     t.diagnostic(JSON.stringify(load.done))
     for (const app of apps) {
       const { access_token } = await signedIn(app, email)
-      assert.equal(kidOf(access_token), newKid, 'the new key signs at every replica')
+      assert.equal(getKid(access_token), newKid, 'the new key signs at every replica')
     }
     const { exp = 0 } = decodeJwt(old)
     await clock.goTo(exp - 1)
@@ -76,14 +76,14 @@ suite('key rotation', () => {
     for (const url of urls) assert.equal((await whoAmI(url, token)).status, 200)
     for (const verify of verifiers) await verify(token, new Date())
 
-    const kid = kidOf(token)
+    const kid = getKid(token)
     await adminCall<Keys>(one, 'POST', '/admin/keys', { action: 'revoke', kid })
 
     assert.deepEqual(await whoAmI(urls[0], token), rejected)
     await within(async () => (await whoAmI(urls[1], token)).status === 403)
     const refreshed = await refresh(two, user.refresh_token)
     const fresh = refreshed.json().access_token
-    assert.notEqual(kidOf(fresh), kid)
+    assert.notEqual(getKid(fresh), kid)
     for (const url of urls) assert.equal((await whoAmI(url, fresh)).status, 200)
     await clock.goTo(clock.now() + cacheSeconds + 1)
     for (const verify of verifiers) {

@@ -56,17 +56,17 @@ suite('language of emails and pages', () => {
   }
 
   test('warns about a default locale without texts', async (t) => {
-    const warningsOf = async (env: Record<string, string>) => {
+    const collectWarnings = async (env: Record<string, string>) => {
       const lines: string[] = []
       await build(t, { lines, env })
       return lines.filter((line) => line.includes('AUTH_DEFAULT_LOCALE'))
     }
-    const [line = '', ...more] = await warningsOf({ AUTH_DEFAULT_LOCALE: 'sv' })
+    const [line = '', ...more] = await collectWarnings({ AUTH_DEFAULT_LOCALE: 'sv' })
     assert.match(line, /AUTH_DEFAULT_LOCALE is sv, which has no messages/)
     assert.deepEqual(more, [])
-    assert.deepEqual(await warningsOf({ AUTH_DEFAULT_LOCALE: 'de-AT' }), [])
+    assert.deepEqual(await collectWarnings({ AUTH_DEFAULT_LOCALE: 'de-AT' }), [])
     const own = { AUTH_MAILER_SUBJECTS_INVITE_SV: 'Välkommen' }
-    assert.deepEqual(await warningsOf({ AUTH_DEFAULT_LOCALE: 'sv', ...own }), [])
+    assert.deepEqual(await collectWarnings({ AUTH_DEFAULT_LOCALE: 'sv', ...own }), [])
   })
 
   test('is kept in the queue for emails sent by a worker', async () => {

@@ -42,7 +42,7 @@ test('a B2B product: create, verify a domain, invite, sign in by SSO, provision 
   await ok(app, owner, `POST ${path}/domains/${domain.id}/verify`)
   await ok(app, owner, `PUT ${path}`, { joining: { domain: 'automatic' } })
   const colleague = await userWith(app, 'colleague@acme.example')
-  assert.deepEqual(await organizationsOf(app, colleague), [[organization.id, 'member']])
+  assert.deepEqual(await listOrganizations(app, colleague), [[organization.id, 'member']])
 
   // A freelancer with an address of another domain is invited, with a role of the organization.
   const editor = { name: 'editor', permissions: ['todos:write'] }
@@ -65,7 +65,7 @@ test('a B2B product: create, verify a domain, invite, sign in by SSO, provision 
     role_mapping: [{ attribute: 'groups', value: 'it', role: 'admin' }],
   })
   const employee = await ssoSignIn(app, idp, 'grace', ['it'])
-  assert.deepEqual(await organizationsOf(app, employee), [[organization.id, 'admin']])
+  assert.deepEqual(await listOrganizations(app, employee), [[organization.id, 'admin']])
 
   // Their directory provisions a colleague at the same provider, who then signs in with it as the same user.
   const scim = await newClient(app, { sso_provider_id: idp.id, organization_id: organization.id })
@@ -75,7 +75,7 @@ test('a B2B product: create, verify a domain, invite, sign in by SSO, provision 
   })
   const heidi = await ssoSignIn(app, idp, 'heidi', ['staff'])
   assert.equal(heidi.user.id, (await findScimAccount(app, provisioned.id)).user_id)
-  assert.deepEqual(await organizationsOf(app, heidi), [[organization.id, 'member']])
+  assert.deepEqual(await listOrganizations(app, heidi), [[organization.id, 'member']])
   const claimsOfHeidi = await claimsAt(app, heidi, organization.id)
 
   // Each tenant sees its rows only.
@@ -100,7 +100,7 @@ test('a B2B product: create, verify a domain, invite, sign in by SSO, provision 
   assert.deepEqual(await isMember(sql, claimsOfHeidi, organization.id), false)
   assert.equal((await scim.send('DELETE', `/Users/${provisioned.id}`)).statusCode, 204)
   assert.equal(await findMemberRole(app, organization.id, heidi.user.id), undefined)
-  assert.deepEqual(await organizationsOf(app, employee), [[organization.id, 'admin']])
+  assert.deepEqual(await listOrganizations(app, employee), [[organization.id, 'admin']])
 })
 
 suite('policies of examples/organizations/todos.sql', () => {
@@ -253,7 +253,7 @@ async function userWith(app: App, email: string): Promise<Session> {
   return (await signedInAdminCreatedUser(app, email)).session
 }
 
-async function organizationsOf(app: App, session: Session) {
+async function listOrganizations(app: App, session: Session) {
   interface List {
     organizations: { id: string; role: string }[]
   }

@@ -41,7 +41,7 @@ suite('row-level security', () => {
   })
 
   test('the SQL functions return the claims of the token', async (t) => {
-    const { app, as, claimsOf } = await layer(t)
+    const { app, as, verifyClaims } = await layer(t)
     const { access_token, user, email } = await signUpUser(app)
     const text = `select auth.uid() as uid, auth.role() as role, auth.email() as email, auth.jwt() as jwt`
 
@@ -51,7 +51,7 @@ suite('row-level security', () => {
       uid: user.id,
       role: 'authenticated',
       email,
-      jwt: await claimsOf(access_token),
+      jwt: await verifyClaims(access_token),
     })
   })
 
@@ -101,13 +101,13 @@ async function layer(t: TestContext) {
   const jwks = createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`))
   await client.query(notes)
 
-  async function claimsOf(token: string): Promise<JWTPayload> {
+  async function verifyClaims(token: string): Promise<JWTPayload> {
     return (await jwtVerify(token, jwks)).payload
   }
 
   /** One request of the layer: a transaction in the token’s role with its claims. */
   async function as(token: string, text: string): Promise<pg.QueryResult> {
-    const claims = await claimsOf(token)
+    const claims = await verifyClaims(token)
     await client.query('begin')
     try {
       await client.query(`select set_config('role', $1, true)`, [claims.role])
@@ -123,5 +123,5 @@ async function layer(t: TestContext) {
     }
   }
 
-  return { app, client, as, claimsOf }
+  return { app, client, as, verifyClaims }
 }

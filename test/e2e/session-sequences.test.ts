@@ -61,7 +61,7 @@ suite('sequences of refresh, replay, races, logouts and time', () => {
 
   test('match the model', { timeout: 600_000 }, async (t) => {
     const clock = start(t)
-    for (const rule of rules) await serverFor(settingsOf(rule))
+    for (const rule of rules) await serverFor(toSettings(rule))
     const expected = Number(process.env.TEST_SEQUENCE_STEPS ?? 1000)
     let steps = 0
     const property = fc.asyncProperty(
@@ -71,7 +71,7 @@ suite('sequences of refresh, replay, races, logouts and time', () => {
         const users = await Promise.all(
           Array.from({ length: lives }, async (_, i) => {
             const rule = rules[i % rules.length] ?? defaultRule
-            return beginLife((await serverFor(settingsOf(rule))).app, rule, clock.now)
+            return beginLife((await serverFor(toSettings(rule))).app, rule, clock.now)
           }),
         )
         for (const { seconds, steps: taken } of rounds) {
@@ -106,7 +106,7 @@ async function beginLife(app: App, rule: Rules, now: () => number) {
   const lived: unknown[] = []
 
   /** A failure is reported with all previous steps. */
-  async function linesOf(work: () => Promise<void>): Promise<void> {
+  async function withSteps(work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } catch (cause) {
@@ -116,12 +116,12 @@ async function beginLife(app: App, rule: Rules, now: () => number) {
 
   return {
     live: (next: Step | undefined, waited: number) =>
-      linesOf(async () => {
+      withSteps(async () => {
         lived.push(waited, next)
         if (next?.do === 'sign in') devices[next.which] = open(await signedIn(app, user.email))
         else if (next) await take(app, devices, next, now())
       }),
-    compare: () => linesOf(() => compare(app, user.user.id, devices)),
+    compare: () => withSteps(() => compare(app, user.user.id, devices)),
   }
 }
 
@@ -209,7 +209,7 @@ async function compare(app: App, userId: string, devices: Device[]) {
   }
 }
 
-function settingsOf({ rotation, untilUsed, reuseInterval, timebox, inactivity }: Rules) {
+function toSettings({ rotation, untilUsed, reuseInterval, timebox, inactivity }: Rules) {
   return {
     ...autoconfirm,
     AUTH_JWT_EXP: '999999',

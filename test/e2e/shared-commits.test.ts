@@ -50,8 +50,8 @@ suite('group commit of requests', () => {
         where payload ->> 'action' = 'user_modified' and payload ->> 'actor_id' = any($1)`,
       [sessions.map(({ user }) => user.id)],
     )
-    const changesOf = (id: string) => rows.filter((row) => row.id === id).length
-    const counts = idsOf(sessions).map(changesOf)
+    const countChanges = (id: string) => rows.filter((row) => row.id === id).length
+    const counts = getUserIds(sessions).map(countChanges)
     assert.ok(
       counts.every((count) => count > 1 && count === counts[0]),
       counts.join(', '),
@@ -61,12 +61,12 @@ suite('group commit of requests', () => {
   test('refreshes: each session continues with its own token', async () => {
     const { app } = await serverFor({ ...autoconfirm, ...oneConnection })
     let sessions: Session[] = await users(app)
-    const ids = idsOf(sessions)
+    const ids = getUserIds(sessions)
     await together(app, async () => {
       for (let round = 0; round < 3; round++) {
         const responses = await Promise.all(sessions.map((one) => refresh(app, one.refresh_token)))
         sessions = responses.map((response) => bodyOf200<Session>(response))
-        assert.deepEqual(idsOf(sessions), ids)
+        assert.deepEqual(getUserIds(sessions), ids)
       }
     })
     for (const session of sessions) {
@@ -100,8 +100,8 @@ suite('group commit of requests', () => {
     assert.ok(rejected)
     assert.deepEqual(statusAndCode(rejected), [400, 'refresh_token_already_used'])
     assert.deepEqual(
-      idsOf(responses.map((response) => bodyOf200<Session>(response))),
-      idsOf(sessions),
+      getUserIds(responses.map((response) => bodyOf200<Session>(response))),
+      getUserIds(sessions),
     )
   })
 
@@ -113,14 +113,14 @@ suite('group commit of requests', () => {
     await together(app, async () => {
       sessions = (await signUps()).map((response) => bodyOf200<Session>(response))
     })
-    assert.equal(new Set(idsOf(sessions)).size, numbers.length)
+    assert.equal(new Set(getUserIds(sessions)).size, numbers.length)
     for (const session of sessions) {
       assert.equal(bodyOf200<User>(await getUser(app, session)).id, session.user.id)
     }
   })
 })
 
-const idsOf = (sessions: Pick<Session, 'user'>[]) => sessions.map(({ user }) => user.id)
+const getUserIds = (sessions: Pick<Session, 'user'>[]) => sessions.map(({ user }) => user.id)
 
 /** Sends them until they were committed together: where the machine was slow, they are not for a moment. */
 async function together(app: App, send: () => Promise<unknown>): Promise<void> {

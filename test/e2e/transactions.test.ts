@@ -85,7 +85,7 @@ suite('work between begin and commit', () => {
   }
 
   /** The slow operations, none in a transaction, and the number of transactions. */
-  async function workOf(traceId: string): Promise<Work> {
+  async function findWork(traceId: string): Promise<Work> {
     const inTrace = () => collector.spans().filter((span) => span.traceId === traceId)
     const isRequest = ({ parentSpanId }: Span) => parentSpanId === 'b7ad6b7169203331'
     await until(() => inTrace().some(isRequest))
@@ -191,14 +191,14 @@ suite('work between begin and commit', () => {
 
   for (const [name, { slow, opens, act }] of Object.entries(journeys)) {
     test(`${name} contains no hash and no request`, async () => {
-      const work = await workOf((await act()).traceId)
+      const work = await findWork((await act()).traceId)
       assert.deepEqual([work.slow, work.transactions > 0, work.held], [slow, opens, []])
     })
   }
 })
 
-const textOf = ({ attributes }: Span) => String(parseAttributes(attributes)['db.query.text'] ?? '')
-const isStatement = (span: Span) => textOf(span) !== ''
+const getText = ({ attributes }: Span) => String(parseAttributes(attributes)['db.query.text'] ?? '')
+const isStatement = (span: Span) => getText(span) !== ''
 
 /** Spans of Fastify's hooks and handlers, and of connections to Postgres. */
 const isOfFramework = ({ name }: Span) => /^(middleware|request handler) - |connect$/.test(name)
@@ -216,13 +216,13 @@ function withoutJobs(spans: Span[]): Span[] {
  * the request.
  */
 function transactionsIn(spans: Span[]): Span[][] {
-  const ends = (span: Span) => /(^|; )(commit|rollback)$/.test(textOf(span))
+  const ends = (span: Span) => /(^|; )(commit|rollback)$/.test(getText(span))
   return spans.flatMap((begin, at) => {
-    if (!/^(begin|start transaction)/.test(textOf(begin)) || ends(begin)) return []
+    if (!/^(begin|start transaction)/.test(getText(begin)) || ends(begin)) return []
     const rest = spans.slice(at)
     const length = rest.findIndex(ends)
     assert.notEqual(length, -1, 'a transaction that does not end')
     const held = rest.slice(0, length)
-    return held.some((span) => textOf(span).startsWith('set local lock_timeout')) ? [] : [held]
+    return held.some((span) => getText(span).startsWith('set local lock_timeout')) ? [] : [held]
   })
 }

@@ -10,7 +10,7 @@ import { startFakeProvider } from '../support/providers/fake-provider.ts'
 
 suite('unusual profile', () => {
   test('is stored without unstorable values and signs in', async (t) => {
-    const { signIn, metadataOf } = await start(t)
+    const { signIn, findMetadata } = await start(t)
     const nested = `${'['.repeat(5000)}1${']'.repeat(5000)}`
     const odd: [string, string, Record<string, unknown>][] = [
       ['half an emoji', `"name":"Ann \\ud83d"`, { name: 'Ann \ufffd' }],
@@ -30,12 +30,12 @@ suite('unusual profile', () => {
         `{"sub":"k${index}","email":"${email}","email_verified":true,${fields}}`,
       )
       assert.ok(seen.get('access_token'), `${title}: ${seen}`)
-      const metadata = await metadataOf(email)
+      const metadata = await findMetadata(email)
       for (const [claim, value] of Object.entries(expected)) {
         assert.deepEqual(metadata[claim], value, title)
       }
     }
-    const depth = JSON.stringify(await metadataOf('odd3@ex.test')).split('[').length - 1
+    const depth = JSON.stringify(await findMetadata('odd3@ex.test')).split('[').length - 1
     assert.ok(depth > 20 && depth <= 32, `${depth} levels`)
   })
 
@@ -65,7 +65,7 @@ suite('unusual profile', () => {
   })
 
   test('truncates a profile with 391 groups to a token that fits a header', async (t) => {
-    const { app, signIn, metadataOf } = await start(t)
+    const { app, signIn, findMetadata } = await start(t)
     const groups = Array.from({ length: 391 }, () => crypto.randomUUID())
     const seen = await signIn(
       JSON.stringify({
@@ -75,7 +75,7 @@ suite('unusual profile', () => {
     )
     const token = seen.get('access_token') ?? ''
     assert.ok(token.length > 0 && token.length <= 16_384, `${token.length} characters`)
-    const { name, custom_claims } = await metadataOf('ann@ex.test')
+    const { name, custom_claims } = await findMetadata('ann@ex.test')
     assert.deepEqual([name, custom_claims], ['Ann', { tid: 'tenant', roles: ['reader'] }])
     const headers = { authorization: `Bearer ${token}` }
     assert.equal((await app.inject({ url: '/user', headers })).statusCode, 200)
@@ -101,7 +101,7 @@ async function start(t: TestContext, more: Record<string, string> = {}) {
     return new URLSearchParams(new URL(String(back.headers.location)).hash.slice(1))
   }
 
-  async function metadataOf(email: string): Promise<Record<string, unknown>> {
+  async function findMetadata(email: string): Promise<Record<string, unknown>> {
     const row = await app.db
       .selectFrom('users')
       .select('raw_user_meta_data')
@@ -109,5 +109,5 @@ async function start(t: TestContext, more: Record<string, string> = {}) {
       .executeTakeFirstOrThrow()
     return { ...row.raw_user_meta_data }
   }
-  return { app, signIn, metadataOf }
+  return { app, signIn, findMetadata }
 }

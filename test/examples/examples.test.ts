@@ -54,7 +54,7 @@ suite('examples', () => {
     const { site, linkTo } = await started()
     const browser = newBrowser(site)
     const email = `o'neil-${crypto.randomUUID()}@example.com`
-    assert.match(await browser.textOf('/'), /Sign in/)
+    assert.match(await browser.fetchText('/'), /Sign in/)
 
     const response = await browser.post('/sign-up', { email, password })
     assert.match(await response.text(), /Open the link in the mail to o&#39;neil/)
@@ -71,12 +71,12 @@ suite('examples', () => {
     assert.match(await front.text(), /You are o&#39;neil/)
 
     await browser.post('/sign-out', {})
-    assert.doesNotMatch(await browser.textOf('/'), /You are/)
+    assert.doesNotMatch(await browser.fetchText('/'), /You are/)
     assert.equal(browser.jar.size, 0)
     const wrong = await browser.post('/sign-in', { email, password: 'another one' })
     assert.match(await wrong.text(), /Invalid login credentials/)
     assert.equal((await browser.post('/sign-in', { email, password })).status, 303)
-    assert.match(await browser.textOf('/'), /You are o&#39;neil/)
+    assert.match(await browser.fetchText('/'), /You are o&#39;neil/)
   })
 
   test('ssr: rejects a form of another site', async () => {
@@ -146,7 +146,7 @@ function newBrowser(site: string) {
     /** Every Set-Cookie there was. */
     set,
     get: (path: string) => send(path),
-    textOf: async (path: string) => (await send(path)).text(),
+    fetchText: async (path: string) => (await send(path)).text(),
     post: (path: string, form: Record<string, string>, origin = site) =>
       send(path, { method: 'POST', body: new URLSearchParams(form), headers: { origin } }),
   }

@@ -45,7 +45,7 @@ suite('examples/mcp', () => {
     })
 
   /** A user with a confirmed address. */
-  async function tokenOf(email: string): Promise<string> {
+  async function fetchToken(email: string): Promise<string> {
     await post('/signup', { email, password })
     let link: string | undefined
     await until(async () => {
@@ -68,10 +68,10 @@ suite('examples/mcp', () => {
   }
 
   test('a user has their own notes, as the README shows', async () => {
-    const ann = await tokenOf('ann@example.com')
+    const ann = await fetchToken('ann@example.com')
     const readme = await readFile(join(folder, 'README.md'), 'utf8')
     assert.equal(await ask(ann, 'buy bread'), /```\n(tools:[\s\S]*?)```/.exec(readme)?.[1])
-    assert.match(await ask(await tokenOf('ben@example.com')), /my_notes: There are none\./)
+    assert.match(await ask(await fetchToken('ben@example.com')), /my_notes: There are none\./)
     assert.match(await ask(ann, 'and butter'), /my_notes: buy bread\nand butter/)
   })
 
@@ -86,7 +86,7 @@ suite('examples/mcp', () => {
   })
 
   test('a token that stands for no user, or that another user signed, is rejected', async () => {
-    const user = await tokenOf('cyd@example.com')
+    const user = await fetchToken('cyd@example.com')
     const [header = '', payload = ''] = user.split('.')
     const cut = `${header}.${payload}.${'A'.repeat(86)}`
     for (const token of [serviceRole, cut, 'none']) {

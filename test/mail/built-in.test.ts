@@ -75,7 +75,7 @@ suite('built-in emails', () => {
     test(`${kind} has matching HTML and text parts`, async (t) => {
       const { subject, html, text } = await arrived(t, kind, samples[kind])
 
-      assert.equal(subject, subjectOf(kind))
+      assert.equal(subject, formatSubject(kind))
       const shown = convert(html, { wordwrap: false, selectors: upperless })
       for (const phrase of phrases[kind]) {
         assert.ok(text.includes(phrase), `the text does not say ${phrase}:\n${text}`)
@@ -93,7 +93,7 @@ suite('built-in emails', () => {
       const hrefs = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => unescaped(href ?? ''))
       const codes = (from: string) => [...from.matchAll(/\b123456\b/g)].length
       const hasCode = emailKindDefinitions[kind].link || 'Token' in samples[kind]
-      const address = buttonOf(kind)
+      const address = getButton(kind)
       assert.deepEqual(hrefs, address ? [address, address] : [])
       assert.equal(text.includes(`\n${link}\n`), emailKindDefinitions[kind].link)
       assert.equal(codes(text), hasCode ? 1 : 0)
@@ -122,13 +122,13 @@ suite('built-in emails', () => {
       )
 
       assert.doesNotMatch(html, /<script|href="https:\/\/evil/)
-      assert.equal(html.match(/<a /g)?.length ?? 0, buttonOf(kind) ? 2 : 0)
+      assert.equal(html.match(/<a /g)?.length ?? 0, getButton(kind) ? 2 : 0)
     }
   })
 })
 
 /** The English subject with the variables of the samples. */
-function subjectOf(kind: EmailKind): string {
+function formatSubject(kind: EmailKind): string {
   const variables: Record<string, unknown> = samples[kind]
   return english.mails[kind].subject.replaceAll(/\{\{ \.(\w+) \}\}/g, (_, name) =>
     String(variables[name]),
@@ -136,7 +136,7 @@ function subjectOf(kind: EmailKind): string {
 }
 
 /** Where the button of a kind leads. */
-function buttonOf(kind: EmailKind): string | undefined {
+function getButton(kind: EmailKind): string | undefined {
   if (emailKindDefinitions[kind].link) return link
   if (kind === 'organization_invitation') return samples[kind].InvitationURL
   return kind === 'new_sign_in_notification' ? samples[kind].EndSessionURL : undefined

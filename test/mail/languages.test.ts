@@ -44,7 +44,7 @@ suite('built-in languages', () => {
       assert.deepEqual(problems, [])
       assert.deepEqual([...texts.keys()], [...englishMessages.keys()])
       for (const [place, text] of texts) {
-        assert.deepEqual(variablesOf(text), variablesOf(englishMessages.get(place)), place)
+        assert.deepEqual(listVariables(text), listVariables(englishMessages.get(place)), place)
       }
     })
 
@@ -164,10 +164,11 @@ suite('custom languages', () => {
     mails: { invite: { subject: 'Du är inbjuden', paragraphs: ['Hej {{ .Email }}'] } },
   }
   const read = (value: object) => readCustomLanguage(JSON.stringify(value))
-  const libraryOf = (own: Record<string, MessageCatalog>) => createLibrary((tag) => own[tag])
+  const createTestLibrary = (own: Record<string, MessageCatalog>) =>
+    createLibrary((tag) => own[tag])
 
   test('fall back to English for missing texts, which are listed', () => {
-    const library = libraryOf({ sv: read(swedish).texts })
+    const library = createTestLibrary({ sv: read(swedish).texts })
 
     const { subject, heading, paragraphs } = emailTexts(library.get('sv'), 'invite')
     assert.deepEqual([subject, heading], ['Du är inbjuden', 'You are invited'])
@@ -179,7 +180,7 @@ suite('custom languages', () => {
 
   test('override built-in texts and the language of their region', () => {
     const own = { mails: { invite: { subject: 'Eingeladen!' } } }
-    const library = libraryOf({ de: read(own).texts, 'de-AT': new Map() })
+    const library = createTestLibrary({ de: read(own).texts, 'de-AT': new Map() })
 
     assert.equal(emailTexts(library.get('de'), 'invite').subject, 'Eingeladen!')
     assert.equal(emailTexts(library.get('de-AT'), 'invite').subject, 'Eingeladen!')
@@ -190,7 +191,7 @@ suite('custom languages', () => {
 
   test('are reloaded', () => {
     const own: Record<string, MessageCatalog> = { sv: read(swedish).texts }
-    const library = libraryOf(own)
+    const library = createTestLibrary(own)
     library.get('sv')
     own.sv = read({ mails: { invite: { subject: 'Ny' } } }).texts
 
@@ -224,7 +225,7 @@ suite('custom languages', () => {
 
   test('escape HTML in texts', async () => {
     const own = readCustomLanguage('{"mails": {"invite": {"heading": "Ham & <b>eggs</b>"}}}')
-    const { renderer } = rendererWith({ speech: libraryOf({ sv: own.texts }).get })
+    const { renderer } = rendererWith({ speech: createTestLibrary({ sv: own.texts }).get })
 
     const { html, text } = await renderer.render('invite', samples.invite, 'sv')
 
@@ -238,7 +239,7 @@ function mailTexts(tag: string, kind: (typeof mailKindNames)[number]) {
 }
 
 /** What a text names, however often and in whatever order. */
-function variablesOf(text: unknown): string[] {
+function listVariables(text: unknown): string[] {
   const actions = messagesIn(text).flatMap((sentence) => sentence.match(/\{\{.*?\}\}/g) ?? [])
   return [...new Set(actions.flatMap((action) => action.match(/\.\w+/g) ?? []))].sort()
 }

@@ -25,8 +25,8 @@ export function rendererWith({ templates = {}, subjects = {}, ...change }: Chang
     fetch: globalThis.fetch,
     siteUrl: 'https://app.example',
     folder: undefined,
-    templates: settingsOf(templates),
-    subjects: settingsOf(subjects),
+    templates: toSettings(templates),
+    subjects: toSettings(subjects),
     speech: createLibrary(() => undefined).get,
     defaultTag: 'en',
     maxAgeSeconds: 600,
@@ -43,7 +43,7 @@ export function rendererWith({ templates = {}, subjects = {}, ...change }: Chang
   return { renderer: { ...made, render }, warnings }
 }
 
-function settingsOf(settings: Settings): CustomTemplateSetting[] {
+function toSettings(settings: Settings): CustomTemplateSetting[] {
   return mailKindNames.flatMap((kind) => {
     const value = settings[kind]
     return value === undefined ? [] : [{ kind, value }]

@@ -39,13 +39,13 @@ suite('authorization code flow', () => {
   })
 
   test('replaces scopes by a scope parameter, and adds none for Notion', async () => {
-    const scopeOf = async (name: string, params: Record<string, string>) => {
+    const getScope = async (name: string, params: Record<string, string>) => {
       const provider = createOauthProvider(name, fakeProviderSettings({}), createUpstream())
       const request = { state: 's', scopes: ['more'], params, now: new Date() }
       return (await provider?.authorizationUrl(request))?.url.searchParams.get('scope')
     }
-    assert.equal(await scopeOf('discord', { scope: 'identify' }), 'identify')
-    assert.equal(await scopeOf('notion', {}), null)
+    assert.equal(await getScope('discord', { scope: 'identify' }), 'identify')
+    assert.equal(await getScope('notion', {}), null)
   })
 
   const unfinished: [string, Record<string, string>][] = [

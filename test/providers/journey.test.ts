@@ -35,10 +35,10 @@ suite('sign-in by provider', () => {
     if (!address) continue
     test(`${title}: works with its public URLs`, async (t) => {
       const fake = await startFakeProvider(t, provided.documented, address.issuer)
-      const { fetch, localOf } = publicAddresses(fake.origin, address.bases)
+      const { fetch, toLocalUrl } = publicAddresses(fake.origin, address.bases)
       const provider = createOauthProvider(name, fakeProviderSettings({}), createUpstream(fetch))
 
-      const identity = await signIn(provider, provided, localOf)
+      const identity = await signIn(provider, provided, toLocalUrl)
 
       const expected = address.claims ?? provided.claims(fake.origin)
       assert.deepEqual(settled(identity), { ...expected, iss: address.iss })
@@ -56,9 +56,9 @@ suite('sign-in by provider', () => {
   })
 })
 
-async function signIn(provider: Provider | undefined, provided: Case, addressOf?: Addresses) {
+async function signIn(provider: Provider | undefined, provided: Case, rewriteUrl?: Addresses) {
   assert.ok(provider)
-  const callback = await visit(provider, addressOf && { addressOf })
+  const callback = await visit(provider, rewriteUrl && { rewriteUrl })
   const identity = await provider.identity(callback)
   assert.equal(identity.providerId, identity.claims.sub)
   assert.equal(identity.providerToken, 'at1')

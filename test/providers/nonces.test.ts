@@ -170,13 +170,13 @@ async function runJourney(t: TestContext, name: string, { nonce, claims, setting
   )
   assert.ok(provider)
   let sentOn: string | null = null
-  const addressOf = (url: string) => {
+  const rewriteUrl = (url: string) => {
     sentOn = new URL(url).searchParams.get('nonce')
     return url
   }
   const callback = await visit(provider, {
     params: nonce === undefined ? {} : { nonce },
-    addressOf,
+    rewriteUrl,
   })
   const signedIn = provider.identity(callback)
   // The caller may look at something else first.

@@ -107,7 +107,7 @@ function deletion(users: Users, name: string, act: Act): Pair<Stage> {
     },
     second: act(users),
     async violations({ id, email, refresh_token, soft }, { first, second }) {
-      const left = await leftOf(app, id, email)
+      const left = await findRemainingRows(app, id, email)
       const isDeleted = first.statusCode === 200 || first.statusCode === 404
       return trueFacts({
         [`the deletion was answered ${first.statusCode}`]: !isDeleted,
@@ -131,7 +131,7 @@ function selfDeletion({ app, createSignedIn, opens }: Users, second: Pair<Stage>
     second,
     async violations({ id, email, refresh_token }, { first, second }) {
       const isDeleted = first.statusCode === 204
-      const left = isDeleted ? await leftOf(app, id, email) : ''
+      const left = isDeleted ? await findRemainingRows(app, id, email) : ''
       const goesOn = (await refresh(app, refresh_token)).statusCode === 200
       return trueFacts({
         [`the deletion was answered ${first.statusCode}`]: !isDeleted && first.statusCode !== 403,
@@ -146,7 +146,7 @@ function selfDeletion({ app, createSignedIn, opens }: Users, second: Pair<Stage>
 }
 
 /** Credentials of the user. A soft-deleted row stays without password and email. */
-async function leftOf({ db }: App, id: string, email: string): Promise<string> {
+async function findRemainingRows({ db }: App, id: string, email: string): Promise<string> {
   const { rows } = await sql<{ what: string }>`
     select 'a session' as what from auth.sessions where user_id = ${id}
     union select 'a token' from auth.one_time_tokens where user_id = ${id}

@@ -22,22 +22,22 @@ suite('race harness', () => {
 
   test('a seed reproduces its interleaving', async () => {
     for (const seed of [4, 7, 40, 41, 42]) {
-      const ways = [await wayOf(seed), await wayOf(seed)]
+      const ways = [await recordOrder(seed), await recordOrder(seed)]
       // A pause of the machine during a hash looks like a request that waits for the other one.
-      while (!isRepeated(ways) && ways.length < 5) ways.push(await wayOf(seed))
+      while (!isRepeated(ways) && ways.length < 5) ways.push(await recordOrder(seed))
       assert.ok(isRepeated(ways), `seed ${seed}: ${ways.length} different ways`)
     }
   })
 
   test('the first seeds pause a request after one more statement each', async () => {
-    const before = async (seed: number) => (await wayOf(seed)).findIndex(isOfFirst)
+    const before = async (seed: number) => (await recordOrder(seed)).findIndex(isOfFirst)
     const found = [await before(1), await before(3), await before(5)]
     assert.deepEqual(found, [0, 1, 2])
   })
 
   test('other seeds produce other interleavings', async () => {
     const ways = new Set<string>()
-    for (let seed = 30; seed < 40; seed += 1) ways.add((await wayOf(seed)).join('\n'))
+    for (let seed = 30; seed < 40; seed += 1) ways.add((await recordOrder(seed)).join('\n'))
     assert.ok(ways.size > 5, `${ways.size} ways`)
   })
 
@@ -46,7 +46,7 @@ suite('race harness', () => {
   const isRepeated = (ways: string[][]) => new Set(ways.map(String)).size < ways.length
 
   /** Who sent what, in order, of a sign-in and a change of the password. */
-  async function wayOf(seed: number): Promise<string[]> {
+  async function recordOrder(seed: number): Promise<string[]> {
     const { id, email } = await users.create()
     const requests = {
       first: async () => signIn(users.app, { email }),

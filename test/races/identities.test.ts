@@ -52,7 +52,7 @@ const isLinked = ({ headers }: Response) => String(headers.location).includes('a
 
 /** Inconsistencies of an account that should have these identities. */
 async function wrongWith({ server }: Table, { session }: Stage, expected: string[]) {
-  const { rows } = await storedOf(server, session.user.id)
+  const { rows } = await findStored(server, session.user.id)
   const providers = rows.map(({ provider }) => provider).sort()
   const { app_metadata } = await fetchUser(server, session)
   const named = Array.isArray(app_metadata?.providers) ? app_metadata.providers.toSorted() : []
@@ -64,7 +64,7 @@ async function wrongWith({ server }: Table, { session }: Stage, expected: string
   })
 }
 
-async function storedOf({ app }: ExternalServer, userId: string) {
+async function findStored({ app }: ExternalServer, userId: string) {
   const rows = await app.db
     .selectFrom('identities')
     .select('provider')
@@ -137,7 +137,7 @@ const pairs: Record<string, (table: Table) => Pair<Stage>> = {
 suite('identity races', () => {
   for (const [name, pair] of Object.entries(pairs)) {
     test(name, async (t) => {
-      const table = await tableOf(t)
+      const table = await createTable(t)
       const { app, database } = table.server
       const track = await openRacetrack(app.pool, database.url)
       t.after(track.close)
@@ -146,7 +146,7 @@ suite('identity races', () => {
   }
 })
 
-async function tableOf(t: TestContext): Promise<Table> {
+async function createTable(t: TestContext): Promise<Table> {
   const server = await externalServer(t, { env: unnamedStatements })
   return { server, users: await createRaceUsers(server) }
 }

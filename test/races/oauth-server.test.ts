@@ -79,10 +79,10 @@ type Prepare = (app: App, user: User) => Promise<Stage>
 /** An exchange beside a revocation, after which the client has no session. */
 function exchangeAnd(users: Users, prepare: Prepare, revoke: (stage: Stage) => Promise<Response>) {
   const { app } = users
-  const userOf = userOnce(users)
+  const getUser = userOnce(users)
   const pair: Pair<Stage> = {
     invariant: 'A client has no session after the revocation.',
-    prepare: async () => prepare(app, await userOf()),
+    prepare: async () => prepare(app, await getUser()),
     first: ({ exchange }) => exchange(),
     second: revoke,
     async violations(stage, { first, second }) {
@@ -123,10 +123,10 @@ const signOutOthers =
 
 function twoExchanges(users: Users) {
   const { app } = users
-  const userOf = userOnce(users)
+  const getUser = userOnce(users)
   const pair: Pair<Stage> = {
     invariant: 'A code is exchanged once, and the session ends when it comes twice.',
-    prepare: async () => withCode(app, await userOf()),
+    prepare: async () => withCode(app, await getUser()),
     first: ({ exchange }) => exchange(),
     second: ({ exchange }) => exchange(),
     async violations(stage, { first, second }) {
@@ -148,11 +148,11 @@ interface Asked {
 
 function approvalAndRevocation(users: Users) {
   const { app } = users
-  const userOf = userOnce(users)
+  const getUser = userOnce(users)
   const pair: Pair<Asked> = {
     invariant: 'An approval and a revocation of an earlier grant both end.',
     async prepare() {
-      const [client, user] = [await newClient(app), await userOf()]
+      const [client, user] = [await newClient(app), await getUser()]
       await signInClient(app, client, user)
       const challenge = { code_challenge: makePkce().challenge, code_challenge_method: 'S256' }
       const id = await startAuthorization(app, client, { ...challenge, prompt: 'consent' })

@@ -65,11 +65,11 @@ function twoOwners(
   { app, ...users }: Users,
   act: (stage: TwoOwners, by: User, on: User) => ReturnType<typeof call>,
 ) {
-  const pairOf = usersOnce({ app, ...users })
+  const getPair = usersOnce({ app, ...users })
   const pair: Pair<TwoOwners> = {
     invariant: 'An organization has an owner, and one of two who remove each other is rejected.',
     async prepare() {
-      const [one, other] = await pairOf()
+      const [one, other] = await getPair()
       const id = await organizationWith(app, { [one.id]: 'owner', [other.id]: 'owner' })
       return { id, one, other }
     },
@@ -117,11 +117,11 @@ interface Invited {
 
 function acceptAndRevoke(users: Users) {
   const { app } = users
-  const pairOf = usersOnce(users)
+  const getPair = usersOnce(users)
   const pair: Pair<Invited> = {
     invariant: 'An invitation is either accepted or revoked, and never both.',
     async prepare() {
-      const [owner, invited] = await pairOf()
+      const [owner, invited] = await getPair()
       const id = await organizationWith(app, { [owner.id]: 'owner' })
       const token = crypto.randomUUID()
       const now = new Date()
@@ -167,12 +167,12 @@ interface Switching {
 
 function switchAndRemoval(users: Users) {
   const { app } = users
-  const pairOf = usersOnce(users)
+  const getPair = usersOnce(users)
   let refreshToken = ''
   const pair: Pair<Switching> = {
     invariant: 'No session of a removed member has the organization.',
     async prepare() {
-      const [owner, member] = await pairOf()
+      const [owner, member] = await getPair()
       refreshToken ||= member.refresh_token
       const id = await organizationWith(app, { [owner.id]: 'owner', [member.id]: 'member' })
       return { id, owner, member }

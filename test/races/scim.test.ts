@@ -18,7 +18,7 @@ const off = { op: 'replace', path: 'active', value: false }
 const clients = new WeakMap<Users, Promise<ScimClient>>()
 
 /** The client of the organization with the domain of all users. */
-function clientOf(users: Users): Promise<ScimClient> {
+function getClient(users: Users): Promise<ScimClient> {
   const client = clients.get(users) ?? addClient(users.app, 'example.com')
   clients.set(users, client)
   return client
@@ -35,7 +35,7 @@ function pair(users: Users, first: Pair<Stage>['first']): Pair<Stage> {
   return {
     invariant:
       'After a deactivation no session of the user is valid, and the user does not sign in.',
-    prepare: async () => prepare(users, await clientOf(users)),
+    prepare: async () => prepare(users, await getClient(users)),
     first,
     second: ({ client, path }) => client.patch(path, off),
     violations: async ({ email }, { first, second }) =>

@@ -25,7 +25,7 @@ suite('route schemas', () => {
   })
 
   test('contain no anyOf in responses, which the serializer would have to validate', () => {
-    const responses = routes.flatMap(responsesOf)
+    const responses = routes.flatMap(listResponses)
     for (const { name, schema } of responses) {
       const whole = wholeResponses[name]
       if (whole) assert.deepEqual(Object(schema).anyOf, whole, name)
@@ -39,9 +39,9 @@ suite('route schemas', () => {
 
   test('are shared by all servers of a process, so that each is compiled once', async () => {
     const others = new Set(
-      (await registeredRoutes()).flatMap(schemasOf).map(({ schema }) => schema),
+      (await registeredRoutes()).flatMap(listSchemas).map(({ schema }) => schema),
     )
-    const own = routes.flatMap(schemasOf)
+    const own = routes.flatMap(listSchemas)
     assert.deepEqual(
       own.filter(({ schema }) => !others.has(schema)).map(({ name }) => name),
       [],
@@ -52,7 +52,7 @@ suite('route schemas', () => {
   test('can all be compiled', () => {
     for (const { method, url, schema } of routes) {
       const route = { method: String(method), url }
-      for (const part of Object.values(partsOf(schema))) {
+      for (const part of Object.values(getParts(schema))) {
         compileValidator({ ...route, schema: part })
       }
       for (const response of Object.values(Object(schema?.response))) {
@@ -69,24 +69,24 @@ async function registeredRoutes(): Promise<RouteOptions[]> {
   return app.openapi.routes
 }
 
-function responsesOf({ method, url, schema }: RouteOptions) {
+function listResponses({ method, url, schema }: RouteOptions) {
   return Object.entries(Object(schema?.response)).map(([status, response]) => ({
     name: `${method} ${url} ${status}`,
     schema: response,
   }))
 }
 
-function schemasOf(route: RouteOptions) {
+function listSchemas(route: RouteOptions) {
   const { method, url, schema } = route
-  const requested = Object.entries(partsOf(schema)).map(([part, checked]) => ({
+  const requested = Object.entries(getParts(schema)).map(([part, checked]) => ({
     name: `${method} ${url} ${part}`,
     schema: checked,
   }))
-  return [...requested, ...responsesOf(route)]
+  return [...requested, ...listResponses(route)]
 }
 
 /** What of a request has a schema. */
-function partsOf(schema: RouteOptions['schema']): Record<string, unknown> {
+function getParts(schema: RouteOptions['schema']): Record<string, unknown> {
   const { body, params, querystring, headers } = { ...schema }
   const parts = Object.entries({ body, params, querystring, headers })
   return Object.fromEntries(parts.filter(([, part]) => part !== undefined))

@@ -13,13 +13,13 @@ import { programFiles } from '../../scripts/release/program-files.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-function lockOf(packages: Record<string, LockedPackage>): Lock {
+function createLock(packages: Record<string, LockedPackage>): Lock {
   return { name: 'a', version: '1.0.0', lockfileVersion: 3, requires: true, packages }
 }
 
 suite('licences of packages', () => {
   const problems = (license: string | undefined, dev = false) =>
-    licenceProblems(lockOf({ '': {}, 'node_modules/x': { ...(license && { license }), dev } }))
+    licenceProblems(createLock({ '': {}, 'node_modules/x': { ...(license && { license }), dev } }))
 
   test('permit permissive ones and a choice that contains one', () => {
     for (const license of ['MIT', 'Apache-2.0', '(MIT OR GPL-3.0-only)']) {
@@ -40,7 +40,7 @@ suite('licences of packages', () => {
 })
 
 suite('packages in the npm package', () => {
-  const lock = lockOf({
+  const lock = createLock({
     '': {},
     'node_modules/a': { dependencies: { b: '^2.0.0' } },
     'node_modules/a/node_modules/b': { dependencies: { c: '^1.0.0' } },

@@ -12,7 +12,7 @@ import {
 } from '../../scripts/specification.ts'
 
 const whole = join(import.meta.dirname, '../../../shared/spec.md')
-const settingOf = (newValue: string) => specifiedSettings.find(({ name }) => name === newValue)
+const findSetting = (newValue: string) => specifiedSettings.find(({ name }) => name === newValue)
 
 suite('copy of the specification', () => {
   test('equals the specification', { skip: !existsSync(whole) }, () => {
@@ -43,7 +43,7 @@ suite('copy of the specification', () => {
       OPERATOR_TOKEN: { aliases: [], required: false, default: undefined },
     }
     for (const [name, facts] of Object.entries(expected)) {
-      assert.deepEqual(settingOf(name), { name, ...facts })
+      assert.deepEqual(findSetting(name), { name, ...facts })
     }
   })
 

@@ -14,7 +14,7 @@ import type { Ending } from '../support/processes/ending.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { startServerProcess } from '../support/processes/server-process.ts'
 import { until } from '../support/processes/until.ts'
-import { folderOf, missing, startProgram } from './programs.ts'
+import { createFolder, missing, startProgram } from './programs.ts'
 
 const limit = 3
 
@@ -61,7 +61,7 @@ suite('Caddy', { skip: missing('caddy') }, () => {
 
 /** In front of the server on this port, for which a request waits at most this long. */
 async function startCaddy(t: Ending, serverPort: string, patience = '60s') {
-  const folder = await folderOf(t)
+  const folder = await createFolder(t)
   const port = await freePort()
   const own = `
     http_port ${await freePort()}

@@ -15,7 +15,7 @@ import { freePort } from '../support/processes/free-port.ts'
 import { startServerProcess } from '../support/processes/server-process.ts'
 import { until } from '../support/processes/until.ts'
 import { startPostgresPair } from './postgres.ts'
-import { folderOf, startHaproxy, startPgbouncer, startRedis } from './programs.ts'
+import { createFolder, startHaproxy, startPgbouncer, startRedis } from './programs.ts'
 
 type Replica = Awaited<ReturnType<typeof startServerProcess>>
 
@@ -50,7 +50,7 @@ export async function startInstallation(
   if (content !== undefined) await query(postgres.url, content)
   const pooler = await startPgbouncer(t, postgres.url)
   const redis = await startRedis(t)
-  const folder = await folderOf(t)
+  const folder = await createFolder(t)
   const file = join(folder, '.env')
   await writeEnv({
     ...mail.env,

@@ -23,7 +23,7 @@ export function startClients(url: string, count: number) {
     if (!opened) return
     const stored = {
       userId: opened.user.id,
-      sessionId: sessionOf(opened.access_token),
+      sessionId: getSessionId(opened.access_token),
       refreshes: 0,
     }
     sessions.push(stored)
@@ -53,7 +53,7 @@ export function startClients(url: string, count: number) {
 
 export type Clients = ReturnType<typeof startClients>
 
-export function sessionOf(token: string): string {
+export function getSessionId(token: string): string {
   return String(decodeJwt(token).session_id)
 }
 

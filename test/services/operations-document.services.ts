@@ -13,7 +13,7 @@ import { encryptionKey } from '../support/config.ts'
 import { startServerProcess } from '../support/processes/server-process.ts'
 import { password } from '../support/users.ts'
 import { bin, startPostgresServer } from './postgres.ts'
-import { folderOf, missing } from './programs.ts'
+import { createFolder, missing } from './programs.ts'
 
 const skip = missing('psql', 'bash') || (!bin && 'not installed: Postgres')
 const root = join(import.meta.dirname, '../..')
@@ -34,7 +34,7 @@ suite('docs/operations.md', { skip, timeout: 300_000 }, () => {
     const users = ['ann@example.com', 'bob@example.com']
     for (const email of users) assert.equal((await post(before.url, '/signup', email)).status, 200)
 
-    const blocks = blocksOf(await readFile(join(root, 'docs/operations.md'), 'utf8'))
+    const blocks = readBlocks(await readFile(join(root, 'docs/operations.md'), 'utf8'))
     assert.ok(blocks.length >= 8, `${blocks.length} blocks`)
     const { code, output } = await run(blocks.map(toShell).join('\n'))
     assert.equal(code, 0, output)
@@ -64,7 +64,7 @@ interface Block {
   text: string
 }
 
-function blocksOf(document: string): Block[] {
+function readBlocks(document: string): Block[] {
   return [...document.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({
     language,
     text,
@@ -86,7 +86,7 @@ function tolerant(commands: string): string {
 /** A folder like an operator’s: this program with its .env. */
 async function startDrill(t: TestContext) {
   const postgres = await startPostgresServer(t)
-  const folder = await folderOf(t)
+  const folder = await createFolder(t)
   for (const name of await readdir(root)) {
     if (!/^(\.|test$)/.test(name)) await symlink(join(root, name), join(folder, name))
   }

@@ -28,14 +28,14 @@ const followed = [
 ]
 const password = 'correct horse battery staple'
 
-function clientOf(url: string) {
+function createClient(url: string) {
   return new AuthClient({ url, autoRefreshToken: false, persistSession: false })
 }
 
 async function journey(t: TestContext, env: Record<string, string>) {
   const mail = await startMailServer(t)
   const server = await startServerProcess(t, { ...mail.env, ...env })
-  const client = clientOf(server.url)
+  const client = createClient(server.url)
   const email = `${crypto.randomUUID()}@example.com`
   const { error } = await client.signUp({ email, password })
   assert.equal(error, null)

@@ -10,7 +10,7 @@ import type { Ending } from '../support/processes/ending.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { watchUs } from '../support/processes/stop-with-parent.ts'
 import { until } from '../support/processes/until.ts'
-import { folderOf } from './programs.ts'
+import { createFolder } from './programs.ts'
 
 const run = promisify(execFile)
 
@@ -27,14 +27,14 @@ function asPostgres(command: string, args: string[]) {
 
 /** A server without a standby. */
 export async function startPostgresServer(t: Ending) {
-  const server = await cluster(t, await folderOf(t), 'alone')
+  const server = await cluster(t, await createFolder(t), 'alone')
   await asPostgres('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '--no-sync'])
   await server.start()
   return server
 }
 
 export async function startPostgresPair(t: Ending) {
-  const folder = await folderOf(t)
+  const folder = await createFolder(t)
   const primary = await cluster(t, folder, 'primary')
   await asPostgres('initdb', ['-D', primary.data, '-U', 'postgres', '-A', 'trust', '--no-sync'])
   await primary.start()

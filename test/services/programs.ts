@@ -26,7 +26,7 @@ export function missing(...programs: string[]): string | false {
   return absent.length > 0 && `not installed: ${absent.join(', ')}`
 }
 
-export async function folderOf(t: Ending): Promise<string> {
+export async function createFolder(t: Ending): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-services-'))
   await chmod(folder, 0o755)
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -84,7 +84,7 @@ export async function startRedis(t: Ending) {
  * prepared statements; otherwise the installed one runs, which may have none (1.18 in Debian 12).
  */
 export async function startPgbouncer(t: Ending, url: string, program?: string) {
-  const folder = await folderOf(t)
+  const folder = await createFolder(t)
   const port = await freePort()
   const { hostname, port: databasePort, pathname, username, password } = new URL(url)
   const users = join(folder, 'users.txt')
@@ -126,7 +126,7 @@ export async function startPgbouncer(t: Ending, url: string, program?: string) {
 
 /** HAProxy by deploy/haproxy.cfg, in front of servers on these ports. */
 export async function startHaproxy(t: Ending, ports: number[]) {
-  const folder = await folderOf(t)
+  const folder = await createFolder(t)
   const port = await freePort()
   const shipped = await readFile(new URL('../../deploy/haproxy.cfg', import.meta.url), 'utf8')
   const servers = ports.map((one, index) => `  server postern${index} 127.0.0.1:${one}`)
@@ -151,7 +151,7 @@ export async function startHaproxy(t: Ending, ports: number[]) {
 
 /** HAProxy by deploy/haproxy-postgres.cfg, in front of Postgres servers on these ports. Returns the port of the primary. */
 export async function startPrimaryBalancer(t: Ending, ports: readonly number[]) {
-  const folder = await folderOf(t)
+  const folder = await createFolder(t)
   const port = await freePort()
   const path = new URL('../../deploy/haproxy-postgres.cfg', import.meta.url)
   const servers = ports.map((one, index) => `  server pg${index + 1} 127.0.0.1:${one}`)

@@ -12,7 +12,7 @@ import { createIdp, type Idp } from '../support/saml/idp.ts'
 import { formIn, postMessage, sloUrl, visit } from '../support/saml/logout.ts'
 import { ask, begin, postForm, samlOn } from '../support/saml/server.ts'
 import { type App, build } from '../support/server.ts'
-import { folderOf, missing } from './programs.ts'
+import { createFolder, missing } from './programs.ts'
 
 const entityId = 'https://pysaml2.example/idp'
 
@@ -50,7 +50,7 @@ suite('pysaml2', { skip: missing('xmlsec1', 'python3') }, () => {
   before(async () => {
     const env = { ...samlOn, AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS: 'true' }
     app = (await build(ending, { env })).app
-    const folder = await folderOf(ending)
+    const folder = await createFolder(ending)
     for (const name of ['idp', 'thief']) await writeKeys(folder, name, createIdp())
     const run = programIn(folder)
     const { metadata: metadata_xml } = run('') as { metadata: string }

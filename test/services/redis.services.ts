@@ -27,7 +27,7 @@ async function replicas(t: TestContext, own: readonly Record<string, string>[]) 
 }
 
 /** Reads the metrics of a replica without traffic. */
-async function metricsOf(t: TestContext, redisUrl = ''): Promise<() => Promise<string>> {
+async function startMetrics(t: TestContext, redisUrl = ''): Promise<() => Promise<string>> {
   const port = await freePort()
   await replicas(t, [{ ...(redisUrl && { AUTH_REDIS_URL: redisUrl }), ...metricsOn(port) }])
   return () => metricsAt(port)
@@ -136,7 +136,7 @@ suite('Redis metrics', { skip }, () => {
     const redis = await startRedis(t)
     const proxy = await startTcpProxy(redis.url)
     t.after(() => proxy.stop())
-    const metrics = await metricsOf(t, proxy.url)
+    const metrics = await startMetrics(t, proxy.url)
     const isUp = async () => metric(await metrics(), 'postern_redis_up')
     await until(async () => (await isUp()) === 1)
 
@@ -158,7 +158,7 @@ suite('Redis metrics', { skip }, () => {
   })
 
   test('are missing without Redis', async (t) => {
-    const text = await (await metricsOf(t))()
+    const text = await (await startMetrics(t))()
     assert.equal(metric(text, 'postern_ready'), 1)
     assert.equal(metric(text, 'postern_redis_up'), undefined)
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import type { Ending } from '../support/processes/ending.ts'
-import { folderOf } from './programs.ts'
+import { createFolder } from './programs.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
@@ -47,7 +47,7 @@ export function unreachable(revision: string): string | false {
 
 /** Resolves to its cli.ts. */
 export async function fetchRelease(t: Ending, revision: string): Promise<string> {
-  const folder = await folderOf(t)
+  const folder = await createFolder(t)
   const archive = join(folder, 'release.tar')
   git('archive', '--output', archive, revision)
   await run('tar', ['--extract', '--file', archive, '--directory', folder])

@@ -46,7 +46,8 @@ export function startRequesting(url: string) {
         return JSON.parse((await response.text()) || '{}')
       }
       streak = 0
-      const what = response instanceof Response ? await rejectionOf(response) : String(response)
+      const what =
+        response instanceof Response ? await describeRejection(response) : String(response)
       rejections.push({ at: performance.now(), what: `${path.split('?')[0]} ${what}` })
       // As clients do.
       await pause(100)
@@ -55,7 +56,7 @@ export function startRequesting(url: string) {
   }
 }
 
-async function rejectionOf(response: Response): Promise<string> {
+async function describeRejection(response: Response): Promise<string> {
   const code = /"error_code":"(\w+)"/.exec(await response.text())?.[1]
   return code === undefined ? `${response.status}` : `${response.status} ${code}`
 }

@@ -8,7 +8,7 @@ import type { Ending } from '../support/processes/ending.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { createIdp } from '../support/saml/idp.ts'
 import { openBrowser } from './form-browser.ts'
-import { folderOf, startProgram } from './programs.ts'
+import { createFolder, startProgram } from './programs.ts'
 
 export interface ServiceProviderOptions {
   entityId: string
@@ -23,14 +23,14 @@ export interface ServiceProviderOptions {
 const attributes = `'uid' => ['ann'], 'mail' => ['ann@corp.example'], 'cn' => ['Ann Lee'], 'groups' => ['a', 'b']`
 
 export async function startSimpleSaml(t: Ending, sp: ServiceProviderOptions) {
-  const [folder, port] = [await folderOf(t), await freePort()]
+  const [folder, port] = [await createFolder(t), await freePort()]
   const base = `http://127.0.0.1:${port}/`
   for (const name of ['metadata', 'cert', 'log', 'data', 'tmp']) await mkdir(join(folder, name))
   const { privateKey, certificate } = createIdp()
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' })
   await writeFile(join(folder, 'cert/idp.key'), key)
   await writeFile(join(folder, 'cert/idp.crt'), toPem(certificate))
-  for (const [name, text] of Object.entries(filesOf(folder, base, sp))) {
+  for (const [name, text] of Object.entries(createFiles(folder, base, sp))) {
     await writeFile(join(folder, name), `<?php\n${text}\n`)
   }
   const www = '/usr/share/simplesamlphp/www'
@@ -41,7 +41,11 @@ export async function startSimpleSaml(t: Ending, sp: ServiceProviderOptions) {
   return { base, metadata: await metadata.text() }
 }
 
-function filesOf(folder: string, base: string, sp: ServiceProviderOptions): Record<string, string> {
+function createFiles(
+  folder: string,
+  base: string,
+  sp: ServiceProviderOptions,
+): Record<string, string> {
   return {
     'config.php': `$config = [
       'baseurlpath' => '${base}', 'certdir' => '${folder}/cert/', 'loggingdir' => '${folder}/log/',

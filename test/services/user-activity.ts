@@ -1,7 +1,7 @@
 /** Users whose requests are answered by any of two releases, and what was acknowledged to them. */
 import { query } from '../db/sql.ts'
 import { password } from '../support/users.ts'
-import { findLosses, type Stored, sessionOf } from './journal.ts'
+import { findLosses, getSessionId, type Stored } from './journal.ts'
 import { startMany, startRequesting } from './request-loop.ts'
 
 interface Session {
@@ -36,8 +36,8 @@ export function startLives(url: string, count: number) {
     if (!first || !session) return undefined
     const token = first.access_token
     const isOut = await send('/logout?scope=local', { method: 'POST', token })
-    if (isOut) ended.push(sessionOf(token))
-    const sessionId = sessionOf(session.access_token)
+    if (isOut) ended.push(getSessionId(token))
+    const sessionId = getSessionId(session.access_token)
     const user = { email, userId: session.user.id, sessionId, session, refreshes: 0, note: 0 }
     users.push(user)
     return user

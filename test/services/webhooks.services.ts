@@ -14,7 +14,7 @@ import { freePort } from '../support/processes/free-port.ts'
 import { startServerProcess } from '../support/processes/server-process.ts'
 import { until } from '../support/processes/until.ts'
 import { webhookEnv, webhookSecret } from '../support/webhooks/webhook-receiver.ts'
-import { folderOf } from './programs.ts'
+import { createFolder } from './programs.ts'
 
 const userCount = 6
 const changesEach = 4
@@ -100,7 +100,7 @@ test('webhooks survive kill -9 of server and receiver at each step', {
 
 async function startReceiver(t: Ending) {
   const port = await freePort()
-  const file = join(await folderOf(t), 'received')
+  const file = join(await createFolder(t), 'received')
   const script = new URL('./webhook-receiver.ts', import.meta.url).pathname
   let child: ChildProcess
 

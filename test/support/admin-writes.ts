@@ -165,7 +165,7 @@ export const adminWrites: Record<string, Write> = {
       const email = newEmail()
       const body = { type: 'invite', email, data: { city: 'Bonn' } }
       const link = await adminCall(app, 'POST', '/admin/generate_link', body)
-      return { after: made(email, invitationOf(link)) }
+      return { after: made(email, pickInvitation(link)) }
     },
   },
   'POST /invite': {
@@ -173,7 +173,7 @@ export const adminWrites: Record<string, Write> = {
     async write(app) {
       const email = newEmail()
       const invited = await adminCall(app, 'POST', '/invite', { email, data: { city: 'Bonn' } })
-      return { after: made(email, invitationOf(invited)) }
+      return { after: made(email, pickInvitation(invited)) }
     },
   },
   'POST /admin/users/{user_id}/resend_invitation': {
@@ -209,7 +209,7 @@ function made(email: string | undefined, more: Partial<User> = {}) {
   }
 }
 
-function invitationOf({ invited_at = '', confirmation_sent_at = '', user_metadata }: User) {
+function pickInvitation({ invited_at = '', confirmation_sent_at = '', user_metadata }: User) {
   return { invited_at, confirmation_sent_at, user_metadata }
 }
 

@@ -45,7 +45,7 @@ export function providerEnv(name: string, url: string): Record<string, string> {
 }
 
 export async function externalServer(t: Ending, options: BuildOptions = {}) {
-  const fakes = { github: await fakeOf(t, 'github'), gitlab: await fakeOf(t, 'gitlab') }
+  const fakes = { github: await startFake(t, 'github'), gitlab: await startFake(t, 'gitlab') }
   const env = {
     AUTH_JWT_ALLOWED_AUDIENCES: 'other',
     ...providerEnv('github', fakes.github.origin),
@@ -128,7 +128,7 @@ export async function externalServer(t: Ending, options: BuildOptions = {}) {
   return { ...built, ...helpers, auditActions, fakes }
 }
 
-async function fakeOf(t: Ending, name: ProviderName) {
+async function startFake(t: Ending, name: ProviderName) {
   const documented = cases[name]?.documented
   assert.ok(documented)
   return startFakeProvider(t, documented)

@@ -32,7 +32,7 @@ export async function notes(
   const runGrouped = groupCommits(connect, { maxDurationMs, clock })
   const query = (text: string, values: readonly unknown[]) => runGrouped({ text, values })
 
-  async function textOf(id: number): Promise<unknown> {
+  async function readText(id: number): Promise<unknown> {
     const { rows } = await other.query('select text from notes where id = $1', [id])
     return rows[0]?.text
   }
@@ -59,9 +59,9 @@ export async function notes(
     )
   }
 
-  const change = async (id: number, text: string) => textsOf((await query(set, [id, text])).rows)
+  const change = async (id: number, text: string) => getTexts((await query(set, [id, text])).rows)
   const warm = () => Promise.all(numbers.map((id) => change(id, 'warm')))
-  return { pool, other, query, change, warm, textOf, together, untilWaiting }
+  return { pool, other, query, change, warm, readText, together, untilWaiting }
 }
 
 async function connectClient(t: TestContext, connectionString: string): Promise<pg.Client> {
@@ -72,6 +72,6 @@ async function connectClient(t: TestContext, connectionString: string): Promise<
   return client
 }
 
-function textsOf(rows: unknown[]): unknown[] {
+function getTexts(rows: unknown[]): unknown[] {
   return rows.map((row) => Object(row).text)
 }

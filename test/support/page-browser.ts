@@ -19,7 +19,7 @@ export function openBrowser(app: App, headers: Record<string, string> = {}) {
   async function send(method: 'GET' | 'POST', url: string, form?: Record<string, string>) {
     const response = await app.inject({
       method,
-      url: pathOf(app, url),
+      url: toPath(app, url),
       headers: {
         accept: 'text/html',
         ...(jar.size > 0 && { cookie: cookies() }),
@@ -92,7 +92,7 @@ function formIn(html: string, button: string | undefined) {
   return { action, hidden: Object.fromEntries(hidden) as Record<string, string> }
 }
 
-function pathOf(app: App, url: string): string {
+function toPath(app: App, url: string): string {
   return url.replace(app.config.AUTH_API_EXTERNAL_URL, '')
 }
 

@@ -59,7 +59,7 @@ async function watched<T>(
     originals.set(client, client.query)
     client.query = new Proxy(client.query, {
       apply(query, self, args) {
-        trips.push(textsOf(args[0]))
+        trips.push(getTexts(args[0]))
         return Reflect.apply(query, self, args)
       },
     })
@@ -73,7 +73,7 @@ async function watched<T>(
   }
 }
 
-function textsOf(query: unknown): string[] {
+function getTexts(query: unknown): string[] {
   const texts = isObject(query) && 'texts' in query ? query.texts : undefined
   return Array.isArray(texts) ? texts.map(String) : [statementText(query)]
 }

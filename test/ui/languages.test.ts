@@ -14,7 +14,7 @@ interface Kind {
   name: string
   folder: string
   /** A text as the pages show it. */
-  used: [key: string, textOf: (tag: string) => string]
+  used: [key: string, getText: (tag: string) => string]
   /** Words that are the same in English. */
   shared: Record<string, readonly string[]>
 }
@@ -59,8 +59,8 @@ for (const { name: suiteName, folder, used, shared } of kinds) {
       })
 
       test(`are used in ${tag}`, () => {
-        const [key, textOf] = used
-        assert.equal(textOf(tag), read(tag)[key])
+        const [key, getText] = used
+        assert.equal(getText(tag), read(tag)[key])
       })
     }
 

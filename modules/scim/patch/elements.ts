@@ -1,7 +1,7 @@
 /** Changes of the elements of a list. */
 import { isDeepStrictEqual } from 'node:util'
 
-import { type Filter, filter as matcherOf } from 'scim2-parse-filter'
+import { filter as createMatcher, type Filter } from 'scim2-parse-filter'
 
 import { scimRejected } from '../../../schemas/errors.ts'
 import { findAttribute } from '../../../schemas/scim/resources.ts'
@@ -15,7 +15,7 @@ type Parts = Record<string, unknown>
 export function changedElements(elements: readonly unknown[], operation: Operation): unknown[] {
   const { op, target } = operation
   const { filter, sub } = target
-  const matches = filter ? matcherOf(filter) : () => true
+  const matches = filter ? createMatcher(filter) : () => true
   const isTarget = (element: unknown) => isRecord(element) && matches(element)
   if (op === 'remove') {
     if (!sub) return elements.filter((element) => !isTarget(element))

@@ -34,16 +34,13 @@ export class DatabaseClient extends pg.Client {
     if (connectionString === undefined || !endpoints || endpoints.attempts.length === 1) {
       return callback ? void super.connect(callback) : super.connect()
     }
-    const connected = this.#connectToOneOf(connectionString, endpoints)
+    const connected = this.#connectToAny(connectionString, endpoints)
     if (!callback) return connected
     connected.then(() => Reflect.apply(callback, undefined, []), callback)
     return undefined
   }
 
-  async #connectToOneOf(
-    connectionString: string,
-    endpoints: DatabaseEndpoints,
-  ): Promise<pg.Client> {
+  async #connectToAny(connectionString: string, endpoints: DatabaseEndpoints): Promise<pg.Client> {
     const attempt = await chooseEndpoint(connectionString, endpoints)
     const { host, port, ssl, connection } = new pg.Client({
       ...this.#config,

@@ -28,21 +28,21 @@ suite('connections of an organization in the console', { skip }, () => {
     await addRule(dialog, 2, 'it', 'admin')
     await dialog.getByRole('button', { name: 'Bind provider' }).click()
     await message(page, 'Acme login was added')
-    assert.deepEqual(await rulesOf(), ['groups=staff member', 'groups=it admin'])
+    assert.deepEqual(await listRules(), ['groups=staff member', 'groups=it admin'])
 
     await page.getByRole('button', { name: 'Edit Acme login' }).click()
     await dialog.getByRole('button', { name: 'Move rule 2 up' }).click()
     await dialog.getByRole('button', { name: 'Save' }).click()
     await message(page, 'Acme login was changed')
-    assert.deepEqual(await rulesOf(), ['groups=it admin', 'groups=staff member'])
+    assert.deepEqual(await listRules(), ['groups=it admin', 'groups=staff member'])
 
     await page.getByRole('button', { name: 'Edit Acme login' }).click()
     await dialog.getByRole('button', { name: 'Remove rule 2' }).click()
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
-    assert.deepEqual(await rulesOf(), ['groups=it admin'])
+    assert.deepEqual(await listRules(), ['groups=it admin'])
 
-    async function rulesOf(): Promise<string[]> {
+    async function listRules(): Promise<string[]> {
       const response = await asAdmin(app, 'GET', `/admin/organizations/${id}/connections`)
       assert.equal(response.statusCode, 200, response.body)
       const [{ role_mapping }] = response.json().connections

@@ -31,7 +31,7 @@ export async function fillConsole(site: ConsoleSite): Promise<ConsolePages> {
   })
   const organization = await fillOrganizations(site)
   const paths = [
-    ...tabsOf(`/users/${user.id}`, [
+    ...listTabPaths(`/users/${user.id}`, [
       'security',
       'sessions',
       'mail',
@@ -39,7 +39,7 @@ export async function fillConsole(site: ConsoleSite): Promise<ConsolePages> {
       'metadata',
       'activity',
     ]),
-    ...tabsOf(organization, [
+    ...listTabPaths(organization, [
       ...['details', 'invitations', 'domains', 'connections', 'groups', 'audit'],
     ]),
     '/organizations?state=deleted',
@@ -52,7 +52,7 @@ export async function fillConsole(site: ConsoleSite): Promise<ConsolePages> {
     '/configuration?q=nothing+has+this',
     '/nowhere',
   ]
-  return { paths, dialogs: dialogsOf(`/users/${user.id}`, organization) }
+  return { paths, dialogs: listDialogs(`/users/${user.id}`, organization) }
 }
 
 /** The path of an organization with something on each tab but one. */
@@ -72,12 +72,12 @@ async function fillOrganizations(site: ConsoleSite): Promise<string> {
   return `/organizations/${id}`
 }
 
-const tabsOf = (path: string, tabs: readonly string[]): string[] => [
+const listTabPaths = (path: string, tabs: readonly string[]): string[] => [
   path,
   ...tabs.map((tab) => `${path}?tab=${tab}`),
 ]
 
-function dialogsOf(user: string, organization: string): ConsolePages['dialogs'] {
+function listDialogs(user: string, organization: string): ConsolePages['dialogs'] {
   const by = (path: string, name: string | RegExp) => ({
     name: `${name} on ${path.replace(/\/[0-9a-f-]{36}/, '')}`,
     path,
@@ -114,7 +114,7 @@ function dialogsOf(user: string, organization: string): ConsolePages['dialogs'] 
 }
 
 /** Those of the navigation. */
-export async function pathsOf(page: Page): Promise<string[]> {
+export async function readPaths(page: Page): Promise<string[]> {
   const paths: unknown = await page.evaluate(
     `[...document.querySelectorAll('nav[aria-label=Console] a')]
       .map((link) => link.pathname.slice('/console'.length) || '/')`,

@@ -12,7 +12,7 @@ import type { Page } from 'playwright-core'
 import { executablePath } from '../chromium.ts'
 import { findings, settled } from '../page-checks.ts'
 import { openConsole, signInWithKey } from './console-site.ts'
-import { fillConsole, pathsOf } from './looks-pages.ts'
+import { fillConsole, readPaths } from './looks-pages.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 const folder = process.env.SCREENSHOTS
@@ -34,7 +34,7 @@ suite('pages of the console', { skip }, () => {
       await page.getByRole('link', { name: 'Sign in', exact: true }).waitFor()
       await look(page, `sign-in-${name}`)
       await signInWithKey(site, page)
-      for (const path of [...(await pathsOf(page)), ...paths]) {
+      for (const path of [...(await readPaths(page)), ...paths]) {
         await t.test(path, async () => {
           await go(page, path)
           await look(page, `${path.replaceAll(/[^a-z]+/gi, '-')}-${name}`)

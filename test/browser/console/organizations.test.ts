@@ -52,7 +52,7 @@ suite('organizations in the console', { skip }, () => {
     const role = page.getByRole('combobox', { name: `Role of ${member.email}` })
     await role.selectOption('admin')
     await message(page, 'The role was changed')
-    const roles = await rolesOf(site)
+    const roles = await listRoles(site)
     assert.deepEqual(roles, { [owner.id]: 'owner', [member.id]: 'admin' })
     await page.getByRole('button', { name: 'Undo' }).click()
     await until(async () => (await role.inputValue()) === 'member')
@@ -60,7 +60,7 @@ suite('organizations in the console', { skip }, () => {
     await page.getByRole('button', { name: `Remove ${member.email}` }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove member' }).click()
     await message(page, `${member.email} was removed`)
-    assert.deepEqual(await rolesOf(site), { [owner.id]: 'owner' })
+    assert.deepEqual(await listRoles(site), { [owner.id]: 'owner' })
 
     await page.getByRole('combobox', { name: `Role of ${owner.email}` }).selectOption('member')
     await page.getByText(/last owner/i).waitFor()
@@ -182,7 +182,7 @@ async function listed({ app }: ConsoleSite, query = '') {
 }
 
 /** Of the only organization. */
-async function rolesOf(site: ConsoleSite): Promise<Record<string, string>> {
+async function listRoles(site: ConsoleSite): Promise<Record<string, string>> {
   const [organization] = await listed(site)
   const path = `GET /admin/organizations/${organization?.id}/members`
   const { members } = await adminOk<Found>(site.app, path)

@@ -30,7 +30,7 @@ suite('roles in the console', { skip }, () => {
     const role = page.getByRole('combobox', { name: `Role of ${user.email}` })
     await role.selectOption('Operator')
     await message(page, 'The role was changed')
-    assert.deepEqual(await rolesOf(site.app), ['operator'])
+    assert.deepEqual(await listRoles(site.app), ['operator'])
     await page.getByRole('button', { name: 'Undo' }).click()
     await until(async () => (await role.inputValue()) === 'support')
     await page.getByRole('button', { name: /^Remove / }).click()
@@ -74,7 +74,7 @@ suite('roles in the console', { skip }, () => {
   })
 })
 
-async function rolesOf(app: Parameters<typeof asAdmin>[0]): Promise<string[]> {
+async function listRoles(app: Parameters<typeof asAdmin>[0]): Promise<string[]> {
   const { admins } = (await asAdmin(app, 'GET', '/admin/admins')).json()
   return admins.map(({ role }: { role: string }) => role)
 }

@@ -64,18 +64,18 @@ suite('doctor --upgrade', () => {
   })
 
   test('lists changed defaults of unset variables since the running version', async (t) => {
-    const running = (version: string) => versionOf(t, version)
+    const running = (version: string) => contextWithVersion(t, version)
     const before = await lines('defaults', running('0.1.0'))
     assert.ok(before.some((line) => line.startsWith('warn AUTH_AUDIT_RETENTION: ')))
     assert.deepEqual(await lines('defaults', running('0.1.1')), [
       'pass No variable that is not set has another default.',
     ])
-    const set = versionOf(t, '0.1.0', { AUTH_DB_CLEANUP_AUDIT_LOG_RETENTION: '0' })
+    const set = contextWithVersion(t, '0.1.0', { AUTH_DB_CLEANUP_AUDIT_LOG_RETENTION: '0' })
     assert.ok(!(await lines('defaults', set)).some((line) => line.includes('AUDIT_RETENTION')))
   })
 
   test('names both versions, and lists every change when the running one is unknown', async (t) => {
-    const [known] = await lines('versions', versionOf(t, '0.0.9'))
+    const [known] = await lines('versions', contextWithVersion(t, '0.0.9'))
     assert.match(known ?? '', /^pass This is \d+\.\d+\.\d+, and 0\.0\.9 is running\.$/)
     const unreachable = createDoctorContext(
       t,
@@ -88,7 +88,7 @@ suite('doctor --upgrade', () => {
 })
 
 /** With a server that runs this version. */
-function versionOf(t: TestContext, version: string, env: Record<string, string> = {}) {
+function contextWithVersion(t: TestContext, version: string, env: Record<string, string> = {}) {
   return createDoctorContext(t, env, { fetch: async () => Response.json({ version }) })
 }
 

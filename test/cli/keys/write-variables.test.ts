@@ -16,7 +16,7 @@ suite('writeVariables', () => {
   ]
   for (const [before, after] of modes) {
     test(`changes the mode of a file from ${before.toString(8)} to ${after.toString(8)}`, async (t) => {
-      const file = await fileOf(t)
+      const file = await createFile(t)
       await chmod(file, before)
       await writeVariables(file, { A: '2' })
       assert.equal(await readFile(file, 'utf8'), 'B=1\nA=2\n')
@@ -25,7 +25,7 @@ suite('writeVariables', () => {
   }
 
   test('keeps the owner when root changes the file', { skip: !isRoot }, async (t) => {
-    const file = await fileOf(t)
+    const file = await createFile(t)
     await chown(file, 4242, 4343)
     await writeVariables(file, { A: '2' })
     const { uid, gid } = await stat(file)
@@ -33,7 +33,7 @@ suite('writeVariables', () => {
   })
 
   test('does not take the mode of a leftover temporary file', async (t) => {
-    const file = await fileOf(t)
+    const file = await createFile(t)
     await chmod(file, 0o600)
     await writeFile(`${file}.new`, 'left behind')
     await chmod(`${file}.new`, 0o666)
@@ -42,7 +42,7 @@ suite('writeVariables', () => {
   })
 })
 
-async function fileOf(t: TestContext): Promise<string> {
+async function createFile(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-'))
   t.after(() => rm(folder, { recursive: true }))
   const file = join(folder, '.env')

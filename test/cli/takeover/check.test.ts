@@ -34,7 +34,7 @@ async function findings(url: string, env: Record<string, string> = {}): Promise<
   }
 }
 
-const linesOf = (found: TakeoverFinding[]) =>
+const formatFindings = (found: TakeoverFinding[]) =>
   found.map(({ level, sentence }) => `${level} ${sentence}`).join('\n')
 
 interface Case {
@@ -232,7 +232,7 @@ suite('takeover check', () => {
       await query(url, ...(given?.(t) ?? []))
       const before = await columns(url)
 
-      assert.match(linesOf(await findings(url, env)), finds)
+      assert.match(formatFindings(await findings(url, env)), finds)
 
       assert.deepEqual(await columns(url), before)
     })
@@ -240,14 +240,14 @@ suite('takeover check', () => {
 
   test('finds an empty database', async (t) => {
     const { url } = await emptyDatabase(t)
-    assert.match(linesOf(await findings(url)), /^ok The schema "auth" has no users/m)
+    assert.match(formatFindings(await findings(url)), /^ok The schema "auth" has no users/m)
   })
 
   test('finds a role that neither owns the tables nor can add to them', async (t) => {
     const { url, login } = await limitedLogin(t)
     await query(url, `grant usage on schema auth to ${login.name}`, ...readAll(login.name))
 
-    const lines = linesOf(await findings(login.url))
+    const lines = formatFindings(await findings(login.url))
 
     assert.match(lines, new RegExp(`^stop The login ${login.name} does not own the tables`, 'm'))
     const grant = `^stop Missing privilege: grant create on schema "auth" to "${login.name}";$`

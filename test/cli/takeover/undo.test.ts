@@ -71,7 +71,7 @@ async function everything(database: TestDatabase) {
 }
 
 /** The functions of the schema `auth`, with their arguments. */
-async function functionsOf(database: TestDatabase): Promise<string[]> {
+async function listFunctions(database: TestDatabase): Promise<string[]> {
   const found = await query(
     database.url,
     `select format('%s(%s)', proname, pg_get_function_identity_arguments(oid)) as name
@@ -115,7 +115,7 @@ suite('takeover undo', () => {
     // Compared by name too: undo itself prepared the database of the test.
     const ours = after.filter(({ name }) => /auth_jobs|postern_/.test(String(name)))
     assert.deepEqual(ours, [])
-    assert.deepEqual(await functionsOf(database), ['email()', 'jwt()', 'role()', 'uid()'])
+    assert.deepEqual(await listFunctions(database), ['email()', 'jwt()', 'role()', 'uid()'])
   })
 
   test('keeps a function of organizations that a policy uses', async (t) => {
@@ -130,7 +130,7 @@ suite('takeover undo', () => {
     const printed = await done(database, 'undo')
 
     assert.match(printed, /^Kept, because your policies use them: auth\.org_id\(\)\.$/m)
-    assert.deepEqual(await functionsOf(database), [
+    assert.deepEqual(await listFunctions(database), [
       'email()',
       'jwt()',
       'org_id()',
@@ -151,7 +151,7 @@ suite('takeover undo', () => {
     await done(database, 'undo')
 
     assert.deepEqual(await everything(database), before)
-    assert.ok((await functionsOf(database)).includes('org_id()'))
+    assert.ok((await listFunctions(database)).includes('org_id()'))
   })
 
   const forms = [
@@ -171,12 +171,12 @@ suite('takeover undo', () => {
         await done(database, 'finish', env),
         /^Finished: [1-9]\d* secrets were encrypted/,
       )
-      const secretsOf = () =>
+      const selectSecrets = () =>
         query(
           database.url,
           `select refresh_token_hmac_key as value from auth.sessions union all select secret from auth.mfa_factors`,
         )
-      for (const { value } of await secretsOf()) {
+      for (const { value } of await selectSecrets()) {
         assert.match(String(value), /^\{/)
         assert.doesNotMatch(String(value), /"key_id":"k1"/)
       }
@@ -184,7 +184,7 @@ suite('takeover undo', () => {
       assert.match(await done(database, 'undo', env), /^Undone: [1-9]\d* secrets/)
 
       const form = seal(id, '').startsWith('{') ? /"key_id":"k1"/ : /^[\w-]{32,43}$/
-      for (const { value } of await secretsOf()) assert.match(String(value), form)
+      for (const { value } of await selectSecrets()) assert.match(String(value), form)
     })
   }
 
@@ -217,14 +217,14 @@ suite('takeover undo', () => {
       database.url,
       `insert into auth.postern_impersonations (session_id, impersonated_by) values ('${impersonated.id}', '${id}')`,
     )
-    const idsOf = async () =>
+    const listSessionIds = async () =>
       (await query(database.url, 'select id from auth.sessions order by id')).map((row) => row.id)
-    const before = await idsOf()
+    const before = await listSessionIds()
 
     await done(database, 'undo')
 
     assert.deepEqual(
-      await idsOf(),
+      await listSessionIds(),
       before.filter((session) => session !== impersonated.id),
     )
   })

@@ -128,7 +128,7 @@ suite('users import', () => {
       stdout,
       new RegExp(`^${rows.length - expected.length} imported, ${expected.length} rejected`),
     )
-    const report = await reportOf(file)
+    const report = await readReport(file)
     assert.deepEqual(
       report.map(({ line }) => line),
       expected.map(({ line }) => line),
@@ -146,7 +146,7 @@ suite('users import', () => {
     ])
     const { stdout } = await users(url, 'import', file, '--dry-run')
     assert.match(stdout, /^1 could be imported, 1 rejected/)
-    assert.equal((await reportOf(file)).length, 1)
+    assert.equal((await readReport(file)).length, 1)
     assert.deepEqual(await listAllUsers(url), [])
   })
 
@@ -173,7 +173,7 @@ suite('users import', () => {
     const rejected = accounts.filter(({ email }) => email === 'nonsense').length
     assert.match(stdout, new RegExp(`^${count - rejected} imported, ${rejected} rejected`))
     assert.equal(await countUsers(url), count - rejected)
-    assert.equal((await reportOf(file)).length, rejected)
+    assert.equal((await readReport(file)).length, rejected)
     const [{ lone } = {}] = await query(
       url,
       `select count(*) as lone from auth.users
@@ -196,7 +196,7 @@ suite('users import', () => {
     assert.match(stdout, /^1 imported, 1 rejected/)
     assert.match(first.stdout, /^1 imported, 1 rejected/)
     assert.equal(await countUsers(url), 1)
-    assert.equal((await reportOf(file)).length, 1)
+    assert.equal((await readReport(file)).length, 1)
   })
 
   test('a resumed report drops repeated and incomplete lines', async (t) => {
@@ -270,7 +270,7 @@ async function untilImported(
   )
 }
 
-async function reportOf(file: string): Promise<{ line: number; reason: string }[]> {
+async function readReport(file: string): Promise<{ line: number; reason: string }[]> {
   const text = await readFile(`${file}.refused.ndjson`, 'utf8')
   return text
     .split('\n')

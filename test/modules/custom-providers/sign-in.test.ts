@@ -84,7 +84,7 @@ suite('custom OpenID Connect provider', () => {
     await add(app, oidcInput(issuer, more))
     const fields = await signInAs('ann', await authorizeUrl(app, 'custom:acme'))
     await finishSignIn(app, fields)
-    const identity = await identityOf(app, 'custom:acme')
+    const identity = await findIdentity(app, 'custom:acme')
     assert.equal(identity.provider_id, 'ann')
     const { sub, email, full_name } = identity.identity_data
     assert.deepEqual([sub, email, full_name], ['ann', 'ann@ex.test', 'Ann Lee'])
@@ -162,7 +162,7 @@ suite('custom OAuth 2.0 provider', () => {
     const fields = await goThere((await authorizeUrl(app, 'custom:plain')).href)
     await finishSignIn(app, fields)
     assert.deepEqual(fake.complaints, [])
-    const identity = await identityOf(app, 'custom:plain')
+    const identity = await findIdentity(app, 'custom:plain')
     assert.equal(identity.provider_id, '77')
     const { name, nickname, email, email_verified, custom_claims } = identity.identity_data
     assert.deepEqual(
@@ -220,7 +220,7 @@ async function byIdToken(app: App, iss: string, claims: object = {}, provider = 
   return app.inject({ method: 'POST', url: '/token?grant_type=id_token', payload })
 }
 
-function identityOf(app: App, provider: string) {
+function findIdentity(app: App, provider: string) {
   return app.db
     .selectFrom('identities')
     .select(['provider_id', 'identity_data'])

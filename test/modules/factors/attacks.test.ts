@@ -200,10 +200,10 @@ suite('factor attacks', () => {
     const { app } = await serverFor(everyFactor)
     const { email, factor, session } = await userWithTotp(app)
     const second = await signedIn(app, email)
-    const before = await rowsOf(app, session)
+    const before = await findRows(app, session)
     const { id: challenge_id } = await challenge(app, second, factor.id)
     await verifyChallenge(app, second, factor.id, { challenge_id, code: wrongCode(factor.secret) })
-    assert.deepEqual(await rowsOf(app, session), before)
+    assert.deepEqual(await findRows(app, session), before)
   })
 
   test('rejects banned and deleted users', async () => {
@@ -267,7 +267,7 @@ suite('factor attacks', () => {
   })
 })
 
-async function rowsOf(app: App, { user }: Session) {
+async function findRows(app: App, { user }: Session) {
   const { rows } = await app.pool.query(
     `select id, aal, factor_id, refresh_token_counter from auth.sessions where user_id = $1 order by id`,
     [user.id],

@@ -20,7 +20,7 @@ import { signUpUser } from '../../support/users.ts'
 const url = 'https://client.example/oauth/metadata.json'
 const redirect_uri = 'https://client.example/callback'
 
-const documentOf = (fields: object = {}) =>
+const createDocument = (fields: object = {}) =>
   JSON.stringify({ client_id: url, client_name: 'Agent', redirect_uris: [redirect_uri], ...fields })
 
 suite('client ID metadata documents', () => {
@@ -41,7 +41,7 @@ suite('client ID metadata documents', () => {
   test('sign a user in, with the URL as client_id in both tokens', async (t) => {
     const app = await server()
     const state = await serveDocuments(t, app)
-    state.document = { body: documentOf() }
+    state.document = { body: createDocument() }
     const { verifier, challenge } = makePkce()
     const response = await ask(app, challenge)
     assert.equal(response.statusCode, 302, response.body)
@@ -80,27 +80,29 @@ suite('client ID metadata documents', () => {
         .where('document_url', '=', url)
         .execute()
     await expire()
-    state.document = { body: documentOf() }
+    state.document = { body: createDocument() }
     const first = await details()
     await answerAuthorization(app, first.id, user)
     assert.ok((await details()).body.redirect_url)
     await expire()
-    state.document = { body: documentOf({ client_name: 'Bank' }) }
+    state.document = { body: createDocument({ client_name: 'Bank' }) }
     assert.equal((await details()).body.client.name, 'Bank')
   })
 
   const rejected: Record<string, Document> = {
-    'another client_id': { body: documentOf({ client_id: 'https://client.example/other.json' }) },
-    'no JSON': { body: '<html>' },
-    'a secret': { body: documentOf({ client_secret: 'x' }) },
-    'a method with a secret': {
-      body: documentOf({ token_endpoint_auth_method: 'client_secret_basic' }),
+    'another client_id': {
+      body: createDocument({ client_id: 'https://client.example/other.json' }),
     },
-    'too many bytes': { body: documentOf({ client_name: 'x'.repeat(6000) }) },
+    'no JSON': { body: '<html>' },
+    'a secret': { body: createDocument({ client_secret: 'x' }) },
+    'a method with a secret': {
+      body: createDocument({ token_endpoint_auth_method: 'client_secret_basic' }),
+    },
+    'too many bytes': { body: createDocument({ client_name: 'x'.repeat(6000) }) },
     'a redirect': { status: 302, headers: { location: 'https://client.example/x' }, body: '' },
-    'an error': { status: 404, body: documentOf() },
-    'a script as redirect URI': { body: documentOf({ redirect_uris: ['javascript://x/'] }) },
-    'a script as logo': { body: documentOf({ logo_uri: 'javascript:alert(1)' }) },
+    'an error': { status: 404, body: createDocument() },
+    'a script as redirect URI': { body: createDocument({ redirect_uris: ['javascript://x/'] }) },
+    'a script as logo': { body: createDocument({ logo_uri: 'javascript:alert(1)' }) },
   }
   for (const [name, document] of Object.entries(rejected)) {
     test(`are rejected with ${name}`, async (t) => {
@@ -117,7 +119,7 @@ suite('client ID metadata documents', () => {
     await app.db.deleteFrom('oauth_clients').execute()
     const state = await serveDocuments(t, app)
     state.document = {
-      body: documentOf({ resources: ['https://bank.example'], require_pkce: false }),
+      body: createDocument({ resources: ['https://bank.example'], require_pkce: false }),
     }
     const response = await ask(app, makePkce().challenge, { resource: 'https://bank.example' })
     assert.match(response.body, /error=invalid_target/)
@@ -143,7 +145,7 @@ suite('client ID metadata documents', () => {
     const app = await server()
     await app.db.deleteFrom('oauth_clients').execute()
     const state = await serveDocuments(t, app)
-    state.document = { body: documentOf() }
+    state.document = { body: createDocument() }
     const user = await signUpUser(app)
     const { access_token: token } = user
     const response = await ask(app, makePkce().challenge)
@@ -165,7 +167,7 @@ suite('client ID metadata documents', () => {
     await app.db.deleteFrom('oauth_clients').execute()
     await createClient(app, { client_name: 'Payroll' })
     const state = await serveDocuments(t, app)
-    state.document = { body: documentOf({ client_name: 'PAYROLL' }) }
+    state.document = { body: createDocument({ client_name: 'PAYROLL' }) }
     const response = await ask(app, makePkce().challenge)
     assert.match(response.json().msg, /another application/)
   })

@@ -72,13 +72,13 @@ suite('passkey registration attacks', () => {
     'of another user': async (app) => signUpUser(app),
     'of another session': async (app, { email }) => signedIn(app, email),
   }
-  for (const [what, attackerOf] of Object.entries(attackers)) {
+  for (const [what, createAttacker] of Object.entries(attackers)) {
     test(`rejects a challenge ${what} and keeps it valid for its user`, async () => {
       const { app } = await serverFor(passkeysOn)
       const mine = await signUpUser(app)
       const { challenge_id, options } = await createRegistrationChallenge(app, mine)
       const body = { challenge_id, credential: newDevice().create(options) }
-      const attacker = await attackerOf(app, mine)
+      const attacker = await createAttacker(app, mine)
       assert.deepEqual(statusAndCode(await finishRegistration(app, attacker, body)), notFound)
       assert.equal((await finishRegistration(app, mine, body)).statusCode, 200)
       assert.deepEqual(statusAndCode(await finishRegistration(app, mine, body)), notFound)

@@ -24,7 +24,7 @@ const notFound = [400, 'webauthn_challenge_not_found']
 const expired = [400, 'webauthn_challenge_expired']
 const invalid = [400, 'validation_failed']
 
-const handleOf = (id: string) => Buffer.from(id).toString('base64url')
+const encodeHandle = (id: string) => Buffer.from(id).toString('base64url')
 
 suite('passkey authentication attacks', () => {
   const serverFor = sharedServers()
@@ -43,18 +43,18 @@ suite('passkey authentication attacks', () => {
     }),
     'with the id of another passkey': ({ id }) => ({ id }),
     'with an unknown id': () => ({ id: 'AAAA' }),
-    'for another user': () => ({ userHandle: handleOf(crypto.randomUUID()) }),
+    'for another user': () => ({ userHandle: encodeHandle(crypto.randomUUID()) }),
     'without a user handle': () => ({ userHandle: undefined }),
     'without user presence': () => ({ flags: 0x1c }),
     'with a changed backup state': () => ({ flags: 0x05 }),
   }
-  for (const [what, forgeryOf] of Object.entries(forgeries)) {
+  for (const [what, forge] of Object.entries(forgeries)) {
     test(`rejects a response ${what}`, async () => {
       const { app } = await serverFor(passkeysOn)
       const { user, device } = await userWithPasskey(app)
       const other = await userWithPasskey(app)
       const { challenge_id, options } = await createAuthenticationChallenge(app)
-      const credential = device.get(options, forgeryOf(other.device))
+      const credential = device.get(options, forge(other.device))
       assert.deepEqual(
         statusAndCode(await finishSignIn(app, { challenge_id, credential })),
         rejected,
@@ -137,7 +137,7 @@ suite('passkey authentication attacks', () => {
     const { app } = await serverFor(passkeysOn)
     const { user: account } = await userWithPasskey(app)
     const { challenge_id, options } = await createAuthenticationChallenge(app)
-    const user = { id: handleOf(account.user.id) }
+    const user = { id: encodeHandle(account.user.id) }
     const credential = newDevice().create({ ...options, user })
     assert.deepEqual(statusAndCode(await finishSignIn(app, { challenge_id, credential })), rejected)
     const again = await createAuthenticationChallenge(app)

@@ -47,13 +47,13 @@ suite('passkey authentication', () => {
     const session = await signInBy(app, device)
     assert.equal(session.user.id, user.user.id)
     assert.equal(tokenClaims(session).aal, 'aal1')
-    const methodsOf = (token: Session) => tokenClaims(token).amr.map(({ method }) => method)
-    assert.deepEqual(methodsOf(session), ['passkey'])
+    const getMethods = (token: Session) => tokenClaims(token).amr.map(({ method }) => method)
+    assert.deepEqual(getMethods(session), ['passkey'])
     assert.equal((await getUser(app, session)).statusCode, 200)
     const [passkey] = await fetchPasskeys(app, session)
     assert.ok(Date.now() - Date.parse(passkey?.last_used_at ?? '') < 60_000)
     const next = bodyOf200<Session>(await refresh(app, session.refresh_token))
-    assert.deepEqual(methodsOf(next), ['passkey'])
+    assert.deepEqual(getMethods(next), ['passkey'])
   })
 
   test('writes an audit log entry', async () => {

@@ -109,14 +109,14 @@ suite('single logout started at the identity provider', () => {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 's256',
     }
-    const codeOf = async () => {
+    const fetchCode = async () => {
       const { relayState, requestId } = await begin(app, { provider_id: id, ...pkce })
       const landed = await post(app, signedResponse({ idp, requestId }), relayState)
       return { auth_code: landed.query.code ?? '', code_verifier: verifier }
     }
     const exchange = async (code: object) => call(app, '/token?grant_type=pkce', code)
-    const opened = bodyOf200<{ refresh_token: string }>(await exchange(await codeOf()))
-    const late = await codeOf()
+    const opened = bodyOf200<{ refresh_token: string }>(await exchange(await fetchCode()))
+    const late = await fetchCode()
     const peer = await createSamlPeer(app, idp)
     const user = { nameID: 'ann', nameIDFormat: 'x', sessionIndex: 's1', ID: '', issuer: '' }
     await visit(app, await peer.getLogoutUrlAsync(user, '', {}))

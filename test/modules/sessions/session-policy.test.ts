@@ -59,7 +59,7 @@ suite('session policy', () => {
           assert.equal(response.statusCode, 200, response.body)
           token = response.json().refresh_token
         } else {
-          assert.deepEqual(errorOf(response), [400, 'session_expired', rejection])
+          assert.deepEqual(getError(response), [400, 'session_expired', rejection])
         }
       }
     })
@@ -72,7 +72,7 @@ suite('session policy', () => {
     at(1)
     const second = await signedIn(app, first.email)
     at(2)
-    assert.deepEqual(errorOf(await refresh(app, first.refresh_token)), [
+    assert.deepEqual(getError(await refresh(app, first.refresh_token)), [
       400,
       'session_expired',
       replaced,
@@ -94,7 +94,7 @@ suite('session policy', () => {
     const { id: challenge_id } = await challenge(app, first, factor.id)
     const late = await verifyChallenge(app, first, factor.id, { challenge_id, code: factor.code() })
     const over = [403, 'session_expired', 'Session is no longer valid. Sign in again.']
-    assert.deepEqual(errorOf(late), over)
+    assert.deepEqual(getError(late), over)
     // The code was not consumed and is accepted in the other session.
     const steppedUp = await stepUp(app, second, factor)
     assert.equal((await refresh(app, steppedUp.refresh_token)).statusCode, 200)
@@ -147,7 +147,7 @@ suite('session policy', () => {
     const banned_until = new Date(Date.now() + 60_000)
     await updateUser(app.db, user.id, { banned_until }, new Date())
     const rejected = await refresh(app, refresh_token)
-    assert.deepEqual(errorOf(rejected), [400, 'user_banned', 'Invalid Refresh Token: User Banned'])
+    assert.deepEqual(getError(rejected), [400, 'user_banned', 'Invalid Refresh Token: User Banned'])
     at(60)
     assert.equal((await refresh(app, refresh_token)).statusCode, 200)
   })
@@ -156,7 +156,7 @@ suite('session policy', () => {
     const { app } = await serverFor(autoconfirm)
     const { user, refresh_token } = await signUpUser(app)
     await updateUser(app.db, user.id, { deleted_at: new Date() }, new Date())
-    const [status, code] = errorOf(await refresh(app, refresh_token))
+    const [status, code] = getError(await refresh(app, refresh_token))
     assert.deepEqual([status, code], [400, 'refresh_token_not_found'])
   })
 
@@ -180,7 +180,7 @@ function clock(t: TestContext): (seconds: number) => void {
   return (seconds) => t.mock.timers.setTime(started + seconds * 1000)
 }
 
-function errorOf(response: Awaited<ReturnType<typeof refresh>>) {
+function getError(response: Awaited<ReturnType<typeof refresh>>) {
   const { error_code, msg } = response.json()
   return [response.statusCode, error_code, msg]
 }

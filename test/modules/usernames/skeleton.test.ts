@@ -20,16 +20,16 @@ const different: [string, string][] = [
 suite('skeleton of a username', () => {
   for (const [one, other] of alike) {
     test(`is the same for ${one} and ${other}`, async () => {
-      const skeletonOf = await loadSkeleton()
+      const computeSkeleton = await loadSkeleton()
       assert.notEqual(one, other)
-      assert.equal(skeletonOf(one), skeletonOf(other))
+      assert.equal(computeSkeleton(one), computeSkeleton(other))
     })
   }
 
   for (const [one, other] of different) {
     test(`differs for ${one} and ${other}`, async () => {
-      const skeletonOf = await loadSkeleton()
-      assert.notEqual(skeletonOf(one), skeletonOf(other))
+      const computeSkeleton = await loadSkeleton()
+      assert.notEqual(computeSkeleton(one), computeSkeleton(other))
     })
   }
 })

@@ -57,7 +57,7 @@ const malformed: Record<string, (wallet: Wallet) => string> = {
     buildMessage(wallet, { notBefore: inSeconds(120), expirationTime: inSeconds(60) }),
 }
 
-const malformedOf: Record<Wallet['chain'], Record<string, (wallet: Wallet) => string>> = {
+const malformedByChain: Record<Wallet['chain'], Record<string, (wallet: Wallet) => string>> = {
   ethereum: {
     ...malformed,
     'with an empty Chain ID': (wallet) => buildMessage(wallet, { chainId: '' }),
@@ -99,7 +99,7 @@ suite('POST /token?grant_type=web3 rejects', () => {
 
   for (const [chain, newWallet] of Object.entries(wallets)) {
     const name = chain === 'ethereum' ? 'ethereum' : 'solana'
-    for (const [title, make] of Object.entries(malformedOf[name])) {
+    for (const [title, make] of Object.entries(malformedByChain[name])) {
       test(`a ${chain} message ${title} with validation_failed`, async () => {
         const { app } = await server(walletsOn)
         const wallet = newWallet()

@@ -184,7 +184,7 @@ suite('cleanup', () => {
     await sessions.set({ created_at: ago(day + minute) }).execute()
     await sessions
       .set({ refreshed_at: ago(day - minute) })
-      .where('id', '=', sessionOf(latest))
+      .where('id', '=', getSessionId(latest))
       .execute()
     assert.equal((await refresh(app, refresh_token)).statusCode, 400)
 
@@ -192,7 +192,7 @@ suite('cleanup', () => {
 
     assert.equal(superseded_sessions, 1)
     const left = await app.db.selectFrom('sessions').select('id').execute()
-    assert.deepEqual(left, [{ id: sessionOf(latest) }])
+    assert.deepEqual(left, [{ id: getSessionId(latest) }])
   })
 
   test('keeps sessions and anonymous users without limits, and the audit log unless configured', async (t) => {
@@ -285,5 +285,5 @@ async function gotrueToken({ db }: App, hours: number): Promise<string> {
   return id
 }
 
-const sessionOf = ({ access_token }: { access_token: string }) =>
+const getSessionId = ({ access_token }: { access_token: string }) =>
   String(decodeJwt(access_token).session_id)

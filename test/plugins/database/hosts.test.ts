@@ -47,11 +47,11 @@ suite('connection string', () => {
   })
   after(() => Promise.all([encrypting.stop(), readOnly.stop()]))
 
-  const portOf = ({ url }: RunningPostgres) => new URL(url).port
-  const loginOf = ({ url }: RunningPostgres) => new URL(url).username
-  const place = (server: RunningPostgres) => `127.0.0.1:${portOf(server)}`
+  const getPort = ({ url }: RunningPostgres) => new URL(url).port
+  const getLogin = ({ url }: RunningPostgres) => new URL(url).username
+  const place = (server: RunningPostgres) => `127.0.0.1:${getPort(server)}`
   const to = (hosts: string, parameters = '') =>
-    `postgres://${loginOf(encrypting)}@${hosts}/postgres?${parameters}`
+    `postgres://${getLogin(encrypting)}@${hosts}/postgres?${parameters}`
 
   async function query(url: string, sql: string) {
     const connectionString = databaseUrl(url) ?? assert.fail(url)
@@ -63,19 +63,19 @@ suite('connection string', () => {
 
   test('connects to the writable one of several hosts', async () => {
     const hosts = ['127.0.0.1:1', place(readOnly), place(encrypting)].join()
-    assert.equal(await reached(to(hosts)), portOf(encrypting))
-    assert.equal(await reached(to(hosts, 'target_session_attrs=primary')), portOf(encrypting))
+    assert.equal(await reached(to(hosts)), getPort(encrypting))
+    assert.equal(await reached(to(hosts, 'target_session_attrs=primary')), getPort(encrypting))
   })
 
   test('target_session_attrs=any connects to the first reachable host', async () => {
     const hosts = ['127.0.0.1:1', place(readOnly), place(encrypting)].join()
-    assert.equal(await reached(to(hosts, 'target_session_attrs=any')), portOf(readOnly))
+    assert.equal(await reached(to(hosts, 'target_session_attrs=any')), getPort(readOnly))
   })
 
   test('accepts keywords with several hosts', async () => {
-    const [host, port] = ['127.0.0.1,127.0.0.1', `1,${portOf(encrypting)}`]
-    const text = `host=${host} port=${port} user=${loginOf(encrypting)} dbname=postgres`
-    assert.equal(await reached(text), portOf(encrypting))
+    const [host, port] = ['127.0.0.1,127.0.0.1', `1,${getPort(encrypting)}`]
+    const text = `host=${host} port=${port} user=${getLogin(encrypting)} dbname=postgres`
+    assert.equal(await reached(text), getPort(encrypting))
   })
 
   test('reports why no host is writable', async () => {
@@ -85,8 +85,8 @@ suite('connection string', () => {
   })
 
   test('connects through a socket directory', async () => {
-    const url = `postgres://${loginOf(encrypting)}@/postgres?host=${sockets}&port=${portOf(encrypting)}`
-    assert.equal(await reached(url), portOf(encrypting))
+    const url = `postgres://${getLogin(encrypting)}@/postgres?host=${sockets}&port=${getPort(encrypting)}`
+    assert.equal(await reached(url), getPort(encrypting))
   })
 
   test('sslmode=require encrypts without verification', async () => {
@@ -128,7 +128,7 @@ suite('connection string', () => {
       client.release(true)
       return rows[0].port
     }
-    assert.equal(await port(), portOf(encrypting))
+    assert.equal(await port(), getPort(encrypting))
     const turn = async (server: RunningPostgres, value: 'on' | 'off') => {
       await query(`${server.url}?sslmode=disable`, 'select 1')
       await query(server.url, `alter system set default_transaction_read_only = ${value}`)
@@ -138,6 +138,6 @@ suite('connection string', () => {
     await turn(encrypting, 'on')
     t.after(() => turn(encrypting, 'off'))
     const ports = [await port(), await port(), await port()]
-    assert.equal(ports.at(-1), portOf(readOnly))
+    assert.equal(ports.at(-1), getPort(readOnly))
   })
 })

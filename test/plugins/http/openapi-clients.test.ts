@@ -34,13 +34,13 @@ suite('OpenAPI document for generators', () => {
   })
 
   const operations = () => Object.values(paths).flatMap((methods) => Object.values(methods))
-  function operationOf(method: string, path: string): Operation {
+  function getOperation(method: string, path: string): Operation {
     const operation = paths[path]?.[method]
     assert.ok(operation)
     return operation
   }
-  const bodyOf = (path: string) =>
-    operationOf('post', path).requestBody?.content['application/json']?.schema
+  const getBodySchema = (path: string) =>
+    getOperation('post', path).requestBody?.content['application/json']?.schema
 
   test('passes Redocly’s recommended-strict rules', () => {
     const args = ['lint', 'docs/openapi.json', '--extends=recommended-strict', '--format=json']
@@ -55,14 +55,14 @@ suite('OpenAPI document for generators', () => {
   test('gives each operation a unique id from method and path', () => {
     const names = operations().map(({ operationId }) => operationId)
     assert.equal(new Set(names).size, names.length)
-    assert.equal(operationOf('get', '/admin/users').operationId, 'getAdminUsers')
-    assert.equal(operationOf('get', '/admin/users/{user_id}').operationId, 'getAdminUser')
-    const sessions = operationOf('delete', '/admin/users/{user_id}/sessions/{id}')
+    assert.equal(getOperation('get', '/admin/users').operationId, 'getAdminUsers')
+    assert.equal(getOperation('get', '/admin/users/{user_id}').operationId, 'getAdminUser')
+    const sessions = getOperation('delete', '/admin/users/{user_id}/sessions/{id}')
     assert.equal(sessions.operationId, 'deleteAdminUserSession')
   })
 
   test('names the parameters of the sign-in with a provider', () => {
-    const { parameters = [] } = operationOf('get', '/authorize')
+    const { parameters = [] } = getOperation('get', '/authorize')
     assert.deepEqual(
       parameters.filter(({ required }) => required).map(({ name }) => name),
       ['provider'],
@@ -71,29 +71,29 @@ suite('OpenAPI document for generators', () => {
     for (const name of ['scopes', 'redirect_to', 'code_challenge', 'code_challenge_method']) {
       assert.ok(names.includes(name), name)
     }
-    const returned = operationOf('get', '/callback').parameters?.map(({ name }) => name)
+    const returned = getOperation('get', '/callback').parameters?.map(({ name }) => name)
     for (const name of ['state', 'code', 'error']) assert.ok(returned?.includes(name), name)
   })
 
   test('describes the form posted by Apple', () => {
-    const { requestBody } = operationOf('post', '/callback')
+    const { requestBody } = getOperation('post', '/callback')
     const form = requestBody?.content['application/x-www-form-urlencoded']
     assert.ok(form?.schema.properties?.state)
   })
 
   test('lists required fields and enum values', () => {
-    assert.deepEqual(bodyOf('/recover')?.required, ['email'])
-    assert.deepEqual(bodyOf('/resend')?.required, ['type'])
-    assert.deepEqual(bodyOf('/resend')?.properties?.type?.enum, [
+    assert.deepEqual(getBodySchema('/recover')?.required, ['email'])
+    assert.deepEqual(getBodySchema('/resend')?.required, ['type'])
+    assert.deepEqual(getBodySchema('/resend')?.properties?.type?.enum, [
       ...['signup', 'email_change', 'sms', 'phone_change'],
     ])
-    const [grant] = operationOf('post', '/token').parameters ?? []
+    const [grant] = getOperation('post', '/token').parameters ?? []
     assert.equal(grant?.required, true)
     assert.ok(grant.schema.enum?.includes('refresh_token'))
-    assert.deepEqual(bodyOf('/admin/keys')?.properties?.action?.enum, [
+    assert.deepEqual(getBodySchema('/admin/keys')?.properties?.action?.enum, [
       ...['rotate', 'revoke', 'import'],
     ])
-    assert.equal(operationOf('delete', '/user').requestBody?.required, false)
+    assert.equal(getOperation('delete', '/user').requestBody?.required, false)
   })
 
   test('has an example for each JSON response', () => {

@@ -67,15 +67,15 @@ suite('OpenAPI document', () => {
   })
 
   test('declares pages as text/html', () => {
-    const typesOf = (name: string, status: string) => {
+    const listTypes = (name: string, status: string) => {
       const found = operations(document).find((described) => described.name === name)
       return Object.keys(found?.operation.responses[status]?.content ?? {})
     }
     for (const name of ['GET /verify', 'GET /sessions/end', 'POST /sessions/end']) {
-      assert.deepEqual(typesOf(name, '200'), ['text/html'], name)
+      assert.deepEqual(listTypes(name, '200'), ['text/html'], name)
     }
     for (const name of ['GET /sessions/end', 'POST /sessions/end']) {
-      assert.deepEqual(typesOf(name, '400'), ['text/html', 'application/json'], name)
+      assert.deepEqual(listTypes(name, '400'), ['text/html', 'application/json'], name)
     }
   })
 

@@ -60,7 +60,7 @@ suite('mail queue', () => {
     const { app, mail, restart } = await start(t)
     await mail.stop()
     const id = await queue(app)
-    await until(async () => (await rowOf(app, id)).attempts > 0)
+    await until(async () => (await findRow(app, id)).attempts > 0)
     const again = await restart()
     await mail.restart()
 
@@ -77,7 +77,7 @@ suite('mail queue', () => {
     mail.behave('temporary')
     const id = await queue(app)
     const waiting = await until(async () => {
-      const row = await rowOf(app, id)
+      const row = await findRow(app, id)
       return row.state === 'queued' && row.attempts > 0 ? row : undefined
     })
     mail.behave('accept')
@@ -131,7 +131,7 @@ suite('mail queue', () => {
     await change(survivor, id, { updated_at: new Date(Date.now() - 9 * 60_000) })
     await survivor.jobQueue.enqueue(survivor.db, 'recover_mail', {})
     await settled(survivor, `mail:${id}`)
-    assert.equal((await rowOf(survivor, id)).state, 'sending')
+    assert.equal((await findRow(survivor, id)).state, 'sending')
     await change(survivor, id, { updated_at: new Date(Date.now() - 11 * 60_000) })
     await survivor.jobQueue.enqueue(survivor.db, 'recover_mail', {})
     await survivor.jobQueue.enqueue(survivor.db, 'send_mail', { id })
@@ -183,7 +183,7 @@ suite('mail queue', () => {
     await queueSealed(app, id, new Date(Date.now() + 60_000))
 
     const row = await until(async () => {
-      const { state, attempts, ...rest } = await rowOf(app, id)
+      const { state, attempts, ...rest } = await findRow(app, id)
       return state === 'queued' && attempts > 0 && rest
     })
     assert.match(row.reason ?? '', /AUTH_ENCRYPTION_OLD_KEYS/)
@@ -337,7 +337,7 @@ function queueAs(app: FastifyInstance, change: (payload: { v?: number }) => obje
   })
 }
 
-function rowOf(app: FastifyInstance, id: string) {
+function findRow(app: FastifyInstance, id: string) {
   return app.db
     .selectFrom('postern_mail_messages')
     .selectAll()
@@ -351,7 +351,7 @@ function change(app: FastifyInstance, id: string, values: object) {
 
 function inState(app: FastifyInstance, id: string, state: string) {
   return until(async () => {
-    const row = await rowOf(app, id)
+    const row = await findRow(app, id)
     return row.state === state ? row : undefined
   })
 }

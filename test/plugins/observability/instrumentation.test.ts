@@ -12,7 +12,7 @@ import { parseAttributes, startCollector } from '../../support/runner/collector.
 const recorder = new URL('../../support/processes/module-recorder.mjs', import.meta.url).href
 
 /** The files of all modules that a started server has loaded, in this order. */
-async function modulesOf(t: TestContext, env: Record<string, string>): Promise<string[]> {
+async function listModules(t: TestContext, env: Record<string, string>): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'modules-'))
   t.after(() => rm(folder, { recursive: true }))
   const MODULE_RECORD = join(folder, 'modules')
@@ -24,7 +24,7 @@ const telemetry = /node_modules\/(@opentelemetry|import-in-the-middle|require-in
 
 suite('instrumentation', { concurrency: 2 }, () => {
   test('loads no module of OpenTelemetry when tracing and metrics are off', async (t) => {
-    const modules = await modulesOf(t, {})
+    const modules = await listModules(t, {})
     assert.ok(modules.some((url) => url.endsWith('/fastify/fastify.js')))
     assert.deepEqual(
       modules.filter((url) => telemetry.test(url)),
@@ -33,24 +33,24 @@ suite('instrumentation', { concurrency: 2 }, () => {
   })
 
   test('loads the instrumentation before Fastify, pg and undici when tracing is on', async (t) => {
-    const modules = await modulesOf(t, {
+    const modules = await listModules(t, {
       AUTH_TRACING_ENABLED: 'true',
       OTEL_TRACES_EXPORTER: 'none',
     })
-    const placeOf = (path: string) => modules.findIndex((url) => url.endsWith(path))
+    const findIndex = (path: string) => modules.findIndex((url) => url.endsWith(path))
     const first = Math.min(
       ...['/fastify/fastify.js', '/pg/esm/index.mjs', '/undici/index.js']
-        .map(placeOf)
+        .map(findIndex)
         .filter((place) => place !== -1),
     )
     for (const name of ['fastify', 'http', 'pg', 'undici']) {
-      const place = placeOf(`/instrumentation-${name}/build/src/index.js`)
+      const place = findIndex(`/instrumentation-${name}/build/src/index.js`)
       assert.ok(place !== -1 && place < first, name)
     }
   })
 
   test('reads GOTRUE_TRACING_ENABLED as well', async (t) => {
-    const modules = await modulesOf(t, {
+    const modules = await listModules(t, {
       GOTRUE_TRACING_ENABLED: 'true',
       OTEL_TRACES_EXPORTER: 'none',
     })
@@ -91,14 +91,14 @@ suite('instrumentation', { concurrency: 2 }, () => {
     })
     const body = JSON.stringify({ email: 'a@example.com', password: 'a wrong password' })
     const headers = { 'content-type': 'application/json' }
-    const statementsOf = (trace: string) =>
+    const findStatements = (trace: string) =>
       collector.spans().filter((span) => span.traceId === trace && /^pg.query:/.test(span.name))
     for (const trace of ['a', 'b', 'c']) {
       const traceparent = `00-${trace.repeat(32)}-b7ad6b7169203331-01`
       const init = { method: 'POST', body, headers: { ...headers, traceparent } }
       await fetch(`${url}/token?grant_type=password`, init)
     }
-    await until(() => statementsOf('c'.repeat(32)).length > 0)
-    assert.equal(statementsOf('c'.repeat(32)).length, statementsOf('b'.repeat(32)).length)
+    await until(() => findStatements('c'.repeat(32)).length > 0)
+    assert.equal(findStatements('c'.repeat(32)).length, findStatements('b'.repeat(32)).length)
   })
 })

@@ -145,10 +145,10 @@ suite('full disk', { skip: !existsSync(full) }, () => {
   test('buffers lines up to a limit and reports the lost ones', async (t) => {
     const file = join(newFolder(t), 'auth.log')
     symlinkSync(full, file)
-    const linesOf = t.mock.method(console, 'error', () => {})
+    const consoleError = t.mock.method(console, 'error', () => {})
     const { log, reopen } = createLogger({ level: 'info', file })
     log.info('the first')
-    await until(() => linesOf.mock.callCount() > 0, { missing: 'nothing was reported' })
+    await until(() => consoleError.mock.callCount() > 0, { missing: 'nothing was reported' })
     for (let line = 0; line < 20_000; line++) log.info('x'.repeat(900))
     rmSync(file)
     // A flush during a failed write is not lost.
@@ -162,7 +162,7 @@ suite('full disk', { skip: !existsSync(full) }, () => {
     assert.equal(lock[0]?.msg, 'the first')
     assert.ok(lost > 1_000, `${lost} lines were lost`)
     assert.equal(lock.filter(({ msg }) => msg.startsWith('x')).length, 20_000 - lost)
-    assert.equal(linesOf.mock.callCount(), 1)
+    assert.equal(consoleError.mock.callCount(), 1)
   })
 })
 

@@ -82,10 +82,10 @@ suite('traces', { concurrency: 2 }, () => {
     assert.equal(request.traceId, traceparent.split('-')[1])
     const query = await found(
       collector.spans,
-      (one) => one.traceId === request.traceId && /from "auth"."users"/.test(textOf(one)),
+      (one) => one.traceId === request.traceId && /from "auth"."users"/.test(getText(one)),
     )
     assert.match(query.name, /^pg.query:/)
-    assert.match(textOf(query), /\$1/)
+    assert.match(getText(query), /\$1/)
   })
 
   test('record an email by type, without secrets and addresses', async () => {
@@ -264,7 +264,7 @@ function isWithin(span: Span, outer: Span, spans: Span[]): boolean {
   return parent.spanId === outer.spanId || isWithin(parent, outer, spans)
 }
 
-function textOf({ attributes }: Span): string {
+function getText({ attributes }: Span): string {
   return String(parseAttributes(attributes)['db.query.text'])
 }
 

@@ -16,7 +16,7 @@ const budget = { numRuns: 400, interruptAfterTimeLimit: 4_000 }
 const rejections = ['no_authorization', 'bad_jwt', 'user_not_found', 'session_not_found']
 
 const visible = fc.string({
-  unit: fc.integer({ min: 0x20, max: 0xff }).map(charOf),
+  unit: fc.integer({ min: 0x20, max: 0xff }).map(toChar),
   maxLength: 300,
 })
 const base64url = (value: unknown) =>
@@ -139,7 +139,7 @@ async function assertRejected(app: App, authorization: string): Promise<void> {
   })
 }
 
-function charOf(code: number): string {
+function toChar(code: number): string {
   return String.fromCharCode(code)
 }
 

@@ -52,11 +52,11 @@ suite('users at the console', () => {
       [unknown, 'user_not_found'],
       [owner.id, 'admin_role_required'],
     ])
-    const stateOf = () => adminCall(app, 'GET', `/admin/users/${one.user.id}`)
-    assert.ok((await stateOf()).banned_until)
+    const fetchUser = () => adminCall(app, 'GET', `/admin/users/${one.user.id}`)
+    assert.ok((await fetchUser()).banned_until)
     const unban = { action: 'unban', ids: [one.user.id] }
     await adminCall<Outcome>(app, 'POST', '/admin/users/bulk', unban)
-    assert.equal((await stateOf()).banned_until, undefined)
+    assert.equal((await fetchUser()).banned_until, undefined)
     const deletion = { action: 'delete', ids: [one.user.id, other.user.id] }
     const deleted = await adminCall<Outcome>(app, 'POST', '/admin/users/bulk', deletion)
     assert.deepEqual(deleted.done, [one.user.id, other.user.id])

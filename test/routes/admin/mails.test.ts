@@ -27,7 +27,7 @@ suite('/admin/users/{user_id}/mails', () => {
     const send = () => asAdmin(server.app, 'POST', '/invite', { email })
     return linkIn(await emailAfter(server, email, send))
   }
-  const idOf = async (email: string) => {
+  const findUserId = async (email: string) => {
     const { users } = await adminCall<{ users: { id: string; email: string }[] }>(
       server.app,
       'GET',
@@ -35,12 +35,12 @@ suite('/admin/users/{user_id}/mails', () => {
     )
     return users.find((user) => user.email === email)?.id ?? ''
   }
-  const emailsOf = async (id: string) =>
+  const listEmails = async (id: string) =>
     (await adminCall<Emails>(server.app, 'GET', `/admin/users/${id}/mails`)).mails
 
   async function settled(id: string, status: string): Promise<Emails['mails'][number] | undefined> {
     for (;;) {
-      const [newest] = await emailsOf(id)
+      const [newest] = await listEmails(id)
       if (newest?.status === status) return newest
       await new Promise(setImmediate)
     }
@@ -49,7 +49,7 @@ suite('/admin/users/{user_id}/mails', () => {
   test('lists emails with the response of the mail server', async () => {
     const email = newAddress()
     await invite(email)
-    const id = await idOf(email)
+    const id = await findUserId(email)
 
     const sent = await settled(id, 'sent')
 
@@ -61,13 +61,13 @@ suite('/admin/users/{user_id}/mails', () => {
   test('resends a pending invitation with a new link', async () => {
     const email = newAddress()
     const first = await invite(email)
-    const id = await idOf(email)
+    const id = await findUserId(email)
     const again = () => asAdmin(server.app, 'POST', `/admin/users/${id}/resend_invitation`)
 
     const second = linkIn(await emailAfter(server, email, again))
 
     assert.notEqual(second, first)
-    assert.equal((await emailsOf(id)).length, 2)
+    assert.equal((await listEmails(id)).length, 2)
   })
 
   test('rejects resending for confirmed and unknown users', async () => {
@@ -88,7 +88,7 @@ suite('/admin/users/{user_id}/mails', () => {
     server.mail.behave('permanent')
     const email = newAddress()
     await asAdmin(server.app, 'POST', '/invite', { email })
-    const rejected = await settled(await idOf(email), 'refused')
+    const rejected = await settled(await findUserId(email), 'refused')
     server.mail.behave('accept')
     assert.match(rejected?.response ?? '', /550/)
   })

@@ -23,7 +23,7 @@ interface Changes {
 const put = (app: App, values: Record<string, string>) =>
   asAdmin(app, 'PUT', '/admin/settings', { values })
 
-async function settingOf(app: App, name: string): Promise<Setting | undefined> {
+async function findSetting(app: App, name: string): Promise<Setting | undefined> {
   const { settings } = await adminCall<Settings>(app, 'GET', '/admin/settings')
   return settings.find((setting) => setting.name === name)
 }
@@ -122,7 +122,7 @@ suite('/admin/settings', () => {
       409,
       'setting_locked',
     ])
-    const locked = await settingOf(app, 'AUTH_RATE_LIMIT_OTP')
+    const locked = await findSetting(app, 'AUTH_RATE_LIMIT_OTP')
     assert.deepEqual([locked?.locked, locked?.source, locked?.value], [true, 'environment', '77'])
     const wrong = [
       { AUTH_RATE_LIMIT_VERIFY: 'many' },
@@ -147,7 +147,7 @@ suite('/admin/settings', () => {
       const changed = await owner.ask('PUT', '/admin/settings', { values: { [name]: text } })
       assert.equal(changed.statusCode, 200, changed.body)
     }
-    const setting = await settingOf(app, name)
+    const setting = await findSetting(app, name)
     assert.deepEqual([setting?.value, setting?.updated_by], ['20', owner.email])
     const history = () => adminCall<Changes>(app, 'GET', '/admin/settings/history')
     const [second, first] = (await history()).changes

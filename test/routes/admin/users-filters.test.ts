@@ -40,7 +40,7 @@ suite('filters of GET /admin/users', () => {
       .execute()
   })
 
-  const namesOf = async (query: string) => {
+  const listNames = async (query: string) => {
     const { users } = await adminCall<Page>(app, 'GET', `/admin/users?${query}`)
     return users.map(({ email }) => String(email).split('@')[0]).toSorted()
   }
@@ -61,7 +61,7 @@ suite('filters of GET /admin/users', () => {
   ]
   for (const [query, names] of cases) {
     test(`${query} lists ${names.join(', ') || 'no user'}`, async () => {
-      assert.deepEqual(await namesOf(query), names)
+      assert.deepEqual(await listNames(query), names)
     })
   }
 

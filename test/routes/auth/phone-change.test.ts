@@ -256,7 +256,7 @@ suite('PUT /user with a new phone number', () => {
   })
 
   test('notifies the user by email with the previous number', async (t) => {
-    const server = await linesOf(t)
+    const server = await buildWithNotifications(t)
     const session = await signUpUser(server.app)
     const email = session.user.email ?? ''
     const [one, two] = [newNumber(), newNumber()]
@@ -271,7 +271,7 @@ suite('PUT /user with a new phone number', () => {
   })
 })
 
-const linesOf = (t: TestContext) =>
+const buildWithNotifications = (t: TestContext) =>
   buildWithSms(t, {
     env: {
       ...confirmed,

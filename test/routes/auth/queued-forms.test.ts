@@ -27,7 +27,7 @@ suite('email requests queued by another release', () => {
   test('handles a request without a version', async (t) => {
     const { server, user, since } = await requestForm(t)
     const { app } = server
-    const [job] = await jobsOf(app)
+    const [job] = await listJobs(app)
     assert.ok(job)
     const { v: _, ...envelope } = job.payload
     const request = JSON.parse(app.encryption.decrypt(envelope.id, envelope.request, 'a request'))
@@ -57,7 +57,7 @@ suite('SMS requests queued by another release', () => {
     const server = await withRequestWaiting(t)
     const { app, sms, phone, since, requested } = server
     await app.pool.query(`update ${jobs} set payload = (payload::jsonb || '{"v": 2}')::json`)
-    const { app: second } = await build(t, { env: { ...sms.env, ...databaseOf(server) } })
+    const { app: second } = await build(t, { env: { ...sms.env, ...toDatabaseEnv(server) } })
     const job = await jobWith(second, ({ id }) => id !== requested?.id)
     assert.ok(job.waits)
     assert.equal(job.max_attempts, 1)
@@ -75,7 +75,7 @@ suite('SMS requests queued by another release', () => {
     const ahead = createEncryption([randomBytes(32)])
     const sealed = ahead.encrypt(id, app.encryption.decrypt(id, request, 'a request'))
     await replace(app, { ...requested.payload, request: sealed })
-    const { app: second } = await build(t, { env: { ...sms.env, ...databaseOf(server) } })
+    const { app: second } = await build(t, { env: { ...sms.env, ...toDatabaseEnv(server) } })
     const job = await jobWith(second, (one) => one.id !== requested.id)
     assert.ok(job.waits)
     assert.equal(sms.messages.length, since)
@@ -107,20 +107,22 @@ async function withRequestWaiting(t: Ending) {
   await sms.code(phone)
   await app.jobQueue.stop()
   await call(app, '/resend', { type: 'sms', phone })
-  const [pending] = await jobsOf(app)
+  const [pending] = await listJobs(app)
   return { ...server, phone, since: sms.messages.length, requested: pending }
 }
 
-const databaseOf = ({ config }: Pick<Server, 'config'>) => ({ DATABASE_URL: config.DATABASE_URL })
+const toDatabaseEnv = ({ config }: Pick<Server, 'config'>) => ({
+  DATABASE_URL: config.DATABASE_URL,
+})
 
 /** Another process on the same database and mail server. */
 async function nextProcess(t: Ending, server: Server) {
-  const env = { ...databaseOf(server), AUTH_SMTP_PORT: String(server.mail.port) }
+  const env = { ...toDatabaseEnv(server), AUTH_SMTP_PORT: String(server.mail.port) }
   const { app } = await build(t, { env })
   return { app, mail: server.mail }
 }
 
-async function jobsOf({ pool }: App): Promise<Queued[]> {
+async function listJobs({ pool }: App): Promise<Queued[]> {
   const { rows } = await pool.query<Queued>(
     `select id, payload, attempts, max_attempts, last_error, run_at > now() as waits from ${queued}`,
   )
@@ -129,7 +131,7 @@ async function jobsOf({ pool }: App): Promise<Queued[]> {
 
 async function jobWith(app: App, isWanted: (job: Queued) => boolean): Promise<Queued> {
   for (;;) {
-    const job = (await jobsOf(app)).find(isWanted)
+    const job = (await listJobs(app)).find(isWanted)
     if (job) return job
     await sleep(15)
   }

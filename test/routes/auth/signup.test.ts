@@ -31,7 +31,7 @@ suite('POST /signup and /token: account enumeration', () => {
       const email = await account(app, mail, state)
       const data = { name: 'x', email_verified: true }
       const response = await signUp(app, { email }, { data })
-      shapes[state] = shapeOf(response, [email])
+      shapes[state] = toShape(response, [email])
     }
     allAlike(shapes, ({ identities: _, ...rest }) => rest)
   })
@@ -67,7 +67,7 @@ suite('POST /signup and /token: account enumeration', () => {
       const wrong = { email, password: `not ${password}` }
       const response = await signIn(app, wrong)
       assert.equal(response.json().error_code, 'invalid_credentials')
-      shapes[state] = { ...shapeOf(response, []), body: response.body }
+      shapes[state] = { ...toShape(response, []), body: response.body }
     }
     allAlike(shapes)
   })
@@ -129,7 +129,7 @@ async function account(app: App, mail: MailServer, state: string): Promise<strin
 type Response = Awaited<ReturnType<typeof signUp>>
 
 /** The response without its variable parts: times, ids and the submitted email. */
-function shapeOf(response: Response, sent: string[]) {
+function toShape(response: Response, sent: string[]) {
   const { date: _, 'x-request-id': __, 'content-length': ___, ...headers } = response.headers
   const { identities, ...body } = response.json()
   const text = sent.reduce((all, word) => all.replaceAll(word, '<sent>'), JSON.stringify(body))
@@ -144,7 +144,7 @@ function shapeOf(response: Response, sent: string[]) {
   }
 }
 
-type Shape = ReturnType<typeof shapeOf>
+type Shape = ReturnType<typeof toShape>
 
 function allAlike(shapes: Record<string, unknown>, pick = (shape: Shape): object => shape) {
   const entries = Object.entries(shapes) as [string, Shape][]

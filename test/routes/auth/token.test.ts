@@ -213,7 +213,7 @@ suite('POST /token: counter tokens signed with a GoTrue key', () => {
     const { app } = await serverFor(autoconfirm)
     const { user } = await signUpUser(app)
     const session = await foreignSession(app, user.id, 7)
-    const keyOf = async () =>
+    const findKey = async () =>
       (
         await app.db
           .selectFrom('sessions')
@@ -224,11 +224,11 @@ suite('POST /token: counter tokens signed with a GoTrue key', () => {
 
     assert.equal((await refresh(app, session.tokenAt(8))).json().error_code, 'validation_failed')
     assert.equal((await refresh(app, session.tokenAt(6))).json().refresh_token, session.tokenAt(7))
-    assert.equal(app.encryption.isEncrypted(await keyOf()), false)
+    assert.equal(app.encryption.isEncrypted(await findKey()), false)
     const next = await refresh(app, session.tokenAt(7))
     assert.equal(next.statusCode, 200, next.body)
     assert.equal(next.json().refresh_token, session.tokenAt(8))
-    assert.equal(app.encryption.isEncrypted(await keyOf()), true)
+    assert.equal(app.encryption.isEncrypted(await findKey()), true)
     assert.equal((await refresh(app, session.tokenAt(8))).json().refresh_token, session.tokenAt(9))
     assert.equal(
       (await refresh(app, session.tokenAt(6))).json().error_code,

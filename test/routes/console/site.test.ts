@@ -50,7 +50,7 @@ suite('console site', () => {
 
   test('names its files after their content, to be cached for a year', async (t) => {
     const { app } = await build(t, { env: on })
-    const urls = await filesOf(app)
+    const urls = await listFiles(app)
     assert.equal(urls.length, 2)
     for (const url of urls) {
       assert.match(url, /-[A-Z0-9]{8}\.(js|css)$/)
@@ -100,7 +100,7 @@ async function preview(t: TestContext, headers: Record<string, string>) {
   return app.inject({ method: 'POST', url, headers: { ...type, ...headers }, payload })
 }
 
-async function filesOf(app: Awaited<ReturnType<typeof build>>['app']): Promise<string[]> {
+async function listFiles(app: Awaited<ReturnType<typeof build>>['app']): Promise<string[]> {
   const { body } = await app.inject('/console')
   return [...body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, url = '']) => url)
 }

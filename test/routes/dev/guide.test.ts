@@ -42,13 +42,13 @@ suite('documentation site', () => {
       const { statusCode, body } = await app.inject(url)
       assert.equal(statusCode, 200, url)
       pages.set(url, body)
-      for (const target of linksOf(body, url)) {
+      for (const target of readLinks(body, url)) {
         const [path = ''] = target.split('#')
         if (!pages.has(path) && !queue.includes(path)) queue.push(path)
       }
     }
     for (const [url, body] of pages) {
-      for (const target of linksOf(body, url)) {
+      for (const target of readLinks(body, url)) {
         const [path = '', heading] = target.split('#')
         const isThere = heading === undefined || pages.get(path)?.includes(`id="${heading}"`)
         if (!isThere) broken.push(`${url}: ${target}`)
@@ -117,7 +117,7 @@ suite('documentation site', () => {
 })
 
 /** Those within the guide, as absolute paths. */
-function linksOf(body: string, url: string): string[] {
+function readLinks(body: string, url: string): string[] {
   const links = [...body.matchAll(/<a href="([^"]+)"/g)].map(([, link = '']) => link)
   const absolute = links.map((link) => (link.startsWith('#') ? url + link : link))
   return absolute.filter((link) => link.startsWith('/docs/guide'))

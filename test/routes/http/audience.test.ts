@@ -27,7 +27,7 @@ const allowed = { AUTH_JWT_ALLOWED_AUDIENCES: 'team, others' }
 const open = { ...autoconfirm, ...allowed, AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' }
 const refused = [403, 'otp_expired']
 const rejected = [400, 'validation_failed']
-const audOf = ({ access_token }: Session) => decodeJwt(access_token).aud
+const getAud = ({ access_token }: Session) => decodeJwt(access_token).aud
 
 suite('X-JWT-AUD', () => {
   const servers = sharedServers()
@@ -44,16 +44,16 @@ suite('X-JWT-AUD', () => {
   test('signs up users of the requested audience, with its aud claim', async () => {
     const { app, session } = await registeredUser()
     assert.equal(session.user.aud, 'team')
-    assert.equal(audOf(session), 'team')
+    assert.equal(getAud(session), 'team')
     const anonymous = (await call(app, '/signup', {}, { headers })).json<Session>()
-    assert.equal(audOf(anonymous), 'team')
+    assert.equal(getAud(anonymous), 'team')
   })
 
   test('signs in by password in the user’s audience only', async () => {
     const { app, email } = await registeredUser()
     const send = (more: object) =>
       call(app, '/token?grant_type=password', { email, password }, more)
-    assert.equal(audOf((await send({ headers })).json()), 'team')
+    assert.equal(getAud((await send({ headers })).json()), 'team')
     assert.deepEqual(statusAndCode(await send({})), [400, 'invalid_credentials'])
   })
 
@@ -82,7 +82,7 @@ suite('X-JWT-AUD', () => {
     const verification = { type: 'recovery', email, token: codeIn(message) }
     assert.deepEqual(statusAndCode(await verify(app, verification)), refused)
     const session = (await call(app, '/verify', verification, { headers })).json<Session>()
-    assert.equal(audOf(session), 'team')
+    assert.equal(getAud(session), 'team')
   })
 
   test('resends the confirmation of an unconfirmed sign-up in the audience', async () => {
@@ -108,7 +108,7 @@ suite('X-JWT-AUD', () => {
     const verification = { type: 'sms', phone, token: await codeAfter(server, phone, send) }
     assert.deepEqual(statusAndCode(await verify(app, verification)), refused)
     const session = (await call(app, '/verify', verification, { headers })).json<Session>()
-    assert.equal(audOf(session), 'team')
+    assert.equal(getAud(session), 'team')
   })
 
   test('rejects a sign-up with an email of another audience', async () => {
@@ -139,7 +139,7 @@ suite('X-JWT-AUD', () => {
       await call(app, '/admin/generate_link', body, { token, headers })
     ).json<{ hashed_token: string }>()
     const session = await verify(app, { type: 'recovery', token_hash: hashed_token })
-    assert.equal(audOf(session.json()), 'team')
+    assert.equal(getAud(session.json()), 'team')
   })
 
   test('lists and creates users of the audience for admins', async () => {
@@ -161,7 +161,7 @@ suite('X-JWT-AUD', () => {
     const send = (aud: string) =>
       call(app, '/signup', { email: newAddress(), password }, { headers: { 'x-jwt-aud': aud } })
     assert.deepEqual(statusAndCode(await send('a'.repeat(256))), rejected)
-    assert.equal(audOf((await send('a'.repeat(255))).json()), 'a'.repeat(255))
+    assert.equal(getAud((await send('a'.repeat(255))).json()), 'a'.repeat(255))
   })
 })
 

@@ -33,7 +33,7 @@ suite('requests without a token', () => {
   let operations: Operation[]
   before(async () => {
     app = (await build(ending, { env })).app
-    operations = await operationsOf(app)
+    operations = await listOperations(app)
   })
 
   const send = ({ method, url }: Operation) =>
@@ -65,7 +65,7 @@ suite('requests without a token', () => {
   })
 })
 
-async function operationsOf(app: App): Promise<Operation[]> {
+async function listOperations(app: App): Promise<Operation[]> {
   const { paths } = (await app.inject('/openapi.json')).json<{
     paths: Record<string, Record<string, { security?: object[] }>>
   }>()

@@ -34,7 +34,7 @@ suite('claims of OAuth clients', () => {
     return user
   }
 
-  const userinfoOf = async (app: App, token: string) =>
+  const fetchUserinfo = async (app: App, token: string) =>
     (
       await app.inject({ url: '/oauth/userinfo', headers: { authorization: `Bearer ${token}` } })
     ).json()
@@ -45,7 +45,7 @@ suite('claims of OAuth clients', () => {
     const tokens = await signInClient(app, await createClient(app), user, {
       scope: 'openid address',
     })
-    assert.deepEqual(await userinfoOf(app, tokens.access_token), { sub: user.user.id, address })
+    assert.deepEqual(await fetchUserinfo(app, tokens.access_token), { sub: user.user.id, address })
     assert.deepEqual(decodeClaims(tokens.id_token ?? '').address, address)
   })
 
@@ -55,7 +55,7 @@ suite('claims of OAuth clients', () => {
     const tokens = await signInClient(app, await createClient(app), user, {
       scope: 'openid address phone',
     })
-    assert.deepEqual(await userinfoOf(app, tokens.access_token), { sub: user.user.id })
+    assert.deepEqual(await fetchUserinfo(app, tokens.access_token), { sub: user.user.id })
   })
 
   test('returns single claims of the claims parameter, also after a refresh', async () => {
@@ -71,9 +71,9 @@ suite('claims of OAuth clients', () => {
     assert.deepEqual([idToken.email, idToken.nickname], [user.email, 'ann'])
     assert.equal(idToken.name, undefined)
     const expected = { sub: user.user.id, name: 'Ann Lee' }
-    assert.deepEqual(await userinfoOf(app, tokens.access_token), expected)
+    assert.deepEqual(await fetchUserinfo(app, tokens.access_token), expected)
     const refreshed = (await refreshTokens(app, client, tokens.refresh_token)).json()
-    assert.deepEqual(await userinfoOf(app, refreshed.access_token), expected)
+    assert.deepEqual(await fetchUserinfo(app, refreshed.access_token), expected)
   })
 
   test('does not return claims of a scope that the client may not request', async () => {
@@ -82,7 +82,7 @@ suite('claims of OAuth clients', () => {
     const client = await createClient(app, { scope: 'openid' })
     const claims = JSON.stringify({ userinfo: { name: null, address: null } })
     const tokens = await signInClient(app, client, user, { scope: 'openid', claims })
-    assert.deepEqual(await userinfoOf(app, tokens.access_token), { sub: user.user.id })
+    assert.deepEqual(await fetchUserinfo(app, tokens.access_token), { sub: user.user.id })
   })
 
   test('shows requested claims to a consent page of the operator', async () => {

@@ -196,7 +196,7 @@ suite('OpenID Connect conformance', () => {
     const app = await server()
     const { client_id } = await createClient(app)
     const unsigned = 'eyJhbGciOiJub25lIn0.e30.'
-    const errorOf = async (more: Record<string, string>) => {
+    const fetchError = async (more: Record<string, string>) => {
       const response = await requestAuthorization(app, {
         client_id,
         redirect_uri: callbackUrl,
@@ -204,9 +204,9 @@ suite('OpenID Connect conformance', () => {
       })
       return new URL(String(response.headers.location)).searchParams.get('error')
     }
-    assert.equal(await errorOf({ request: unsigned }), 'request_not_supported')
+    assert.equal(await fetchError({ request: unsigned }), 'request_not_supported')
     const reference = { request_uri: 'https://rp.example/request.jwt' }
-    assert.equal(await errorOf(reference), 'request_uri_not_supported')
+    assert.equal(await fetchError(reference), 'request_uri_not_supported')
     const metadata = (await app.inject('/.well-known/openid-configuration')).json()
     assert.equal(metadata.request_parameter_supported, false)
     assert.equal(metadata.request_uri_parameter_supported, false)

@@ -48,7 +48,7 @@ suite('connection of an organization', () => {
         error?: string
       }
     }
-    const rolesOf = async (session: Partial<Session>) => {
+    const listRoles = async (session: Partial<Session>) => {
       const list = await ok<{ organizations: { id: string; role: string; joined_by: string }[] }>(
         app,
         session as Session,
@@ -56,39 +56,39 @@ suite('connection of an organization', () => {
       )
       return list.organizations.map(({ id, role, joined_by }) => [id, role, joined_by])
     }
-    return { app, owner, organization, path, connection, known, signIn, rolesOf }
+    return { app, owner, organization, path, connection, known, signIn, listRoles }
   }
 
   test('makes a SAML user a member, with the role of an attribute', async (t) => {
-    const { organization, signIn, rolesOf } = await withSaml(t)
+    const { organization, signIn, listRoles } = await withSaml(t)
     const { id } = organization
-    assert.deepEqual(await rolesOf(await signIn('ann', 'staff')), [[id, 'member', 'sso']])
-    assert.deepEqual(await rolesOf(await signIn('ben', 'staff', 'it')), [[id, 'admin', 'sso']])
+    assert.deepEqual(await listRoles(await signIn('ann', 'staff')), [[id, 'member', 'sso']])
+    assert.deepEqual(await listRoles(await signIn('ben', 'staff', 'it')), [[id, 'admin', 'sso']])
   })
 
   test('follows a changed attribute at the next sign-in', async (t) => {
-    const { organization, signIn, rolesOf } = await withSaml(t)
+    const { organization, signIn, listRoles } = await withSaml(t)
     await signIn('ann', 'it')
-    const roles = await rolesOf(await signIn('ann', 'staff'))
+    const roles = await listRoles(await signIn('ann', 'staff'))
     assert.deepEqual(roles, [[organization.id, 'member', 'sso']])
   })
 
   test('never demotes the last owner', async (t) => {
-    const { app, owner, organization, path, signIn, rolesOf } = await withSaml(t)
+    const { app, owner, organization, path, signIn, listRoles } = await withSaml(t)
     const ann = await signIn('ann')
     const { id } = (await getUser(app, ann as Session)).json()
     await ok(app, owner, `PUT ${path}/members/${id}`, { role: 'owner' })
     await ok(app, owner, `POST ${path}/leave`)
-    assert.deepEqual(await rolesOf(await signIn('ann')), [[organization.id, 'owner', 'sso']])
+    assert.deepEqual(await listRoles(await signIn('ann')), [[organization.id, 'owner', 'sso']])
   })
 
   test('makes no user a member while it or joining by SSO is off', async (t) => {
-    const { app, owner, path, connection, signIn, rolesOf } = await withSaml(t)
+    const { app, owner, path, connection, signIn, listRoles } = await withSaml(t)
     await ok(app, owner, `PUT ${path}`, { joining: { sso: false } })
-    assert.deepEqual(await rolesOf(await signIn('ann')), [])
+    assert.deepEqual(await listRoles(await signIn('ann')), [])
     await ok(app, owner, `PUT ${path}`, { joining: { sso: true } })
     await ok(app, owner, `PUT ${path}/connections/${connection.id}`, { enabled: false })
-    assert.deepEqual(await rolesOf(await signIn('ann')), [])
+    assert.deepEqual(await listRoles(await signIn('ann')), [])
   })
 
   test('binds a provider to one organization only', async (t) => {

@@ -27,8 +27,8 @@ const start = {
 type Change = [what: string, body: object, after: (user: ScimUser) => unknown, expected: unknown]
 
 const entra = (...Operations: object[]) => ({ schemas: [patchSchema], Operations })
-const emailOf = ({ emails }: ScimUser) => emails
-const extensionOf = (user: ScimUser) => user[enterpriseSchema]
+const getEmails = ({ emails }: ScimUser) => emails
+const getExtension = (user: ScimUser) => user[enterpriseSchema]
 
 const changes: Change[] = [
   [
@@ -53,31 +53,31 @@ const changes: Change[] = [
         [`${enterpriseSchema}:department`]: 'HR',
       },
     }),
-    (user) => [user.displayName, user.name, extensionOf(user)],
+    (user) => [user.displayName, user.name, getExtension(user)],
     ['v3', { ...start.name, givenName: 'Gina' }, { department: 'HR' }],
   ],
   [
     'Entra ID: replaces the value of an email by a value path',
     entra({ op: 'Replace', path: 'emails[type eq "work"].value', value: 'updated@corp.test' }),
-    emailOf,
+    getEmails,
     [{ primary: true, type: 'work', value: 'updated@corp.test' }],
   ],
   [
     'Entra ID: adds an email of another type by a value path',
     entra({ op: 'Add', path: 'emails[type eq "home"].value', value: 'home@corp.test' }),
-    emailOf,
+    getEmails,
     [...start.emails, { type: 'home', value: 'home@corp.test' }],
   ],
   [
     'Entra ID: sets the manager by its id alone',
     entra({ op: 'Add', path: `${enterpriseSchema}:manager`, value: '1234' }),
-    extensionOf,
+    getExtension,
     { department: 'Sales', manager: { value: '1234' } },
   ],
   [
     'Entra ID: removes an attribute of an extension',
     entra({ op: 'Remove', path: `${enterpriseSchema}:department` }),
-    extensionOf,
+    getExtension,
     undefined,
   ],
   [
@@ -107,13 +107,13 @@ const changes: Change[] = [
   [
     'RFC 7644: replaces the given attributes of an extension',
     entra({ op: 'replace', path: enterpriseSchema, value: { division: 'North' } }),
-    extensionOf,
+    getExtension,
     { department: 'Sales', division: 'North' },
   ],
   [
     'RFC 7644: moves primary to the email that is added',
     entra({ op: 'add', path: 'emails', value: [{ value: 'b@corp.test', primary: true }] }),
-    emailOf,
+    getEmails,
     [
       { ...start.emails[0], primary: false },
       { value: 'b@corp.test', primary: true },
@@ -122,7 +122,7 @@ const changes: Change[] = [
   [
     'RFC 7644: removes an element by a value path',
     entra({ op: 'remove', path: 'emails[type eq "work" and value ew "corp.test"]' }),
-    emailOf,
+    getEmails,
     undefined,
   ],
 ]

@@ -27,7 +27,7 @@ async function twoUsers(client: ScimClient): Promise<[string, string]> {
   return [ann.id, bert.id]
 }
 
-const membersOf = async (client: ScimClient, id: string) => {
+const listMembers = async (client: ScimClient, id: string) => {
   const { members = [] } = await client.ask<Group>('GET', `/Groups/${id}`)
   return members.map(({ value }) => value).toSorted()
 }
@@ -37,7 +37,7 @@ suite('SCIM groups', () => {
     const { client } = await scimServer(t)
     const [ann, bert] = await twoUsers(client)
     const { id } = await client.createGroup('Staff', [ann, bert])
-    assert.deepEqual(await membersOf(client, id), [ann, bert].toSorted())
+    assert.deepEqual(await listMembers(client, id), [ann, bert].toSorted())
     const user = await client.ask('GET', `/Users/${ann}`)
     const $ref = `${client.connection.base_url}/Groups/${id}`
     assert.deepEqual(user.groups, [{ value: id, $ref, display: 'Staff', type: 'direct' }])
@@ -81,7 +81,7 @@ suite('SCIM groups', () => {
         assert.equal(response.statusCode, 200, response.body)
       }
       const expected = { ann: [ann], bert: [bert], both: [ann, bert].toSorted(), none: [] }[left]
-      assert.deepEqual(await membersOf(client, id), expected)
+      assert.deepEqual(await listMembers(client, id), expected)
     })
   }
 
@@ -92,7 +92,7 @@ suite('SCIM groups', () => {
     const operation = { op: 'replace', value: { id, displayName: 'Team' } }
     const response = await client.patch(`/Groups/${id}`, operation)
     assert.equal(response.json().displayName, 'Team')
-    assert.deepEqual(await membersOf(client, id), [ann])
+    assert.deepEqual(await listMembers(client, id), [ann])
   })
 
   test('are replaced with their members', async (t) => {
@@ -100,7 +100,7 @@ suite('SCIM groups', () => {
     const [ann, bert] = await twoUsers(client)
     const { id } = await client.createGroup('Staff', [ann])
     await client.ask('PUT', `/Groups/${id}`, { displayName: 'Staff', members: [{ value: bert }] })
-    assert.deepEqual(await membersOf(client, id), [bert])
+    assert.deepEqual(await listMembers(client, id), [bert])
   })
 
   test('reject a name that is taken and a member that is unknown', async (t) => {
@@ -140,7 +140,7 @@ suite('SCIM groups', () => {
     const { id } = await client.createGroup('Staff', [ann, bert])
     await client.send('DELETE', `/Users/${ann}`)
     assert.equal((await client.create({ userName: 'ann' })).id, ann)
-    assert.deepEqual(await membersOf(client, id), [bert])
+    assert.deepEqual(await listMembers(client, id), [bert])
   })
 })
 
@@ -288,6 +288,6 @@ suite('roles by SCIM groups', () => {
     const { id } = await client.createGroup('Owners', [ann])
     assert.deepEqual(scimError(await client.send('DELETE', `/Groups/${id}`)), [409, 'mutability'])
     assert.equal(await findMemberRole(app, organization, user_id ?? ''), 'owner active scim')
-    assert.deepEqual(await membersOf(client, id), [ann])
+    assert.deepEqual(await listMembers(client, id), [ann])
   })
 })

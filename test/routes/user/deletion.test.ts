@@ -40,7 +40,10 @@ async function staleSession(t: TestContext, { app }: Built) {
   return user
 }
 
-async function nonceOf(server: Built, { access_token: token, email }: Session & { email: string }) {
+async function fetchNonce(
+  server: Built,
+  { access_token: token, email }: Session & { email: string },
+) {
   const send = () => call(server.app, '/reauthenticate', undefined, { token })
   return codeIn(await emailAfter(server, email, send))
 }
@@ -123,7 +126,7 @@ suite('DELETE /user', () => {
     const server = await servers(allowed)
     const { app } = server
     const user = await staleSession(t, server)
-    const code = await nonceOf(server, user)
+    const code = await fetchNonce(server, user)
     const wrong = code === '123456' ? '654321' : '123456'
     const rejections: [proof: object | undefined, status: number, code: string][] = [
       [undefined, 400, 'reauthentication_needed'],
@@ -156,7 +159,7 @@ suite('DELETE /user', () => {
     const server = await servers(allowed)
     const user = await staleSession(t, server)
     const other = await signUpUser(server.app)
-    const nonce = await nonceOf(server, other)
+    const nonce = await fetchNonce(server, other)
     const response = await remove(server.app, user, { nonce })
     assert.deepEqual(statusAndCode(response), [422, 'reauthentication_not_valid'])
   })

@@ -52,7 +52,7 @@ async function send(server: Built, fields: object = {}): Promise<Change> {
   return { server, token, current: user.email, expected: newValue, toNew, toCurrent }
 }
 
-async function addressOf({ server, token }: Change): Promise<string> {
+async function fetchAddress({ server, token }: Change): Promise<string> {
   return (await call(server.app, '/user', undefined, { token })).json<User>().email
 }
 
@@ -85,7 +85,7 @@ suite('PUT /user with a new email: double confirmation', () => {
       const { site, fragment } = redirectParams(await open(app, first))
       assert.equal(site, 'http://app.example/profile')
       assert.deepEqual(fragment, { message: half })
-      assert.equal(await addressOf(change), change.current)
+      assert.equal(await fetchAddress(change), change.current)
       assert.equal(redirectParams(await open(app, first)).fragment.error_code, 'otp_expired')
 
       const done = redirectParams(await open(app, second)).fragment
@@ -156,7 +156,7 @@ suite('PUT /user with a new email: double confirmation', () => {
     const again = await nextEmail(server, current, since)
     const { fragment } = redirectParams(await open(server.app, again))
     assert.deepEqual(fragment, { message: half })
-    assert.equal(await addressOf(change), current)
+    assert.equal(await fetchAddress(change), current)
     const toNew = await nextEmail(server, expected, since)
     assert.equal(redirectParams(await open(server.app, toNew)).fragment.type, 'email_change')
 
@@ -175,7 +175,7 @@ suite('PUT /user with a new email: double confirmation', () => {
     const newValue = newAddress('other')
     await put(server, token, { email: newValue })
     assert.equal(redirectParams(await open(server.app, toNew)).fragment.error_code, 'otp_expired')
-    assert.equal(await addressOf(change), change.current)
+    assert.equal(await fetchAddress(change), change.current)
   })
 
   test('invalidates its links when the user signs in by another emailed link', async () => {
@@ -301,6 +301,6 @@ suite('PUT /user with a new email: double confirmation', () => {
     const redirects = (await Promise.all(all.map((link) => open(app, link)))).map(redirectParams)
     assert.equal(redirects.filter(({ fragment }) => fragment.message).length, 1)
     assert.equal(redirects.filter(({ fragment }) => fragment.access_token).length, 1)
-    assert.equal(await addressOf(change), change.expected)
+    assert.equal(await fetchAddress(change), change.expected)
   })
 })

@@ -66,7 +66,7 @@ suite('AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION', () => {
     const server = await servers(env)
     const ann = await longSignedIn(server)
     const bob = await longSignedIn(server)
-    const codeOf = async ({ access_token, user }: Session) =>
+    const fetchCode = async ({ access_token, user }: Session) =>
       codeIn(await emailAfter(server, user.email, () => requestNonce(server, access_token)))
     const rejected = async (nonce: string) => {
       const response = await changeUser(server.app, ann.access_token, { password: other, nonce })
@@ -76,13 +76,13 @@ suite('AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION', () => {
       )
     }
     await rejected('123456')
-    await rejected(await codeOf(bob))
-    const late = await codeOf(ann)
+    await rejected(await fetchCode(bob))
+    const late = await fetchCode(ann)
     for (let attempt = 0; attempt < 10; attempt++) {
       await rejected(late === '000000' ? '1' : '000000')
     }
     await rejected(late)
-    const good = await codeOf(ann)
+    const good = await fetchCode(ann)
     await server.app.db
       .updateTable('postern_one_time_tokens')
       .set({ expires_at: new Date(Date.now() - 1) })
@@ -92,8 +92,8 @@ suite('AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION', () => {
       .execute()
     await rejected(good)
     t.diagnostic('a replaced code is rejected as well')
-    const replaced = await codeOf(ann)
-    const fresh = await codeOf(ann)
+    const replaced = await fetchCode(ann)
+    const fresh = await fetchCode(ann)
     if (replaced !== fresh) await rejected(replaced)
     const response = await changeUser(server.app, ann.access_token, {
       password: other,

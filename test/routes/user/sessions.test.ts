@@ -28,11 +28,11 @@ suite('/sessions', () => {
     const otherServer = { 'user-agent': 'browser/2', 'x-forwarded-for': '2001:db8::1' }
     await refresh(app, first.refresh_token, otherServer)
 
-    const [used, other, ...more] = await devicesOf(app, first)
+    const [used, other, ...more] = await listDevices(app, first)
 
     assert.deepEqual(more, [])
     const { id, ...rest } = used ?? assert.fail()
-    assert.equal(id, sessionIdOf(first))
+    assert.equal(id, getSessionId(first))
     assert.deepEqual(rest, {
       created_at: new Date(started).toISOString(),
       last_used_at: new Date(started + 2000).toISOString(),
@@ -49,7 +49,7 @@ suite('/sessions', () => {
     const { app } = await serverFor(autoconfirm)
     const { email } = await signUpUser(app)
     const session = await signedIn(app, email, { 'user-agent': 'b'.repeat(3000) })
-    const own = (await devicesOf(app, session)).find(({ current }) => current)
+    const own = (await listDevices(app, session)).find(({ current }) => current)
     assert.equal(own?.user_agent, 'b'.repeat(2048))
   })
 
@@ -60,7 +60,7 @@ suite('/sessions', () => {
     const { email } = await signUpUser(app)
     t.mock.timers.setTime(started + 3_600_000)
     const later = await signedIn(app, email)
-    assert.equal((await devicesOf(app, later)).length, 1)
+    assert.equal((await listDevices(app, later)).length, 1)
   })
 
   test('omits sessions superseded by a later one', async (t) => {
@@ -79,15 +79,15 @@ suite('/sessions', () => {
 
     assert.equal((await refresh(app, first.refresh_token)).json().error_code, 'session_expired')
     assert.deepEqual(
-      (await devicesOf(app, last)).map(({ id }) => id),
-      [last, onPhone, admins].map(sessionIdOf),
+      (await listDevices(app, last)).map(({ id }) => id),
+      [last, onPhone, admins].map(getSessionId),
     )
   })
 
   test('rejects a malformed session id', async () => {
     const { app } = await serverFor(autoconfirm)
     const user = await signUpUser(app)
-    const [id, userId] = [`urn:uuid:${sessionIdOf(user)}`, `urn:uuid:${user.user.id}`]
+    const [id, userId] = [`urn:uuid:${getSessionId(user)}`, `urn:uuid:${user.user.id}`]
     const own = await app.inject({
       method: 'DELETE',
       url: `/sessions/${id}`,
@@ -110,9 +110,9 @@ suite('/sessions', () => {
     const other = await signedIn(app, mine.email)
     const attacker = await signUpUser(app)
 
-    assert.equal(await signOut(app, mine, sessionIdOf(attacker)), 404)
-    assert.equal(await signOut(app, mine, sessionIdOf(other)), 204)
-    assert.equal(await signOut(app, mine, sessionIdOf(other)), 404)
+    assert.equal(await signOut(app, mine, getSessionId(attacker)), 404)
+    assert.equal(await signOut(app, mine, getSessionId(other)), 204)
+    assert.equal(await signOut(app, mine, getSessionId(other)), 404)
 
     assert.equal((await getUser(app, other)).json().error_code, 'session_not_found')
     assert.equal(
@@ -120,8 +120,8 @@ suite('/sessions', () => {
       'refresh_token_not_found',
     )
     assert.equal((await getUser(app, attacker)).statusCode, 200)
-    assert.equal((await devicesOf(app, mine)).length, 1)
-    assert.equal(await signOut(app, mine, sessionIdOf(mine)), 204)
+    assert.equal((await listDevices(app, mine)).length, 1)
+    assert.equal(await signOut(app, mine, getSessionId(mine)), 204)
     assert.equal((await getUser(app, mine)).statusCode, 403)
   })
 
@@ -137,8 +137,8 @@ suite('/sessions', () => {
     const listed: Device[] = (await send('GET', path)).json().sessions
     assert.deepEqual(listed.map(({ user_agent }) => user_agent).includes('phone/1'), true)
     assert.equal(listed.length, 3)
-    assert.equal((await send('DELETE', `${path}/${sessionIdOf(bob)}`)).statusCode, 404)
-    assert.equal((await send('DELETE', `${path}/${sessionIdOf(second)}`)).statusCode, 204)
+    assert.equal((await send('DELETE', `${path}/${getSessionId(bob)}`)).statusCode, 404)
+    assert.equal((await send('DELETE', `${path}/${getSessionId(second)}`)).statusCode, 204)
     assert.equal((await send('GET', path)).json().sessions.length, 2)
     assert.equal((await send('DELETE', path)).statusCode, 204)
     assert.deepEqual((await send('GET', path)).json(), { sessions: [] })
@@ -172,15 +172,15 @@ suite('/sessions', () => {
     await app.db
       .updateTable('sessions')
       .set({ not_after: new Date(Date.now() - 1) })
-      .where('id', '=', sessionIdOf(admin))
+      .where('id', '=', getSessionId(admin))
       .execute()
     assert.equal((await app.inject({ url, headers })).json().error_code, 'session_expired')
-    await signOut(app, user, sessionIdOf(admin))
+    await signOut(app, user, getSessionId(admin))
     assert.equal((await app.inject({ url, headers })).json().error_code, 'session_not_found')
   })
 })
 
-async function devicesOf(app: App, session: Session): Promise<Device[]> {
+async function listDevices(app: App, session: Session): Promise<Device[]> {
   const response = await app.inject({ url: '/sessions', headers: bearer(session) })
   assert.equal(response.statusCode, 200, response.body)
   return response.json().sessions
@@ -192,6 +192,6 @@ async function signOut(app: App, session: Session, id: string): Promise<number> 
   return response.statusCode
 }
 
-function sessionIdOf({ access_token }: Session): string {
+function getSessionId({ access_token }: Session): string {
   return String(decodeJwt(access_token).session_id)
 }

@@ -22,9 +22,9 @@ const passkeys = {
 const tooLarge = [413, 'request_entity_too_large']
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const id = '11111111-1111-4111-8111-111111111111'
-const bodyOf = (bytes: number) => ({ data: { text: 'x'.repeat(bytes) } })
+const createBody = (bytes: number) => ({ data: { text: 'x'.repeat(bytes) } })
 const isForAdmins = (path: string) => /^\/(admin|invite)\b/.test(path)
-const fieldsOf = (count: number) => Array.from({ length: count }, (_, i) => `k${i}=v`).join('&')
+const createFields = (count: number) => Array.from({ length: count }, (_, i) => `k${i}=v`).join('&')
 
 suite('request body limit', () => {
   const servers = sharedServers()
@@ -38,7 +38,7 @@ suite('request body limit', () => {
     assert.ok(writing.length >= 15, `${writing.length} routes`)
     for (const { method, url } of writing) {
       const path = url.replaceAll(/:\w+/g, id)
-      const payload = bodyOf(bodyLimit)
+      const payload = createBody(bodyLimit)
       const headers = { authorization: `Bearer ${token}` }
       const response = await app.inject({ method: method as 'POST', url: path, headers, payload })
       assert.deepEqual(statusAndCode(response), tooLarge, `${method} ${url}`)
@@ -76,7 +76,7 @@ suite('request body limit', () => {
 
   test('does not read a large body before the admin token is verified', async () => {
     const { app } = await servers(autoconfirm)
-    const response = await call(app, '/admin/users', bodyOf(500_000))
+    const response = await call(app, '/admin/users', createBody(500_000))
     assert.deepEqual(statusAndCode(response), [401, 'no_authorization'])
   })
 
@@ -84,7 +84,7 @@ suite('request body limit', () => {
     test(`rejects a form with more than ${maxFormFields} fields at ${url}`, async () => {
       const { app } = await servers(autoconfirm)
       const send = (count: number) =>
-        app.inject({ method: 'POST', url, headers: form, payload: fieldsOf(count) })
+        app.inject({ method: 'POST', url, headers: form, payload: createFields(count) })
       const response = await send(maxFormFields + 1)
       assert.deepEqual(statusAndCode(response), [400, 'bad_json'])
       assert.match(response.json().msg, new RegExp(`at most ${maxFormFields} fields`))

@@ -38,7 +38,7 @@ suite('two classes of factors', () => {
     const first = await phoneUser(server, phone)
     await setOpenedBySms(server, false)
     const factor = await enrolPhone(server, first, phone)
-    const { id, code } = await codeOf(server, first, factor.id, phone)
+    const { id, code } = await fetchCode(server, first, factor.id, phone)
     await setOpenedBySms(server, true)
     const responded = await send(server.app, 'POST', `/factors/${factor.id}/verify`, first, {
       challenge_id: id,
@@ -53,7 +53,7 @@ suite('two classes of factors', () => {
     await phoneUser(server, phone)
     const session: Session = bodyOf200(await signIn(server.app, { phone }))
     const factor = await enrolPhone(server, session, phone)
-    const { id, code } = await codeOf(server, session, factor.id, phone)
+    const { id, code } = await fetchCode(server, session, factor.id, phone)
     const body = { challenge_id: id, code }
     const path = `/factors/${factor.id}/verify`
     const steppedUp = await request<Session>(server.app, 'POST', path, session, body)
@@ -68,7 +68,7 @@ suite('two classes of factors', () => {
 const enrolPhone = ({ app }: PhoneServer, session: Session, phone: string) =>
   request<Enrolled>(app, 'POST', '/factors', session, { factor_type: 'phone', phone })
 
-async function codeOf(server: PhoneServer, session: Session, factorId: string, phone: string) {
+async function fetchCode(server: PhoneServer, session: Session, factorId: string, phone: string) {
   const since = server.sms.messages.length
   const { id } = await challenge(server.app, session, factorId)
   return { id, code: await server.sms.code(phone, since) }

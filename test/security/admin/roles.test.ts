@@ -27,7 +27,7 @@ suite('admin roles', () => {
 
   test('lists every endpoint of the admin API in the table of roles, and no other', async () => {
     const app = await server()
-    const offered = (await endpointsOf(app)).toSorted()
+    const offered = (await listEndpoints(app)).toSorted()
     const listed = Object.keys(adminEndpoints).filter((name) => !name.includes('*'))
     assert.deepEqual(listed.toSorted(), offered)
   })
@@ -36,11 +36,11 @@ suite('admin roles', () => {
     test(`the role ${role} reaches exactly the endpoints of the table`, async () => {
       const app = await server()
       const { ask } = await createAdmin(app, role)
-      for (const name of await endpointsOf(app)) {
+      for (const name of await listEndpoints(app)) {
         const [method = '', path = ''] = name.split(' ')
         const url = path.replaceAll(/\{\w+\}/g, crypto.randomUUID())
         const payload = method === 'GET' ? undefined : {}
-        const outcome = outcomeOfAny(await ask(method as Method, url, payload))
+        const outcome = statusAndCodeOrBody(await ask(method as Method, url, payload))
         const minimal = adminEndpoints[name] ?? 'owner'
         const isRejected = outcome[1] === 'admin_role_required'
         assert.equal(isRejected, !includesRole(role, minimal), `${name}: ${outcome}`)
@@ -186,12 +186,12 @@ suite('admin roles', () => {
 })
 
 /** An answer without a body has no error. */
-function outcomeOfAny(response: { statusCode: number; body: string; json: () => unknown }) {
+function statusAndCodeOrBody(response: { statusCode: number; body: string; json: () => unknown }) {
   const isJson = response.body.startsWith('{')
   return isJson ? statusAndCode(response) : [response.statusCode, '']
 }
 
-async function endpointsOf(app: App): Promise<string[]> {
+async function listEndpoints(app: App): Promise<string[]> {
   const { paths } = (await app.inject('/openapi.json')).json<{ paths: Record<string, object> }>()
   return Object.entries(paths)
     .filter(([path]) => path.startsWith('/admin/') || path === '/invite')

@@ -45,7 +45,7 @@ const right = [`${'a'.repeat(12)}kJ8-z_Qw3R`, 'only-for-tests-and-long-enough-to
 suite('AUTH_JWT_SECRET', () => {
   for (const [what, secret] of Object.entries(attempted)) {
     test(`rejects ${what} at startup and suggests a command`, () => {
-      const [invalid, ...more] = issuesOf({ [jwt]: secret })
+      const [invalid, ...more] = readIssues({ [jwt]: secret })
       assert.deepEqual(more, [])
       assert.equal(invalid?.variable, jwt)
       assert.match(invalid.remedy, /npm run secrets/)
@@ -58,7 +58,7 @@ suite('AUTH_JWT_SECRET', () => {
 
   test('names the length of a short secret and the sequence of a predictable one', () => {
     for (const secret of ['short', 'abcdefghijklmnopqrstuvwxyz0123456789']) {
-      const [invalid] = issuesOf({ [jwt]: secret })
+      const [invalid] = readIssues({ [jwt]: secret })
       assert.match(
         invalid?.problem ?? '',
         /^is guessable, because it has few distinct characters, repetitions/,
@@ -68,12 +68,12 @@ suite('AUTH_JWT_SECRET', () => {
 
   test('accepts random secrets and those of the tests', () => {
     for (const secret of right) {
-      assert.deepEqual(issuesOf({ [jwt]: secret.padEnd(32, 'q7K-') }), [])
+      assert.deepEqual(readIssues({ [jwt]: secret.padEnd(32, 'q7K-') }), [])
     }
   })
 
   test('names a rejected secret by its GoTrue variable', () => {
-    const invalidCases = issuesOf({ AUTH_JWT_SECRET: '', GOTRUE_JWT_SECRET: demo })
+    const invalidCases = readIssues({ AUTH_JWT_SECRET: '', GOTRUE_JWT_SECRET: demo })
     assert.deepEqual(
       invalidCases.map(({ variable }) => variable),
       ['GOTRUE_JWT_SECRET'],
@@ -156,7 +156,7 @@ suite('encryption keys, JWKs and other secrets', () => {
   for (const [what, env, variable] of wrong) {
     test(`${variable} rejects ${what}`, () => {
       assert.deepEqual(
-        issuesOf(env).map((invalid) => invalid.variable),
+        readIssues(env).map((invalid) => invalid.variable),
         [variable],
       )
       assert.ok(testConfig(env, true))
@@ -166,10 +166,10 @@ suite('encryption keys, JWKs and other secrets', () => {
   test('accepts random keys', () => {
     const key = () => randomBytes(32).toString('base64url')
     for (let round = 0; round < 100; round++) {
-      assert.deepEqual(issuesOf({ [jwt]: key(), [encryption]: key() }), [])
+      assert.deepEqual(readIssues({ [jwt]: key(), [encryption]: key() }), [])
     }
-    assert.deepEqual(issuesOf(keys(oct(key()))), [])
-    assert.deepEqual(issuesOf(captcha('turnstile', '0x4AAAAAAAx9kqP3mZr7TsVb2NcYd81wQeL')), [])
+    assert.deepEqual(readIssues(keys(oct(key()))), [])
+    assert.deepEqual(readIssues(captcha('turnstile', '0x4AAAAAAAx9kqP3mZr7TsVb2NcYd81wQeL')), [])
   })
 })
 
@@ -197,7 +197,7 @@ suite('npm start', () => {
   })
 })
 
-function issuesOf(env: Record<string, string>): readonly ConfigIssue[] {
+function readIssues(env: Record<string, string>): readonly ConfigIssue[] {
   try {
     testConfig(env, false)
     return []

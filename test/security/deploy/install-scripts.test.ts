@@ -23,16 +23,16 @@ const { allowScripts }: { allowScripts: Record<string, boolean> } = JSON.parse(r
 const { packages }: { packages: Record<string, { hasInstallScript?: boolean; dev?: boolean }> } =
   JSON.parse(read('package-lock.json'))
 const withScript = Object.entries(packages).filter(([, entry]) => entry.hasInstallScript)
-const nameOf = (path: string) => path.replace(/^.*node_modules\//, '')
+const getPackageName = (path: string) => path.replace(/^.*node_modules\//, '')
 
 suite('install script allow list', () => {
   test('lists exactly the dependencies with an install script', () => {
-    const names = new Set(withScript.map(([path]) => nameOf(path)))
+    const names = new Set(withScript.map(([path]) => getPackageName(path)))
     assert.deepEqual([...names].toSorted(), Object.keys(allowScripts).toSorted())
   })
 
   test('allows no script of a production dependency', () => {
-    const names = withScript.filter(([, { dev }]) => !dev).map(([path]) => nameOf(path))
+    const names = withScript.filter(([, { dev }]) => !dev).map(([path]) => getPackageName(path))
     for (const name of names) assert.equal(allowScripts[name], false, name)
   })
 

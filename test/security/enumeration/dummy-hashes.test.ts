@@ -43,20 +43,20 @@ suite('dummy password hashes', () => {
     const known = await Promise.all(Array.from({ length: 9 }, () => importedUser(app)))
     await app.passwords.renewDummies()
     const unknown = known.map(() => newAddress())
-    const [slow, dummy] = [await workOf(app, known), await workOf(app, unknown)]
+    const [slow, dummy] = [await measureCpu(app, known), await measureCpu(app, unknown)]
     // An argon2id hash of our own would take a tenth.
     assert.ok(dummy > slow * 0.4 && dummy < slow * 2.5, `${dummy} ms beside ${slow} ms`)
   })
 
   test('follow the distribution of stored algorithms and are stable per email', async () => {
     const [imported, own] = [await bcrypt('right', 4), await hashArgon2id('right', argon)]
-    const dummies = await dummiesOf([imported, imported, imported, own])
+    const dummies = await createDummies([imported, imported, imported, own])
     const addresses = Array.from({ length: 2000 }, newAddress)
     const kinds = addresses.map(dummies.dummyFor)
     const share = kinds.filter((dummy) => dummy.startsWith('$2')).length / kinds.length
     assert.ok(Math.abs(share - 0.75) < 0.05, String(share))
     assert.deepEqual(addresses.map(dummies.dummyFor), kinds)
-    const other = await dummiesOf(
+    const other = await createDummies(
       [imported, imported, imported, own],
       createSecretKey(Buffer.alloc(32, 1)),
     )
@@ -65,8 +65,8 @@ suite('dummy password hashes', () => {
 
   test('use the current algorithm when no hash is stored or the query fails', async () => {
     const own = blanked(await hashArgon2id('right', argon))
-    assert.equal((await dummiesOf([])).dummyFor('a'), own)
-    assert.equal((await dummiesOf(['no hash at all'])).dummyFor('a'), own)
+    assert.equal((await createDummies([])).dummyFor('a'), own)
+    assert.equal((await createDummies(['no hash at all'])).dummyFor('a'), own)
     const failing = createDummyHashes({
       ...options,
       sample: () => Promise.reject(new Error('gone')),
@@ -95,7 +95,7 @@ suite('dummy password hashes', () => {
     test(`${name}: costs as much as the hash and contains neither salt nor digest`, async () => {
       const stored = await form
       assert.ok(isSupportedHash(stored))
-      const dummy = (await dummiesOf([stored])).dummyFor('a')
+      const dummy = (await createDummies([stored])).dummyFor('a')
       assert.ok(isSupportedHash(dummy), dummy)
       assert.equal(dummy.length, stored.length)
       const secret = stored.slice(-20).replaceAll('=', '')
@@ -107,7 +107,7 @@ suite('dummy password hashes', () => {
 
 const options = { key: createSecretKey(Buffer.alloc(32)), argon, log: pino({ level: 'silent' }) }
 
-async function dummiesOf(hashes: string[], key = options.key) {
+async function createDummies(hashes: string[], key = options.key) {
   const dummies = createDummyHashes({ ...options, key, sample: async () => hashes })
   await dummies.renew()
   return dummies
@@ -121,7 +121,7 @@ async function importedUser(app: App): Promise<string> {
 }
 
 /** Processor time of the whole process, in milliseconds: a busy machine changes little in it. */
-async function workOf(app: App, addresses: string[]): Promise<number> {
+async function measureCpu(app: App, addresses: string[]): Promise<number> {
   const before = process.cpuUsage()
   for (const email of addresses) {
     const response = await signIn(app, { email, password: 'wrong' })

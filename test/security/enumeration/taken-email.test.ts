@@ -57,7 +57,7 @@ async function me({ app }: PhoneServer, session: Session): Promise<User> {
 }
 
 /** The response without ids, times and the submitted value. */
-function linesOf(user: User, address: string): string {
+function maskResponse(user: User, address: string): string {
   return JSON.stringify(user)
     .replaceAll(user.id, 'id')
     .replaceAll(address, 'address')
@@ -80,7 +80,7 @@ suite('anonymous user requesting a taken email or phone', () => {
           assert.equal(pending.statusCode, 200, pending.body)
           assert.equal(pending.json()[`new_${kind}`], address)
           const seen = await me(server, session)
-          responses.push([linesOf(pending.json(), address), linesOf(seen, address)])
+          responses.push([maskResponse(pending.json(), address), maskResponse(seen, address)])
           const wrong = { type: `${kind}_change`, [kind]: address, token: '000000' }
           responses.at(-1)?.push((await post(server, '/verify', wrong)).body)
           const again = { type: `${kind}_change`, [kind]: address }

@@ -34,7 +34,7 @@ interface Both {
 
 type Event = (server: ExternalServer, sessions: Both) => PromiseLike<{ statusCode: number }>
 
-const sessionOf = ({ access_token }: Session) => String(decodeJwt(access_token).session_id)
+const getSessionId = ({ access_token }: Session) => String(decodeJwt(access_token).session_id)
 
 const admin =
   (method: 'PUT' | 'DELETE', payload?: object): Event =>
@@ -68,7 +68,7 @@ const events: Record<string, Event> = {
 
 /** Ends the stolen session alone. */
 const deviceSignedOut: Event = ({ app }, { own, stolen }) =>
-  app.inject({ method: 'DELETE', url: `/sessions/${sessionOf(stolen)}`, headers: bearer(own) })
+  app.inject({ method: 'DELETE', url: `/sessions/${getSessionId(stolen)}`, headers: bearer(own) })
 
 suite('flows started by a stolen session', () => {
   const servers = sharedExternalServers()

@@ -15,7 +15,7 @@ const verifier = 'v'.repeat(43)
 const plain = { code_challenge: verifier, code_challenge_method: 'plain' }
 
 /** Each stored value of the flow whose code was issued. */
-async function storedOf({ app }: Built): Promise<string[]> {
+async function listStored({ app }: Built): Promise<string[]> {
   const rows = await app.db
     .selectFrom('flow_state')
     .selectAll()
@@ -54,7 +54,7 @@ suite('auth code with a plain challenge', () => {
       const server = await servers()
       const code = await source(server, newAddress())
       assert.ok(code)
-      for (const stored of await storedOf(server)) {
+      for (const stored of await listStored(server)) {
         assert.notEqual((await exchange(server, code, stored)).statusCode, 200, stored)
       }
       assert.equal((await exchange(server, code, verifier)).statusCode, 200)

@@ -131,7 +131,7 @@ const meant: [pattern: string, target: string][] = [
 suite('redirect_to patterns over HTTP', () => {
   const server = sharedServers()
 
-  async function redirectOf(pattern: string, target: string): Promise<string> {
+  async function fetchRedirect(pattern: string, target: string): Promise<string> {
     // Under GoTrue’s name, a pattern that matches each site is a warning instead of an error.
     const env = { AUTH_SITE_URL: site, GOTRUE_URI_ALLOW_LIST: pattern }
     const { app } = await server(env)
@@ -144,13 +144,13 @@ suite('redirect_to patterns over HTTP', () => {
 
   for (const [pattern, target] of bypasses) {
     test(`${pattern} rejects ${JSON.stringify(target)}`, async () => {
-      assert.equal(await redirectOf(pattern, target), site)
+      assert.equal(await fetchRedirect(pattern, target), site)
     })
   }
 
   for (const [pattern, target] of meant) {
     test(`${pattern} accepts ${target}`, async () => {
-      assert.equal(await redirectOf(pattern, target), target.split('#', 1)[0])
+      assert.equal(await fetchRedirect(pattern, target), target.split('#', 1)[0])
     })
   }
 })

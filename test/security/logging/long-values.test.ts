@@ -39,8 +39,8 @@ suite('log line length', () => {
       AUTH_EXTERNAL_PHONE_ENABLED: 'true',
     }
     const { app, config } = await build(t, { env, lines })
-    const admin = await tokenOf(config.AUTH_JWT_SECRET, { role: 'service_role' })
-    const named = await tokenOf(config.AUTH_JWT_SECRET, { role: 'service_role', sub: long })
+    const admin = await signToken(config.AUTH_JWT_SECRET, { role: 'service_role' })
+    const named = await signToken(config.AUTH_JWT_SECRET, { role: 'service_role', sub: long })
     for (const request of await requests(app)) {
       for (const authorization of [`Bearer ${long}`, `Bearer ${admin}`, `Bearer ${named}`]) {
         const few = { authorization, redirect_to: headers.redirect_to }
@@ -125,12 +125,16 @@ async function requests(app: App): Promise<Request[]> {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item ?? {}).flatMap(([verb, operation]) => {
       const method = verb.toUpperCase() as Method
-      return requestsOf(method, path, operation as OpenAPIV3.OperationObject)
+      return createRequests(method, path, operation as OpenAPIV3.OperationObject)
     }),
   )
 }
 
-function requestsOf(method: Method, path: string, operation: OpenAPIV3.OperationObject): Request[] {
+function createRequests(
+  method: Method,
+  path: string,
+  operation: OpenAPIV3.OperationObject,
+): Request[] {
   const parameters = (operation.parameters ?? []) as OpenAPIV3.ParameterObject[]
   const names = parameters.filter((one) => one.in === 'query').map(({ name }) => name)
   const query = new URLSearchParams(
@@ -165,7 +169,7 @@ function requestsOf(method: Method, path: string, operation: OpenAPIV3.Operation
   }))
 }
 
-function tokenOf(secret: string, claims: object): Promise<string> {
+function signToken(secret: string, claims: object): Promise<string> {
   const jwt = new SignJWT({ ...claims }).setProtectedHeader({ alg: 'HS256' })
   return jwt.setExpirationTime('1h').sign(new TextEncoder().encode(secret))
 }

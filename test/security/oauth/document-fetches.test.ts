@@ -22,7 +22,7 @@ suite('fetches of metadata documents', () => {
   const serverFor = sharedServers()
   const server = async () => (await serverFor(withConsole)).app
 
-  const documentOf = (url: string) =>
+  const createDocument = (url: string) =>
     JSON.stringify({
       client_id: url,
       redirect_uris: ['https://client.example/callback'],
@@ -45,7 +45,7 @@ suite('fetches of metadata documents', () => {
     const app = await server()
     const url = 'https://client.example/logout/metadata.json'
     const state = await serveDocuments(t, app)
-    state.document = { body: documentOf(url) }
+    state.document = { body: createDocument(url) }
     const page = await logOut(app, url)
     assert.equal(titleIn(page), 'You are signed out')
     assert.equal(state.requests, 0)
@@ -60,7 +60,7 @@ suite('fetches of metadata documents', () => {
     const client_id = 'https://client.example/gone/metadata.json'
     const redirect_uri = 'https://client.example/callback'
     const state = await serveDocuments(t, app)
-    state.document = { body: documentOf(client_id) }
+    state.document = { body: createDocument(client_id) }
     const pkce = { code_challenge: makePkce().challenge, code_challenge_method: 'S256' }
     const asked = await requestAuthorization(app, { client_id, redirect_uri, ...pkce })
     const query = new URL(String(asked.headers.location)).searchParams
@@ -81,7 +81,7 @@ suite('fetches of metadata documents', () => {
     const app = await server()
     const url = 'https://client.example/introspect/metadata.json'
     const state = await serveDocuments(t, app)
-    state.document = { body: documentOf(url) }
+    state.document = { body: createDocument(url) }
     const response = await postForm(app, '/oauth/introspect', { client_id: url, token: 'x' })
     assert.deepEqual([response.statusCode, response.json().error], [401, 'invalid_client'])
     assert.equal(state.requests, 0)

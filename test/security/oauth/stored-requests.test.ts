@@ -18,7 +18,7 @@ suite('stored authorization requests', () => {
   const serverFor = sharedServers()
   const server = async () => (await serverFor(oauthServer)).app
 
-  async function parametersOf(app: App, more: Record<string, string>) {
+  async function fetchParameters(app: App, more: Record<string, string>) {
     const client = await createClient(app, { token_endpoint_auth_method: 'none' })
     return {
       client_id: client.client_id,
@@ -32,7 +32,7 @@ suite('stored authorization requests', () => {
 
   test('reject an id_token_hint that is longer than any token', async () => {
     const app = await server()
-    const asked = await parametersOf(app, { id_token_hint: long })
+    const asked = await fetchParameters(app, { id_token_hint: long })
     const response = await postForm(app, '/oauth/authorize', asked)
     const { searchParams } = new URL(String(response.headers.location))
     assert.equal(searchParams.get('error'), 'invalid_request')
@@ -41,7 +41,7 @@ suite('stored authorization requests', () => {
 
   test('do not contain pushed parameters that are ignored', async () => {
     const app = await server()
-    const asked = await parametersOf(app, { state: 's' })
+    const asked = await fetchParameters(app, { state: 's' })
     const response = await postForm(app, '/oauth/par', { ...asked, filler: long })
     assert.equal(response.statusCode, 201, response.body)
     const stored = await app.db

@@ -148,7 +148,7 @@ suite('account page under attack', () => {
     const attempts: [path: string, fields: Record<string, string>][] = [
       ['/account/factors', { action: 'remove', factor_id: factor.id }],
       ['/account/factors', { action: 'verify', factor_id: factor.id, code: factor.code(1) }],
-      ['/account/devices', { action: 'revoke', session_id: sessionIdOf(session) }],
+      ['/account/devices', { action: 'revoke', session_id: getSessionId(session) }],
       ['/account/linked', { action: 'unlink', identity_id: identities[0].identity_id }],
       ['/account/passkeys', { action: 'remove', passkey_id: crypto.randomUUID() }],
       ['/account/factors', { action: 'remove', factor_id: '../user' }],
@@ -204,7 +204,7 @@ suite('account page under attack', () => {
     const session = await adminCall<Session>(app, 'POST', url, {})
     await app.db
       .updateTable('postern_page_sessions')
-      .set({ session_id: sessionIdOf(session) })
+      .set({ session_id: getSessionId(session) })
       .execute()
     const attempts: [path: string, fields: Record<string, string>][] = [
       ['/account/email', { action: 'change', email: newAddress() }],
@@ -249,5 +249,5 @@ async function addPasskeyNamed(app: App, userId: string, name: string): Promise<
   await app.db.insertInto('webauthn_credentials').values(row).execute()
 }
 
-const sessionIdOf = ({ access_token }: Session): string =>
+const getSessionId = ({ access_token }: Session): string =>
   JSON.parse(Buffer.from(access_token.split('.')[1] ?? '', 'base64url').toString()).session_id

@@ -33,7 +33,7 @@ interface Signing {
 }
 
 /** The query of a LogoutRequest by HTTP-Redirect. */
-function queryOf(xml: string, { privateKey }: Idp, options: Signing = {}): string {
+function createQuery(xml: string, { privateKey }: Idp, options: Signing = {}): string {
   const { algorithm = rsaSha256, hash = 'sha256', relayState } = options
   const deflated = deflateRawSync(xml).toString('base64')
   const relay = relayState === undefined ? '' : `&RelayState=${encodeURIComponent(relayState)}`
@@ -83,7 +83,7 @@ suite('/sso/saml/slo', () => {
     test(`rejects ${title} by HTTP-Redirect and by HTTP-POST`, async () => {
       const { app, idp, refresh_token } = await signedIn()
       const xml = buildLogoutRequest(idp, options)
-      assertRejected(await visit(app, slo(queryOf(xml, idp))), reason)
+      assertRejected(await visit(app, slo(createQuery(xml, idp))), reason)
       if (options.id !== '') {
         const posted = signedMessage(xml, idp, 'LogoutRequest')
         assertRejected(await postMessage(app, { SAMLRequest: base64(posted) }), reason)
@@ -93,15 +93,18 @@ suite('/sso/saml/slo', () => {
   }
 
   const queries: Record<string, [(xml: string, idp: Idp) => string, RegExp]> = {
-    'no signature': [(xml, idp) => queryOf(xml, idp).replace(/&SigAlg=.*/, ''), /it is not signed/],
-    'an empty signature': [(xml, idp) => queryOf(xml, idp, { signature: '' }), /not signed/],
+    'no signature': [
+      (xml, idp) => createQuery(xml, idp).replace(/&SigAlg=.*/, ''),
+      /it is not signed/,
+    ],
+    'an empty signature': [(xml, idp) => createQuery(xml, idp, { signature: '' }), /not signed/],
     'the signature of another key': [
-      (xml, { entityId }) => queryOf(xml, createIdp(entityId)),
+      (xml, { entityId }) => createQuery(xml, createIdp(entityId)),
       /signature is not valid/,
     ],
     'RSA-SHA1': [
       (xml, idp) =>
-        queryOf(xml, idp, {
+        createQuery(xml, idp, {
           algorithm: 'http://www.w3.org/2000/09/xmldsig#rsa-sha1',
           hash: 'sha1',
         }),
@@ -109,36 +112,36 @@ suite('/sso/saml/slo', () => {
     ],
     'an HMAC under the public certificate': [
       (xml, idp) =>
-        queryOf(xml, idp, {
+        createQuery(xml, idp, {
           algorithm: 'http://www.w3.org/2000/09/xmldsig#hmac-sha1',
           signature: createHmac('sha1', idp.certificate).update(xml).digest('base64'),
         }),
       /SigAlg is not allowed/,
     ],
     'an algorithm that is a property of every object': [
-      (xml, idp) => queryOf(xml, idp, { algorithm: 'constructor' }),
+      (xml, idp) => createQuery(xml, idp, { algorithm: 'constructor' }),
       /SigAlg is not allowed/,
     ],
     'a RelayState that was not signed': [
-      (xml, idp) => `${queryOf(xml, idp)}&RelayState=x`,
+      (xml, idp) => `${createQuery(xml, idp)}&RelayState=x`,
       /signature is not valid/,
     ],
     'a request next to the signed one': [
-      (xml, idp) => `${queryOf(xml, idp)}&SAMLRequest=x`,
+      (xml, idp) => `${createQuery(xml, idp)}&SAMLRequest=x`,
       /parameter is repeated/,
     ],
     'a request and a response': [
-      (xml, idp) => `${queryOf(xml, idp)}&SAMLResponse=x`,
+      (xml, idp) => `${createQuery(xml, idp)}&SAMLResponse=x`,
       /one SAMLRequest or SAMLResponse/,
     ],
     'an invalid encoding': [() => 'SAMLRequest=%', /not URL-encoded/],
     'what cannot be inflated': [() => `SAMLRequest=${base64('<a/>')}`, /inflated/],
     'what is inflated to more than 1 MiB': [
-      (_xml, idp) => queryOf(' '.repeat(2_000_000), idp),
+      (_xml, idp) => createQuery(' '.repeat(2_000_000), idp),
       /inflated/,
     ],
     'an entity': [
-      (xml, idp) => queryOf(`<!DOCTYPE r [<!ENTITY e "ann">]>${xml}`, idp),
+      (xml, idp) => createQuery(`<!DOCTYPE r [<!ENTITY e "ann">]>${xml}`, idp),
       /document type/,
     ],
   }
@@ -184,7 +187,7 @@ suite('/sso/saml/slo', () => {
 
   test('accepts a request once', async () => {
     const { app, idp } = await signedIn()
-    const query = queryOf(buildLogoutRequest(idp), idp)
+    const query = createQuery(buildLogoutRequest(idp), idp)
     assert.equal((await visit(app, slo(query))).statusCode, 302)
     const { fragment } = await post(app, signedResponse({ idp }))
     assertRejected(await visit(app, slo(query)), /already used/)
@@ -194,7 +197,7 @@ suite('/sso/saml/slo', () => {
   test('ends no session of another provider with the same NameID', async () => {
     const { app, refresh_token } = await signedIn()
     const other = await addIdp(app, {}, idpWithLogout('HTTP-Redirect'))
-    const query = queryOf(buildLogoutRequest(other.idp), other.idp)
+    const query = createQuery(buildLogoutRequest(other.idp), other.idp)
     assert.equal((await visit(app, slo(query))).statusCode, 302)
     await assertSignedIn(app, refresh_token)
   })
@@ -203,7 +206,7 @@ suite('/sso/saml/slo', () => {
     const { app, idp, id, refresh_token } = await signedIn()
     const disabled = { disabled: true }
     await app.db.updateTable('sso_providers').set(disabled).where('id', '=', id).execute()
-    assertRejected(await visit(app, slo(queryOf(buildLogoutRequest(idp), idp))), /disabled/)
+    assertRejected(await visit(app, slo(createQuery(buildLogoutRequest(idp), idp))), /disabled/)
     await assertSignedIn(app, refresh_token)
   })
 

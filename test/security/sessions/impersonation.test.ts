@@ -55,11 +55,11 @@ suite('impersonated session', () => {
   test('covers each user route, with the route’s own configuration', async (t) => {
     const { app, session } = await impersonated(t)
     const found = await userRoutes(app, session.access_token)
-    const names = found.map(nameOf).toSorted()
+    const names = found.map(getRouteName).toSorted()
     assert.deepEqual(names, [...themselves, ...impersonatable].toSorted())
     for (const route of found) {
-      const isTheirs = themselves.includes(nameOf(route))
-      assert.equal(route.config?.themselves, isTheirs, nameOf(route))
+      const isTheirs = themselves.includes(getRouteName(route))
+      assert.equal(route.config?.themselves, isTheirs, getRouteName(route))
     }
   })
 
@@ -123,13 +123,13 @@ async function userRoutes(app: App, token: string): Promise<RouteOptions[]> {
     const operation = paths[path]?.[String(route.method).toLowerCase()]
     const isGuarded = (operation?.security ?? []).length > 0
     // Admin routes reject it before other checks.
-    const response = isGuarded ? await send(app, nameOf(route), token) : undefined
+    const response = isGuarded ? await send(app, getRouteName(route), token) : undefined
     if (response && !response.body.includes('"not_admin"')) found.push(route)
   }
   return found
 }
 
-const nameOf = ({ method, url }: RouteOptions) => `${method} ${url}`
+const getRouteName = ({ method, url }: RouteOptions) => `${method} ${url}`
 
 function send(app: App, name: string, token: string) {
   const [method, path = ''] = name.split(' ')

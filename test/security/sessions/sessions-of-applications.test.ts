@@ -34,7 +34,7 @@ const forms: Record<string, RowLock> = {
     return { sessionId: session.id, token: session.tokenAt(3) }
   },
   async 'a counter token with our key'(_app, user) {
-    return { sessionId: sessionOf(user), token: user.refresh_token }
+    return { sessionId: getSessionId(user), token: user.refresh_token }
   },
 }
 
@@ -61,18 +61,18 @@ suite('session of an OAuth client', () => {
     const user = await signUpUser(app)
     const factor = await addTotp(app, user)
     const { id: challenge_id } = await challenge(app, user, factor.id)
-    await assignToClient(app, sessionOf(user))
+    await assignToClient(app, getSessionId(user))
     const response = await verifyChallenge(app, user, factor.id, {
       challenge_id,
       code: factor.code(),
     })
     assert.deepEqual(statusAndCode(response), [403, 'insufficient_scope'])
-    await takeBack(app, sessionOf(user))
+    await takeBack(app, getSessionId(user))
     assert.equal((await getUser(app, user)).json().factors[0].status, 'unverified')
   })
 })
 
-function sessionOf({ access_token }: User): string {
+function getSessionId({ access_token }: User): string {
   const [, claims = ''] = access_token.split('.')
   return JSON.parse(Buffer.from(claims, 'base64url').toString()).session_id
 }

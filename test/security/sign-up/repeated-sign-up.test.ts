@@ -27,7 +27,7 @@ const signUp = (server: Built, email: string, password: string, name: string) =>
 const works = async ({ app }: Built, email: string, password: string) =>
   (await signIn(app, { email, password })).statusCode === 200
 
-async function userOf({ app }: Built, token: string): Promise<User> {
+async function fetchUser({ app }: Built, token: string): Promise<User> {
   const response = await call(app, '/user', undefined, { token })
   assert.equal(response.statusCode, 200, response.body)
   return response.json()
@@ -62,9 +62,9 @@ suite('unconfirmed account in use', () => {
     test(`${name}: changes nothing before its email is opened`, async () => {
       const server = await servers(unverified)
       const { email, token, id } = await inUse(server)
-      const before = await userOf(server, token)
+      const before = await fetchUser(server, token)
       await emailAfter(server, email, () => ask(server, email))
-      const after = await userOf(server, token)
+      const after = await fetchUser(server, token)
       assert.equal(after.id, id)
       assert.deepEqual(after.user_metadata, before.user_metadata)
       assert.deepEqual(after.identities, before.identities)
@@ -97,7 +97,7 @@ suite('unconfirmed account in use', () => {
     assert.equal(again.user_metadata.name, 'Bob')
     assert.equal(again.user_metadata.color, 'red')
     assert.equal(again.identities?.[0]?.identity_data?.name, 'Bob')
-    assert.deepEqual(shapeOf(again), shapeOf(fresh))
+    assert.deepEqual(toShape(again), toShape(fresh))
   })
 
   test('applies the sign-up whose email is opened, without its password', async () => {
@@ -284,12 +284,12 @@ async function getIn({ app }: Built, email: string, message: ReceivedMail): Prom
 }
 
 /** Which fields there are, at every level; values apart. */
-function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(shapeOf)
+function toShape(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toShape)
   if (typeof value !== 'object' || value === null) return typeof value
   return Object.fromEntries(
     Object.entries(value)
-      .map(([key, inner]) => [key, shapeOf(inner)] as const)
+      .map(([key, inner]) => [key, toShape(inner)] as const)
       .sort(([a], [b]) => a.localeCompare(b)),
   )
 }

@@ -63,19 +63,19 @@ const sources: Record<string, Source> = {
     await codeAfter(server, phone, () => call(server.app, '/signup', { phone, password }))
     const again = { phone, password, data }
     await codeAfter(server, phone, () => call(server.app, '/signup', again))
-    return { ...(await idOf(server, { phone })), phone }
+    return { ...(await findId(server, { phone })), phone }
   },
   'a sign-up by email': async (server, data) => {
     const email = newAddress()
     const body = { email, password, data }
     const message = await emailAfter(server, email, () => call(server.app, '/signup', body))
     await verify(server.app, { type: 'signup', email, token: codeIn(message) })
-    return { ...(await idOf(server, { email })), email }
+    return { ...(await findId(server, { email })), email }
   },
   'a magic link to a new address': async (server, data) => {
     const email = newAddress()
     await emailAfter(server, email, () => call(server.app, '/otp', { email, data }))
-    return { ...(await idOf(server, { email })), email }
+    return { ...(await findId(server, { email })), email }
   },
   'an invitation': async (server, data) => {
     const email = newAddress()
@@ -114,7 +114,7 @@ suite('email in user metadata', () => {
       const server = await shared()
       const victim = newAddress('victim')
       const { id, email, phone } = await make(server, claims(victim))
-      for (const { provider, identity_data: data, email: matched } of await identitiesOf(
+      for (const { provider, identity_data: data, email: matched } of await listIdentities(
         server,
         id,
       )) {
@@ -160,7 +160,7 @@ suite('email in an identity', () => {
       await squatOn(server, squatter.id, victim, squat)
 
       await ownerSignsUp(server, victim)
-      assert.notEqual((await idOf(server, { email: victim })).id, squatter.id)
+      assert.notEqual((await findId(server, { email: victim })).id, squatter.id)
 
       const other = newAddress('victim')
       await squatOn(server, squatter.id, other, squat)
@@ -234,13 +234,13 @@ async function squatOn({ app }: Server, user_id: string, email: string, squat: S
     .execute()
 }
 
-function idOf({ app }: Server, by: { email: string } | { phone: string }) {
+function findId({ app }: Server, by: { email: string } | { phone: string }) {
   const [column, value] =
     'email' in by ? (['email', by.email] as const) : (['phone', by.phone] as const)
   return app.db.selectFrom('users').select('id').where(column, '=', value).executeTakeFirstOrThrow()
 }
 
-function identitiesOf({ app }: Server, id: string) {
+function listIdentities({ app }: Server, id: string) {
   return app.db
     .selectFrom('identities')
     .select(['provider', 'identity_data', 'email'])

@@ -25,14 +25,14 @@ export async function left(
   return row?.tokens
 }
 
-const jobsOf = ({ config }: Queue) => `${config.AUTH_DB_NAMESPACE}_jobs._private_jobs`
+const getJobsTable = ({ config }: Queue) => `${config.AUTH_DB_NAMESPACE}_jobs._private_jobs`
 
 /** Selects jobs that handle a request for an email or an SMS code. */
 const isRequest = `payload ->> 'request' is not null`
 
 /** The time of the requests that were put off, once there are so many and nothing else waits. */
 export async function putOffUntil(server: Queue, count = 1): Promise<Date> {
-  const requests = `${jobsOf(server)} where ${isRequest}`
+  const requests = `${getJobsTable(server)} where ${isRequest}`
   const jobs = `select run_at from ${requests} and run_at > now() + interval '1 minute'
     and (select count(*) from ${requests} and run_at < now() + interval '1 minute') = 0`
   return until(
@@ -48,13 +48,13 @@ export async function putOffUntil(server: Queue, count = 1): Promise<Date> {
 export async function advanceHours(server: Queue): Promise<void> {
   const { app } = server
   await app.pool.query(`update auth.postern_send_quotas set refilled_at = now() - interval '2h'`)
-  await app.pool.query(`update ${jobsOf(server)} set run_at = now() where ${isRequest}`)
+  await app.pool.query(`update ${getJobsTable(server)} set run_at = now() where ${isRequest}`)
   await app.jobQueue.enqueue(app.db, 'clean_up', {})
 }
 
 /** Once no request waits in the queue. */
 export async function untilResponded(server: Queue): Promise<void> {
-  const waiting = `select from ${jobsOf(server)} where ${isRequest}`
+  const waiting = `select from ${getJobsTable(server)} where ${isRequest}`
   const isDone = async () => (await server.app.pool.query(waiting)).rows.length === 0
   await until(isDone, { everyMs: 20, missing: 'the queue is not done' })
 }

@@ -69,12 +69,12 @@ suite('Helm chart', { skip: missing('helm') }, () => {
   for (const [name, options] of Object.entries({ required, everything })) {
     test(`renders valid objects with ${name} values`, (t) => {
       const objects = render(options)
-      for (const { kind, text } of objects) kindOf(kind).check(text)
+      for (const { kind, text } of objects) getKind(kind).check(text)
       const typed = objects.map(
         ({ kind, text }): TypedObject => ({
           object: parse(text),
           type: `I${kind}`,
-          from: kindOf(kind).from,
+          from: getKind(kind).from,
         }),
       )
       assert.equal(unknownFields(t, typed), '')
@@ -87,21 +87,21 @@ suite('Helm chart', { skip: missing('helm') }, () => {
   })
 
   test('runs the pods of deploy/kubernetes', () => {
-    const rendered = deploymentOf(required)
+    const rendered = renderDeployment(required)
     const plain: IDeployment = parse(
       readFileSync(join(root, 'deploy/kubernetes/deployment.yaml'), 'utf8'),
     )
-    const { image, imagePullPolicy, envFrom, ...container } = containerOf(rendered)
+    const { image, imagePullPolicy, envFrom, ...container } = getContainer(rendered)
     assert.equal(imagePullPolicy, 'IfNotPresent')
     assert.equal(image, `registry.example.com/postern:${version('package.json')}`)
     assert.deepEqual(envFrom?.length, 2)
-    const { image: _, envFrom: __, ...expected } = containerOf(plain)
+    const { image: _, envFrom: __, ...expected } = getContainer(plain)
     assert.deepEqual(container, expected)
   })
 
   test('replaces the pods when a setting changes', () => {
     const annotations = (options: string[]) =>
-      deploymentOf(options).spec?.template.metadata?.annotations
+      renderDeployment(options).spec?.template.metadata?.annotations
     const changed = annotations([...required, '--set=config.LOG_LEVEL=debug'])
     assert.notDeepEqual(changed, annotations(required))
   })
@@ -135,16 +135,16 @@ function render(options: readonly string[]): Rendered[] {
     .map((document) => ({ kind: String(document.get('kind')), text: document.toString() }))
 }
 
-function deploymentOf(options: readonly string[]): IDeployment {
+function renderDeployment(options: readonly string[]): IDeployment {
   const found = render(options).find(({ kind }) => kind === 'Deployment')
   return parse(found?.text ?? '')
 }
 
-function kindOf(kind: string) {
+function getKind(kind: string) {
   return kinds[kind] ?? assert.fail(`unexpected ${kind}`)
 }
 
-function containerOf({ spec }: IDeployment) {
+function getContainer({ spec }: IDeployment) {
   return spec?.template.spec?.containers[0] ?? assert.fail('no container')
 }
 

@@ -12,7 +12,7 @@ import { suite, test } from 'node:test'
 import type { Ending } from '../../support/processes/ending.ts'
 import { freePort } from '../../support/processes/free-port.ts'
 import { startServerProcess } from '../../support/processes/server-process.ts'
-import { folderOf, missing, startProgram } from '../programs.ts'
+import { createFolder, missing, startProgram } from '../programs.ts'
 
 const limit = 3
 
@@ -49,7 +49,7 @@ suite('nginx', { skip: missing('nginx', 'openssl') }, () => {
 
 /** In front of the server on this port. */
 async function startNginx(t: Ending, serverPort: string) {
-  const folder = await folderOf(t)
+  const folder = await createFolder(t)
   const [port, plainPort] = [await freePort(), await freePort()]
   const certificates = join(folder, 'certificates')
   await mkdir(certificates)

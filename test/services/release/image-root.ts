@@ -30,7 +30,7 @@ export async function makeApp(root: string, context: string): Promise<string> {
 /** In the place of the base image: Node, the libraries that it and native packages load, and certificates. */
 export function addBase(root: string, app: string): void {
   const natives = execFileSync('find', [app, '-name', '*.node'], { encoding: 'utf8' }).trim()
-  const libraries = [process.execPath, ...natives.split('\n')].flatMap(librariesOf)
+  const libraries = [process.execPath, ...natives.split('\n')].flatMap(listLibraries)
   for (const file of new Set(libraries)) copyTo(root, file)
   copyTo(root, process.execPath, '/usr/local/bin/node')
   for (const name of ['libnss_files.so.2', 'libnss_dns.so.2', 'libresolv.so.2']) {
@@ -45,7 +45,7 @@ export function addBase(root: string, app: string): void {
   writeFileSync(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n')
 }
 
-function librariesOf(file: string): string[] {
+function listLibraries(file: string): string[] {
   const lines = execFileSync('ldd', [file], { encoding: 'utf8' }).split('\n')
   return lines.flatMap((line) => /(\/\S+) \(0x/.exec(line)?.[1] ?? [])
 }

@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { Ending } from '../../support/processes/ending.ts'
-import { folderOf, startProgram } from '../programs.ts'
+import { createFolder, startProgram } from '../programs.ts'
 
 const modules = ['mpm_event', 'authn_core', 'authz_core', 'authz_user', 'env', 'dir', 'include']
 
@@ -19,7 +19,7 @@ export async function startApache(
   t: Ending,
   { port, issuer, clientId, clientSecret }: ApacheOptions,
 ): Promise<void> {
-  const folder = await folderOf(t)
+  const folder = await createFolder(t)
   const site = join(folder, 'www')
   await mkdir(site)
   // The workers run as www-data and create their mutexes here.

@@ -54,7 +54,7 @@ export async function startMailServer(t?: Ending) {
   async function listen(port: number): Promise<SMTPServer> {
     const server = new SMTPServer({
       disabledCommands: ['AUTH', 'STARTTLS'],
-      onRcptTo: ({ address }, _session, done) => done(rejectionOf(state.behaviour, address)),
+      onRcptTo: ({ address }, _session, done) => done(createRejection(state.behaviour, address)),
       onData: (stream, session, done) => {
         receive(stream, session, done).catch(done)
       },
@@ -112,7 +112,7 @@ export async function startMailServer(t?: Ending) {
 
 type Done = (error?: Error | null) => void
 
-function rejectionOf(behaviour: Behaviour, address: string): Error | null {
+function createRejection(behaviour: Behaviour, address: string): Error | null {
   const reject = (responseCode: number, text: string) =>
     Object.assign(new Error(`<${address}> ${text}`), { responseCode })
   if (behaviour === 'temporary') return reject(451, 'try again later')

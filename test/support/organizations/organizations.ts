@@ -35,7 +35,7 @@ export async function ok<T = Record<string, unknown> | undefined>(
 ): Promise<T> {
   const response = await as(app, session, name, payload)
   assert.ok(response.statusCode < 300, `${name}: ${response.statusCode} ${response.body}`)
-  return bodyOf<T>(response)
+  return parseBody<T>(response)
 }
 
 /** A request of an admin, which must succeed. */
@@ -43,10 +43,10 @@ export async function adminOk<T = unknown>(app: App, name: string, payload?: obj
   const [method = 'GET', url = ''] = name.split(' ')
   const response = await asAdmin(app, method as Method, url, payload)
   assert.ok(response.statusCode < 300, `${name}: ${response.statusCode} ${response.body}`)
-  return bodyOf<T>(response)
+  return parseBody<T>(response)
 }
 
-function bodyOf<T>(response: { body: string; json: () => T }): T {
+function parseBody<T>(response: { body: string; json: () => T }): T {
   return response.body === '' ? (undefined as T) : response.json()
 }
 

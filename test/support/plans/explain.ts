@@ -31,8 +31,8 @@ export async function explainPlans(
   try {
     const literals = values.map((value) => (value === null ? 'null' : pg.escapeLiteral(value)))
     const run = values.length > 0 ? `explained (${literals.join(', ')})` : 'explained'
-    const custom = await planOf(client, run, 'force_custom_plan')
-    const generic = await planOf(client, run, 'force_generic_plan')
+    const custom = await explainRun(client, run, 'force_custom_plan')
+    const generic = await explainRun(client, run, 'force_generic_plan')
     return generic['Total Cost'] > custom['Total Cost'] + planningCost(custom)
       ? [custom]
       : [custom, generic]
@@ -41,7 +41,7 @@ export async function explainPlans(
   }
 }
 
-async function planOf(client: pg.ClientBase, run: string, mode: string): Promise<PlanNode> {
+async function explainRun(client: pg.ClientBase, run: string, mode: string): Promise<PlanNode> {
   await client.query(`set plan_cache_mode to ${mode}`)
   const { rows } = await client.query(`explain (format json) execute ${run}`)
   return Value.Parse(Explained, rows[0]['QUERY PLAN'])[0].Plan
@@ -49,7 +49,7 @@ async function planOf(client: pg.ClientBase, run: string, mode: string): Promise
 
 /** As cached_plan_cost in Postgres's plancache.c, with the usual cpu_operator_cost. */
 function planningCost(plan: PlanNode): number {
-  const relations = nodesOf(plan).filter((node) => node['Relation Name'] !== undefined)
+  const relations = listNodes(plan).filter((node) => node['Relation Name'] !== undefined)
   return 2.5 * (relations.length + 1)
 }
 
@@ -60,7 +60,7 @@ const maxCost = 100_000
 
 /** Says what in the plan grows with the tables; nothing when the plan is flat. */
 export function findGrowth(plan: PlanNode, large: readonly string[]): string[] {
-  const nodes = nodesOf(plan)
+  const nodes = listNodes(plan)
   const scanned = nodes
     .filter(isReadWhole)
     .map((node) => node['Relation Name'] ?? '')
@@ -74,10 +74,10 @@ export function findGrowth(plan: PlanNode, large: readonly string[]): string[] {
 }
 
 /** A limit directly above a scan ends it; if few rows match, the costs say how long it takes. */
-function nodesOf(node: PlanNode): PlanNode[] {
+function listNodes(node: PlanNode): PlanNode[] {
   const below = node.Plans ?? []
   const isLimit = node['Node Type'] === 'Limit'
-  return [node, ...below.flatMap((plan) => (isLimit && isReadWhole(plan) ? [] : nodesOf(plan)))]
+  return [node, ...below.flatMap((plan) => (isLimit && isReadWhole(plan) ? [] : listNodes(plan)))]
 }
 
 const isReadWhole = (node: PlanNode): boolean => node['Node Type'] === 'Seq Scan'

@@ -9,12 +9,12 @@ export interface Visit {
   scopes?: string[]
   params?: Record<string, string>
   /** From our redirect URL to the URL it reaches. */
-  addressOf?: (url: string) => string
+  rewriteUrl?: (url: string) => string
 }
 
 /** Visits the provider and returns the callback for `identity`. */
 export async function visit(provider: Provider, options: Visit = {}): Promise<Callback> {
-  const { scopes = [], params = {}, addressOf = (url: string) => url } = options
+  const { scopes = [], params = {}, rewriteUrl = (url: string) => url } = options
   const now = new Date()
   const { url, secrets } = await provider.authorizationUrl({
     state: 'state-1',
@@ -22,7 +22,7 @@ export async function visit(provider: Provider, options: Visit = {}): Promise<Ca
     params,
     now,
   })
-  const fields = await goThere(addressOf(url.href))
+  const fields = await goThere(rewriteUrl(url.href))
   assert.equal(fields.state, 'state-1')
   return { params: fields, secrets, now }
 }
@@ -33,16 +33,18 @@ export async function goThere(
   redirectUri = client.redirectUri,
 ): Promise<Record<string, string>> {
   const response = await fetch(address, { redirect: 'manual' })
-  return response.status === 200 ? formOf(response, redirectUri) : queryOf(response, redirectUri)
+  return response.status === 200
+    ? readForm(response, redirectUri)
+    : readQuery(response, redirectUri)
 }
 
-function queryOf(response: Response, redirectUri: string): Record<string, string> {
+function readQuery(response: Response, redirectUri: string): Record<string, string> {
   const location = response.headers.get('location') ?? ''
   assert.ok(location.startsWith(`${redirectUri}?`), `${response.status} ${location}`)
   return Object.fromEntries(new URL(location).searchParams)
 }
 
-async function formOf(response: Response, redirectUri: string): Promise<Record<string, string>> {
+async function readForm(response: Response, redirectUri: string): Promise<Record<string, string>> {
   const page = await response.text()
   assert.ok(page.startsWith(`<form method="post" action="${redirectUri}">`), page)
   const inputs = page.matchAll(/name="(\w+)" value="([^"]*)"/g)

@@ -130,7 +130,7 @@ export async function startFakeProvider(
   }
 
   async function token(request: IncomingMessage, response: ServerResponse) {
-    const form = Object.fromEntries(new URLSearchParams(await bodyOf(request)))
+    const form = Object.fromEntries(new URLSearchParams(await readBody(request)))
     if (documented.clientAuth === 'body' && request.headers.authorization !== undefined) {
       return send(response, { status: 401, body: JSON.stringify({ error: 'invalid_client' }) })
     }
@@ -139,7 +139,10 @@ export async function startFakeProvider(
     checkTokenRequest(request, rest, documented, registered)
     assert.ok(grant, 'unknown code')
     issued.delete(code)
-    assert.equal(code_verifier === undefined ? null : challengeOf(code_verifier), grant.challenge)
+    assert.equal(
+      code_verifier === undefined ? null : computeChallenge(code_verifier),
+      grant.challenge,
+    )
     const reply = {
       ...{ access_token: 'at1', token_type: 'bearer', expires_in: '3600', refresh_token: 'rt1' },
       ...documented.tokenReply,
@@ -157,7 +160,7 @@ export async function startFakeProvider(
 
   function api(request: IncomingMessage, url: URL, response: ServerResponse) {
     const path = decodeURIComponent(url.pathname + url.search)
-    const secretVerification = verificationOf(registered.secret)
+    const secretVerification = computeVerification(registered.secret)
     const call = documented.api[path.replace(secretVerification, '{appsecret_proof}')]
     assert.ok(call, 'not a documented request')
     assert.equal(request.method, 'GET')
@@ -203,11 +206,11 @@ function checkTokenRequest(
 }
 
 /** https://developers.facebook.com/docs/graph-api/guides/secure-requests: of the access token, with the app secret. */
-function verificationOf(secret: string): string {
+function computeVerification(secret: string): string {
   return createHmac('sha256', secret).update('at1').digest('hex')
 }
 
-function challengeOf(verifier: string): string {
+function computeChallenge(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url')
 }
 
@@ -219,7 +222,7 @@ function formPage(action: string, fields: Record<string, string>): string {
   return `<form method="post" action="${action}">${inputs.join('')}</form>`
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   return Buffer.concat(chunks).toString()

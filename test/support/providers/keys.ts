@@ -3,11 +3,11 @@ import { generateKeyPairSync } from 'node:crypto'
 
 import { type JWTPayload, SignJWT } from 'jose'
 
-export const signing = pairOf('key-1')
+export const signing = createPair('key-1')
 /** An unpublished key. */
-export const foreign = pairOf('key-1')
+export const foreign = createPair('key-1')
 
-function pairOf(kid: string) {
+function createPair(kid: string) {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid, alg: 'RS256', use: 'sig' }
   return { publicKey, privateKey, jwk, kid }

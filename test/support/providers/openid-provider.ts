@@ -40,11 +40,11 @@ export async function startOpenidProvider(t: TestContext, options: OpenidProvide
   const server = createServer(listener, { https })
   const origin = `${https ? 'https' : 'http'}://127.0.0.1:${await serve(t, server)}`
   const issuer = origin + (disguise.issuer ?? '')
-  const provider = new OpenidProvider(issuer, configurationOf(options))
+  const provider = new OpenidProvider(issuer, createConfiguration(options))
   return { issuer, origin }
 }
 
-function configurationOf(options: OpenidProviderOptions): Configuration {
+function createConfiguration(options: OpenidProviderOptions): Configuration {
   const { pkce = true, secretInBody, claims = {} } = options.disguise ?? {}
   return {
     clients: [

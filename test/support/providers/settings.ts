@@ -26,13 +26,13 @@ export function createUpstream(through: typeof globalThis.fetch = fetch, timeout
 
 /** A fetch that resolves the provider’s public URLs to loopback, and no others. */
 export function publicAddresses(origin: string, bases: Readonly<Record<string, string>>) {
-  function localOf(url: string): string {
+  function toLocalUrl(url: string): string {
     if (url.startsWith(`${origin}/`)) return url
     const base = Object.keys(bases).find((prefix) => url.startsWith(prefix))
     if (base === undefined) throw new Error(`${url} is no address of this provider`)
     return origin + bases[base] + url.slice(base.length)
   }
   const localFetch: typeof globalThis.fetch = (url, init) =>
-    fetch(localOf(url instanceof Request ? url.url : url.toString()), init)
-  return { fetch: localFetch, localOf }
+    fetch(toLocalUrl(url instanceof Request ? url.url : url.toString()), init)
+  return { fetch: localFetch, toLocalUrl }
 }

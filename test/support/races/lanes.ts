@@ -78,7 +78,7 @@ export function watch(pool: pg.Pool): void {
         const send = () => Reflect.apply(query, self, args)
         // Work after the response is not part of the race.
         if (!place || place.lane.isDone) return send()
-        return pass(place, bufferedText(args[0]), pidOf(client), send)
+        return pass(place, bufferedText(args[0]), getPid(client), send)
       },
     })
   })
@@ -91,14 +91,14 @@ async function pass(place: Place, text: string, pid: number, send: () => unknown
     note(place)
   })
   lane.movedAt = performance.now()
-  const passage = { lane: lane.name, text, sent: momentOf(course), returned: Number.NaN }
+  const passage = { lane: lane.name, text, sent: getLastMoment(course), returned: Number.NaN }
   course.passages.push(passage)
   const away = { pid, since: performance.now() }
   lane.away.add(away)
   try {
     return await send()
   } finally {
-    passage.returned = momentOf(course)
+    passage.returned = getLastMoment(course)
     lane.away.delete(away)
     note(place)
   }
@@ -110,11 +110,11 @@ function note({ course, lane }: Place): void {
 }
 
 /** One more than all times before. */
-function momentOf({ passages }: Course): number {
+function getLastMoment({ passages }: Course): number {
   const moments = passages.flatMap(({ sent, returned }) => [sent, returned || 0])
   return Math.max(0, ...moments) + 1
 }
 
-function pidOf(client: pg.PoolClient): number {
+function getPid(client: pg.PoolClient): number {
   return 'processID' in client ? Number(client.processID) : 0
 }

@@ -32,7 +32,7 @@ export function makeShards(testFiles: string[], processes: number): Shards {
   for (let from = 0; from < long.length; from += 2) add(long.slice(from, from + 2))
   const left = testFiles
     .filter((file) => !long.includes(file))
-    .toSorted((a, b) => placeOf(a).localeCompare(placeOf(b)))
+    .toSorted((a, b) => computePosition(a).localeCompare(computePosition(b)))
   while (left.length > 0) {
     add(left.splice(0, Math.max(smallest, Math.ceil(left.length / (2 * processes)))))
   }
@@ -45,7 +45,7 @@ function startsProcesses(file: string): boolean {
 }
 
 /** Pseudo-random with a fixed seed: neighbours often cost the same. */
-function placeOf(file: string): string {
+function computePosition(file: string): string {
   return createHash('sha256').update(file).digest('hex')
 }
 

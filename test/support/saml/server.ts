@@ -8,12 +8,12 @@ import type { App } from '../server.ts'
 import { adminToken } from '../users.ts'
 import { createIdp, type Idp } from './idp.ts'
 
-const keyOf = () =>
+const createKey = () =>
   generateKeyPairSync('rsa', { modulusLength: 2048 })
     .privateKey.export({ format: 'der', type: 'pkcs1' })
     .toString('base64')
 
-export const [spKey, nextSpKey] = [keyOf(), keyOf()]
+export const [spKey, nextSpKey] = [createKey(), createKey()]
 
 export const samlOn = { AUTH_SAML_ENABLED: 'true', AUTH_SAML_PRIVATE_KEY: spKey }
 

@@ -33,7 +33,7 @@ interface Shape {
 }
 
 /** Prefixes and declarations are where each vendor has them: a signature covers them. */
-function responseOf({ entityId }: Idp, requestId: string, shape: Shape): string {
+function createResponse({ entityId }: Idp, requestId: string, shape: Shape): string {
   const { prefix: a, protocolPrefix: p, nameId, attributes, more = '' } = shape
   const id = () => `_${crypto.randomUUID()}`
   const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
@@ -81,7 +81,7 @@ function sign(
   return signature.getSignedXml()
 }
 
-const keyOf = (certificate: string, md: string, use = 'signing') =>
+const createKeyDescriptor = (certificate: string, md: string, use = 'signing') =>
   `<${md}KeyDescriptor use="${use}"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificate.replace(/(.{76})/g, '$1\n')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></${md}KeyDescriptor>`
 
 const typed = (a: string, name: string, value: string, type: string, more = '') =>
@@ -100,7 +100,7 @@ const okta: Vendor = {
   entityId: 'http://www.okta.com/exk1fxp5uGgJzVh7x0h8',
   metadata(certificate) {
     const url = 'https://corp.okta.com/app/corp_app_1/exk1fxp5uGgJzVh7x0h8/sso/saml'
-    return `<?xml version="1.0" encoding="UTF-8"?><md:EntityDescriptor entityID="${okta.entityId}" xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata"><md:IDPSSODescriptor WantAuthnRequestsSigned="false" protocolSupportEnumeration="${protocol}">${keyOf(certificate, 'md:')}<md:NameIDFormat>urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified</md:NameIDFormat><md:NameIDFormat>${emailFormat}</md:NameIDFormat>${service('md:', 'SingleSignOnService', 'HTTP-POST', url)}${service('md:', 'SingleSignOnService', 'HTTP-Redirect', url)}</md:IDPSSODescriptor></md:EntityDescriptor>`
+    return `<?xml version="1.0" encoding="UTF-8"?><md:EntityDescriptor entityID="${okta.entityId}" xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata"><md:IDPSSODescriptor WantAuthnRequestsSigned="false" protocolSupportEnumeration="${protocol}">${createKeyDescriptor(certificate, 'md:')}<md:NameIDFormat>urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified</md:NameIDFormat><md:NameIDFormat>${emailFormat}</md:NameIDFormat>${service('md:', 'SingleSignOnService', 'HTTP-POST', url)}${service('md:', 'SingleSignOnService', 'HTTP-Redirect', url)}</md:IDPSSODescriptor></md:EntityDescriptor>`
   },
   response(idp, requestId) {
     const format = ' NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:unspecified"'
@@ -116,7 +116,7 @@ const okta: Vendor = {
       attributes,
     }
     const style = { prefix: 'ds', inclusive: ['xs'] }
-    const inner = sign(responseOf(idp, requestId, shape), 'Assertion', idp, style)
+    const inner = sign(createResponse(idp, requestId, shape), 'Assertion', idp, style)
     return sign(inner, 'Response', idp, style)
   },
 }
@@ -127,8 +127,8 @@ const entra: Vendor = {
   entityId: `https://sts.windows.net/${tenant}/`,
   metadata(certificate) {
     const url = `https://login.microsoftonline.com/${tenant}/saml2`
-    const role = `<RoleDescriptor xsi:type="fed:SecurityTokenServiceType" protocolSupportEnumeration="http://docs.oasis-open.org/wsfed/federation/200706" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:fed="http://docs.oasis-open.org/wsfed/federation/200706">${keyOf(certificate, '')}<fed:ClaimTypesOffered><auth:ClaimType Uri="${xmlsoap}/name" xmlns:auth="http://docs.oasis-open.org/wsfed/authorization/200706"><auth:DisplayName>Name</auth:DisplayName></auth:ClaimType></fed:ClaimTypesOffered></RoleDescriptor>`
-    return `﻿<?xml version="1.0" encoding="utf-8"?><EntityDescriptor ID="_9bd9b9b5-0c0e-4c4b-9d3e-3f2c1a0b9d11" entityID="${entra.entityId}" xmlns="urn:oasis:names:tc:SAML:2.0:metadata">${role}<IDPSSODescriptor protocolSupportEnumeration="${protocol}">${keyOf(certificate, '')}${service('', 'SingleLogoutService', 'HTTP-Redirect', url)}${service('', 'SingleSignOnService', 'HTTP-Redirect', url)}${service('', 'SingleSignOnService', 'HTTP-POST', url)}</IDPSSODescriptor></EntityDescriptor>`
+    const role = `<RoleDescriptor xsi:type="fed:SecurityTokenServiceType" protocolSupportEnumeration="http://docs.oasis-open.org/wsfed/federation/200706" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:fed="http://docs.oasis-open.org/wsfed/federation/200706">${createKeyDescriptor(certificate, '')}<fed:ClaimTypesOffered><auth:ClaimType Uri="${xmlsoap}/name" xmlns:auth="http://docs.oasis-open.org/wsfed/authorization/200706"><auth:DisplayName>Name</auth:DisplayName></auth:ClaimType></fed:ClaimTypesOffered></RoleDescriptor>`
+    return `﻿<?xml version="1.0" encoding="utf-8"?><EntityDescriptor ID="_9bd9b9b5-0c0e-4c4b-9d3e-3f2c1a0b9d11" entityID="${entra.entityId}" xmlns="urn:oasis:names:tc:SAML:2.0:metadata">${role}<IDPSSODescriptor protocolSupportEnumeration="${protocol}">${createKeyDescriptor(certificate, '')}${service('', 'SingleLogoutService', 'HTTP-Redirect', url)}${service('', 'SingleSignOnService', 'HTTP-Redirect', url)}${service('', 'SingleSignOnService', 'HTTP-POST', url)}</IDPSSODescriptor></EntityDescriptor>`
   },
   response(idp, requestId) {
     const attributes = [
@@ -143,7 +143,7 @@ const entra: Vendor = {
     ].join('')
     const nameId = emailNameId('')
     const shape = { prefix: '', protocolPrefix: 'samlp:', nameId, attributes }
-    return sign(responseOf(idp, requestId, shape), 'Assertion', idp)
+    return sign(createResponse(idp, requestId, shape), 'Assertion', idp)
   },
 }
 
@@ -151,7 +151,7 @@ const google: Vendor = {
   entityId: 'https://accounts.google.com/o/saml2?idpid=C01abc2de',
   metadata(certificate) {
     const url = 'https://accounts.google.com/o/saml2/idp?idpid=C01abc2de'
-    return `<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${google.entityId}" validUntil="2036-11-01T09:00:00.000Z">\n  <md:IDPSSODescriptor WantAuthnRequestsSigned="false" protocolSupportEnumeration="${protocol}">\n    ${keyOf(certificate, 'md:')}\n    <md:NameIDFormat>${emailFormat}</md:NameIDFormat>\n    ${service('md:', 'SingleSignOnService', 'HTTP-Redirect', url)}\n    ${service('md:', 'SingleSignOnService', 'HTTP-POST', url)}\n  </md:IDPSSODescriptor>\n</md:EntityDescriptor>`
+    return `<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${google.entityId}" validUntil="2036-11-01T09:00:00.000Z">\n  <md:IDPSSODescriptor WantAuthnRequestsSigned="false" protocolSupportEnumeration="${protocol}">\n    ${createKeyDescriptor(certificate, 'md:')}\n    <md:NameIDFormat>${emailFormat}</md:NameIDFormat>\n    ${service('md:', 'SingleSignOnService', 'HTTP-Redirect', url)}\n    ${service('md:', 'SingleSignOnService', 'HTTP-POST', url)}\n  </md:IDPSSODescriptor>\n</md:EntityDescriptor>`
   },
   response(idp, requestId) {
     const attributes = ['email', 'firstName', 'lastName'].map((name, index) =>
@@ -163,7 +163,7 @@ const google: Vendor = {
       nameId: emailNameId('saml2:'),
       attributes: attributes.join(''),
     }
-    return sign(responseOf(idp, requestId, shape), 'Response', idp, { prefix: 'ds' })
+    return sign(createResponse(idp, requestId, shape), 'Response', idp, { prefix: 'ds' })
   },
 }
 
@@ -173,7 +173,7 @@ const keycloak: Vendor = {
     const url = `${keycloak.entityId}/protocol/saml`
     const all = (name: string, bindings: string[]) =>
       bindings.map((each) => service('md:', name, each, url)).join('')
-    const key = keyOf(certificate, 'md:').replace(
+    const key = createKeyDescriptor(certificate, 'md:').replace(
       '<ds:X509Data>',
       '<ds:KeyName>k1</ds:KeyName><ds:X509Data>',
     )
@@ -199,7 +199,7 @@ const keycloak: Vendor = {
     const shape = { prefix: 'saml:', protocolPrefix: 'samlp:', nameId, attributes }
     const style = { prefix: 'dsig' }
     return sign(
-      sign(responseOf(idp, requestId, shape), 'Assertion', idp, style),
+      sign(createResponse(idp, requestId, shape), 'Assertion', idp, style),
       'Response',
       idp,
       style,
@@ -211,7 +211,8 @@ const adfs: Vendor = {
   entityId: 'http://adfs.corp.example/adfs/services/trust',
   metadata(certificate) {
     const url = 'https://adfs.corp.example/adfs/ls/'
-    const keys = keyOf(certificate, '', 'encryption') + keyOf(certificate, '')
+    const keys =
+      createKeyDescriptor(certificate, '', 'encryption') + createKeyDescriptor(certificate, '')
     const both = (name: string) =>
       service('', name, 'HTTP-Redirect', url) + service('', name, 'HTTP-POST', url)
     const asServiceProvider = `<SPSSODescriptor WantAssertionsSigned="true" protocolSupportEnumeration="${protocol}">${keys}${both('SingleLogoutService')}<NameIDFormat>${emailFormat}</NameIDFormat><AssertionConsumerService Binding="${binding}HTTP-POST" Location="${url}" index="0" isDefault="true"/></SPSSODescriptor>`
@@ -227,7 +228,7 @@ const adfs: Vendor = {
     const more = ' Consent="urn:oasis:names:tc:SAML:2.0:consent:unspecified"'
     const nameId = emailNameId('')
     const shape = { prefix: '', protocolPrefix: 'samlp:', nameId, attributes, more }
-    return sign(responseOf(idp, requestId, shape), 'Assertion', idp, { prefix: 'ds' })
+    return sign(createResponse(idp, requestId, shape), 'Assertion', idp, { prefix: 'ds' })
   },
 }
 

@@ -48,7 +48,7 @@ export async function startHookReceiver(ending: Ending, { secret = hookSecret } 
   const server = createServer(async (request, response) => {
     const body = await text(request)
     try {
-      const event = webhook.verify(body, stringsOf(request.headers)) as HookEvent
+      const event = webhook.verify(body, joinValues(request.headers)) as HookEvent
       calls.push({ event, headers: request.headers })
       for (const wake of waiting) wake()
       send(response, state.reply(event, calls.length))
@@ -109,7 +109,7 @@ export function hookEnv(uri: string, names: readonly string[], secret = hookSecr
   ) as Record<string, string>
 }
 
-function stringsOf(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
+function joinValues(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 }
 

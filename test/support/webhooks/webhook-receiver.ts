@@ -55,7 +55,7 @@ export async function webhookReceiver(t: Ending, secret = webhookSecret, react: 
     const body = await text(request)
     const { headers, url: path = '' } = request
     try {
-      verifier.verify(body, namesOf(headers))
+      verifier.verify(body, pickHeaders(headers))
     } catch (error) {
       rejected.push(String(error))
       response.writeHead(401).end()
@@ -104,7 +104,7 @@ export async function webhookReceiver(t: Ending, secret = webhookSecret, react: 
   return receiver
 }
 
-function namesOf(headers: IncomingHttpHeaders): Record<string, string> {
+function pickHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 }
 

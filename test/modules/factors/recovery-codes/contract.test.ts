@@ -180,21 +180,21 @@ suite('recovery code factor', () => {
     assert.deepEqual((await send(app, 'DELETE', url, session)).json(), { id: setFactor })
     const { factors } = (await getUser(app, session)).json()
     assert.equal(factors.length, 1)
-    const { aal, amr } = (await sessionOf(app, steppedUp.access_token)).claims
+    const { aal, amr } = (await findSession(app, steppedUp.access_token)).claims
     assert.equal(aal, 'aal2', 'a token that is out keeps its claims')
     assert.ok(amr.includes('mfa/recovery_code'))
     const next = (await refresh(app, steppedUp.refresh_token)).json()
-    assert.deepEqual((await sessionOf(app, next.access_token)).claims, {
+    assert.deepEqual((await findSession(app, next.access_token)).claims, {
       ...{ aal: 'aal1', amr: ['password'] },
     })
-    assert.equal((await sessionOf(app, session.access_token)).stored, 'aal2')
+    assert.equal((await findSession(app, session.access_token)).stored, 'aal2')
   })
 })
 
 type App = Awaited<ReturnType<ReturnType<typeof sharedServers>>>['app']
 
 /** The aal claim of the token, and the stored level. */
-async function sessionOf(app: App, token: string) {
+async function findSession(app: App, token: string) {
   const [, payload = ''] = token.split('.')
   const { aal, amr, session_id } = JSON.parse(Buffer.from(payload, 'base64url').toString())
   const { rows } = await app.pool.query('select aal from auth.sessions where id = $1', [session_id])

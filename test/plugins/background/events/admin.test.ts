@@ -78,7 +78,7 @@ suite('/admin/webhooks', () => {
     const { id } = await make({ events: ['user.created'] })
     await adminCall(app, 'PUT', `${path}/${id}`, { state: 'paused' })
     const { user } = await signUpUser(app)
-    await until(async () => (await deliveriesOf(id)).length === 1)
+    await until(async () => (await listDeliveries(id)).length === 1)
     assert.deepEqual(receiver.ofUser(user.id), [])
     await adminCall(app, 'PUT', `${path}/${id}`, { state: 'active' })
     await until(() => receiver.ofUser(user.id).length === 1)
@@ -89,8 +89,8 @@ suite('/admin/webhooks', () => {
     receiver.react = () => ({ status: 202, headers: {}, body: 'thank you' })
     const { id } = await make({ events: ['user.created'] })
     const { user } = await signUpUser(app)
-    await until(async () => (await deliveriesOf(id)).some(({ state }) => state === 'delivered'))
-    const [delivery] = await deliveriesOf(id, '?state=delivered')
+    await until(async () => (await listDeliveries(id)).some(({ state }) => state === 'delivered'))
+    const [delivery] = await listDeliveries(id, '?state=delivered')
     const [event] = receiver.ofUser(user.id)
     assert.deepEqual(
       [delivery?.event_id, delivery?.type, delivery?.attempts],
@@ -98,7 +98,7 @@ suite('/admin/webhooks', () => {
     )
     assert.deepEqual(delivery?.request.body, JSON.parse(event?.body ?? ''))
     assert.deepEqual([delivery?.answer?.status, delivery?.answer?.body], [202, 'thank you'])
-    assert.equal((await deliveriesOf(id, '?state=dead')).length, 0)
+    assert.equal((await listDeliveries(id, '?state=dead')).length, 0)
     receiver.react = () => 204
     await asAdmin(app, 'DELETE', `${path}/${id}`)
   })
@@ -257,7 +257,7 @@ suite('/admin/webhooks', () => {
       await set(id)
       const rejected = receiver.refused.length
       const { user } = await signUpUser(app)
-      await until(async () => (await deliveriesOf(id)).length === 3)
+      await until(async () => (await listDeliveries(id)).length === 3)
       assert.equal(await deliverBatch(app, id), false)
       assert.deepEqual([receiver.ofUser(user.id), receiver.refused.length], [[], rejected])
       await app.db.deleteFrom('postern_webhooks').where('id', '=', id).execute()
@@ -298,7 +298,7 @@ suite('/admin/webhooks', () => {
     }
   })
 
-  async function deliveriesOf(id: string, query = ''): Promise<Delivery[]> {
+  async function listDeliveries(id: string, query = ''): Promise<Delivery[]> {
     const page = await adminCall<{ deliveries: Delivery[] }>(
       app,
       'GET',

@@ -131,7 +131,7 @@ suite('webhook delivery', () => {
       }
       await signedIn(app, user.email)
       const responded = async () => {
-        const rows = await deliveriesOf(app, user.id, receiver.url)
+        const rows = await selectDeliveries(app, user.id, receiver.url)
         return rows.find(
           ({ attempts, answer: response }) => attempts === 1 && response && response.status !== 204,
         )?.answer
@@ -194,7 +194,7 @@ suite('webhook delivery', () => {
     await signedIn(app, user.email)
     await until(() => receiver.ofUser(user.id).length === 4)
     await until(async () =>
-      (await deliveriesOf(app, user.id, receiver.url)).some(
+      (await selectDeliveries(app, user.id, receiver.url)).some(
         ({ state, answer: response }) => state === 'waiting' && response,
       ),
     )
@@ -210,7 +210,7 @@ suite('webhook delivery', () => {
     await wake()
     await hurry()
     const dead = async () =>
-      (await deliveriesOf(app, user.id, receiver.url)).filter(({ state }) => state === 'dead')
+      (await selectDeliveries(app, user.id, receiver.url)).filter(({ state }) => state === 'dead')
     await until(async () => (await dead()).length === 1)
 
     receiver.react = () => 204
@@ -240,7 +240,7 @@ suite('webhook delivery', () => {
       return 204
     }
     await until(async () =>
-      (await deliveriesOf(app, user.id, receiver.url)).every(
+      (await selectDeliveries(app, user.id, receiver.url)).every(
         ({ state, answer: response }) => state !== 'waiting' || response,
       ),
     )
@@ -298,9 +298,9 @@ test('rejects private addresses unless allowed', async (t) => {
   const { app } = await build(t, { env: { ...autoconfirm, ...env } })
   const { user } = await signUpUser(app)
   await until(async () =>
-    (await deliveriesOf(app, user.id, url)).some(({ answer: response }) => response?.error),
+    (await selectDeliveries(app, user.id, url)).some(({ answer: response }) => response?.error),
   )
-  const [{ answer: response } = { answer: null }] = await deliveriesOf(app, user.id, url)
+  const [{ answer: response } = { answer: null }] = await selectDeliveries(app, user.id, url)
   assert.match(response?.error ?? '', /not public/)
   assert.deepEqual(receiver.received, [])
   for (const own of [url, 'https://10.0.0.1/', 'http://hooks.example/']) {
@@ -318,7 +318,7 @@ function endpoint(app: App, url: string) {
     .executeTakeFirstOrThrow()
 }
 
-function deliveriesOf(app: App, userId: string, url: string) {
+function selectDeliveries(app: App, userId: string, url: string) {
   return app.db
     .selectFrom('postern_webhook_deliveries as delivery')
     .innerJoin('postern_webhooks as webhook', 'webhook.id', 'delivery.webhook_id')

@@ -69,7 +69,7 @@ suite('webhook delivery leases', () => {
     return position
   }
 
-  async function idsOf(...positions: number[]): Promise<string[]> {
+  async function findIds(...positions: number[]): Promise<string[]> {
     const found = db.selectFrom('postern_events').select('id').where('position', 'in', positions)
     return (await found.execute()).map(({ id }) => id)
   }
@@ -171,7 +171,7 @@ suite('webhook delivery leases', () => {
     assert.deepEqual(await replay({ dead: true }), [1, 1, dead])
     const { state, attempts, first_attempt_at } = await stored(dead)
     assert.deepEqual([state, attempts, first_attempt_at], ['waiting', 0, null])
-    const fromThere = await replay({ events: await idsOf(dead, waits, theirs, sent) })
+    const fromThere = await replay({ events: await findIds(dead, waits, theirs, sent) })
     assert.deepEqual(fromThere, [2, 4, sent])
     assert.deepEqual((await stored(waits)).due_at, minutes(50))
   })

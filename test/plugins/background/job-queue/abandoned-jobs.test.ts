@@ -150,7 +150,7 @@ async function queues(t: TestContext) {
     const handler =
       (task: string) =>
       async (_payload: unknown, { job }: JobContext) => {
-        begun.push(`${task}, attempt ${await attemptsOf(pool, job)}`)
+        begun.push(`${task}, attempt ${await countAttempts(pool, job)}`)
         if (stands) await end
       }
     for (const task of ['one', 'two']) queue.addTask(task, handler(task))
@@ -169,7 +169,7 @@ const schema = 'auth_jobs'
 
 const add = (pool: pg.Pool, task: string) => pool.query(`select ${schema}.add_job($1)`, [task])
 
-async function attemptsOf(pool: pg.Pool, job: string): Promise<number> {
+async function countAttempts(pool: pg.Pool, job: string): Promise<number> {
   const { rows } = await pool.query(`select attempts from ${schema}.jobs where id = $1`, [job])
   return rows[0].attempts
 }

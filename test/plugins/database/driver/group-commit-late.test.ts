@@ -11,7 +11,7 @@ import { notes, setSlowly } from '../../../support/notes.ts'
 
 suite('group commit of timed-out requests', () => {
   test('does not run a statement that still waits', async (t) => {
-    const { query, change, textOf, untilWaiting } = await notes(t)
+    const { query, change, readText, untilWaiting } = await notes(t)
     const limit = new RequestDeadline()
     const slow = query(setSlowly, [1, 0.003])
     await untilWaiting(0)
@@ -19,11 +19,11 @@ suite('group commit of timed-out requests', () => {
     assert.equal(limit.end(), false)
     await assert.rejects(late, isOver(false))
     await slow
-    assert.equal(await textOf(2), '')
+    assert.equal(await readText(2), '')
   })
 
   test('runs a statement already sent and reports that it may have taken effect', async (t) => {
-    const { query, textOf, untilWaiting } = await notes(t)
+    const { query, readText, untilWaiting } = await notes(t)
     const limit = new RequestDeadline()
     const late = withDeadline(limit, () => query(setSlowly, [1, 0.2]))
     const inTime = query(setSlowly, [2, 0.01])
@@ -31,15 +31,15 @@ suite('group commit of timed-out requests', () => {
     assert.equal(limit.end(), true)
     await assert.rejects(late, isOver(true))
     await inTime
-    assert.deepEqual([await textOf(1), await textOf(2)], ['0.2', '0.01'])
+    assert.deepEqual([await readText(1), await readText(2)], ['0.2', '0.01'])
     assert.equal(limit.connections.size, 0)
   })
 
   test('rolls back a group when its longest request times out', async (t) => {
-    const { query, change, textOf } = await notes(t, { maxDurationMs: 300 })
+    const { query, change, readText } = await notes(t, { maxDurationMs: 300 })
     const settled = await Promise.allSettled([1, 2].map((id) => query(setSlowly, [id, 30])))
     assert.ok(settled.every(({ status }) => status === 'rejected'))
-    assert.deepEqual([await textOf(1), await textOf(2)], ['', ''])
+    assert.deepEqual([await readText(1), await readText(2)], ['', ''])
     assert.deepEqual(await change(1, 'goes on'), ['goes on'])
   })
 })

@@ -8,7 +8,7 @@ import { watchPool } from '../../../support/statements.ts'
 
 suite('group commit with slow statements', () => {
   test('a locked row does not block other statements', async (t) => {
-    const { other, change, warm, textOf, untilWaiting } = await notes(t, { connections: 4 })
+    const { other, change, warm, readText, untilWaiting } = await notes(t, { connections: 4 })
     await warm()
     await other.query('begin; select from notes where id = 2 for update')
     const lock = change(2, 'held')
@@ -17,7 +17,7 @@ suite('group commit with slow statements', () => {
       ['free'],
     ])
     await untilWaiting(1)
-    assert.equal(await textOf(2), 'warm')
+    assert.equal(await readText(2), 'warm')
     await other.query('commit')
     assert.deepEqual(await lock, ['held'])
   })

@@ -68,14 +68,14 @@ suite('group commit', () => {
   })
 
   test('changes one row in order of arrival', async (t) => {
-    const { change, warm, textOf } = await notes(t)
+    const { change, warm, readText } = await notes(t)
     await warm()
     await Promise.all([change(1, 'first'), change(2, 'other'), change(1, 'second')])
-    assert.equal(await textOf(1), 'second')
+    assert.equal(await readText(1), 'second')
   })
 
   test('rolls back a failing statement alone, prepared or not', async (t) => {
-    const { other, change, textOf } = await notes(t)
+    const { other, change, readText } = await notes(t)
     await other.query(`alter table notes add check (text <> 'refused')`)
     for (const text of ['first', 'second']) {
       const settled = await Promise.allSettled([
@@ -90,12 +90,12 @@ suite('group commit', () => {
       const [, rejected] = settled
       assert.ok(rejected?.status === 'rejected' && rejected.reason instanceof pg.DatabaseError)
       assert.equal(rejected.reason.code, '23514')
-      assert.deepEqual([await textOf(1), await textOf(2), await textOf(3)], [text, '', text])
+      assert.deepEqual([await readText(1), await readText(2), await readText(3)], [text, '', text])
     }
   })
 
   test('rejects a statement with an unreadable row alone, although it is written', async (t) => {
-    const { pool, query, warm, textOf } = await notes(t)
+    const { pool, query, warm, readText } = await notes(t)
     await warm()
     const client = await pool.connect()
     client.setTypeParser(pg.types.builtins.INT4, (text: string) => {
@@ -110,11 +110,11 @@ suite('group commit', () => {
       settled.map(({ status }) => status),
       ['rejected', 'fulfilled'],
     )
-    assert.deepEqual([await textOf(1), await textOf(2)], ['7', '8'])
+    assert.deepEqual([await readText(1), await readText(2)], ['7', '8'])
   })
 
   test('rejects all statements on a lost connection and retries none', async (t) => {
-    const { other, query, change, textOf, untilWaiting } = await notes(t)
+    const { other, query, change, readText, untilWaiting } = await notes(t)
     const add = `update notes set text = text || $2 where id = $1 and pg_sleep(0.2) is not null`
     const lost = Promise.allSettled([query(add, [1, 'x']), query(add, [2, 'x'])])
     await untilWaiting(1)
@@ -124,7 +124,7 @@ suite('group commit', () => {
       (await lost).map(({ status }) => status),
       ['rejected', 'rejected'],
     )
-    assert.deepEqual([await textOf(1), await textOf(2)], ['', ''])
+    assert.deepEqual([await readText(1), await readText(2)], ['', ''])
     assert.deepEqual(await change(1, 'goes on'), ['goes on'])
   })
 })

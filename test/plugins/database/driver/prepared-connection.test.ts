@@ -23,8 +23,8 @@ async function connect(t: TestContext) {
     await pool.end()
   })
   const run = (text: string, values: unknown[] = []) => connection.run({ text, values })
-  const rowsOf = async (text: string, values: unknown[]) => (await run(text, values)).rows
-  return { client, connection, run, rowsOf }
+  const queryRows = async (text: string, values: unknown[]) => (await run(text, values)).rows
+  return { client, connection, run, queryRows }
 }
 
 suite('described statements', () => {
@@ -32,7 +32,7 @@ suite('described statements', () => {
     const { run } = await connect(t)
     const first = await run(everyType, ['ä"\\'])
     const second = await run(everyType, ['ä"\\'])
-    assert.deepEqual(second.rows.map(entriesOf), first.rows.map(entriesOf))
+    assert.deepEqual(second.rows.map(getEntries), first.rows.map(getEntries))
     assert.deepEqual([second.command, second.rowCount], [first.command, first.rowCount])
     assert.deepEqual([second.command, second.rowCount], ['SELECT', 1])
   })
@@ -48,51 +48,51 @@ suite('described statements', () => {
   })
 
   test('accept each parameter type', async (t) => {
-    const { rowsOf } = await connect(t)
+    const { queryRows } = await connect(t)
     const text =
       'select $1::text as a, $2::timestamptz as b, $3::text[] as c, $4::bytea as d, $5::jsonb as e'
     const values = [null, new Date(0), ['x', 'y"'], Buffer.from([0, 255]), { f: 'g' }]
-    const [first] = await rowsOf(text, values)
-    const [second] = await rowsOf(text, values)
-    assert.deepEqual(entriesOf(second), entriesOf(first))
+    const [first] = await queryRows(text, values)
+    const [second] = await queryRows(text, values)
+    assert.deepEqual(getEntries(second), getEntries(first))
   })
 
   test('return the Postgres error and keep the connection usable', async (t) => {
-    const { rowsOf } = await connect(t)
+    const { queryRows } = await connect(t)
     const divide = 'select 10 / $1::int as part'
-    assert.deepEqual(await rowsOf(divide, [5]).then(parts), [2])
-    await assert.rejects(rowsOf(divide, [0]), isDatabaseError('22012'))
+    assert.deepEqual(await queryRows(divide, [5]).then(parts), [2])
+    await assert.rejects(queryRows(divide, [0]), isDatabaseError('22012'))
     // Rejected before it runs.
-    await assert.rejects(rowsOf(divide, ['five']), isDatabaseError('22P02'))
-    assert.deepEqual(await rowsOf(divide, [2]).then(parts), [5])
+    await assert.rejects(queryRows(divide, ['five']), isDatabaseError('22P02'))
+    assert.deepEqual(await queryRows(divide, [2]).then(parts), [5])
   })
 
   test('reject an unreadable row and keep the connection usable', async (t) => {
-    const { client, rowsOf } = await connect(t)
+    const { client, queryRows } = await connect(t)
     client.setTypeParser(pg.types.builtins.INT4, (text: string) => {
       if (text === '7') throw new Error('unreadable')
       return Number(text)
     })
     const upTo = 'select generate_series(1, $1::int) as part'
-    assert.deepEqual(await rowsOf(upTo, [2]).then(parts), [1, 2])
-    await assert.rejects(rowsOf(upTo, [9]), /unreadable/)
-    assert.deepEqual(await rowsOf(upTo, [3]).then(parts), [1, 2, 3])
+    assert.deepEqual(await queryRows(upTo, [2]).then(parts), [1, 2])
+    await assert.rejects(queryRows(upTo, [9]), /unreadable/)
+    assert.deepEqual(await queryRows(upTo, [3]).then(parts), [1, 2, 3])
   })
 
   test('fail when the connection is lost', async (t) => {
-    const { rowsOf } = await connect(t)
+    const { queryRows } = await connect(t)
     const end = 'select pg_terminate_backend(pg_backend_pid()) where $1'
-    await rowsOf(end, [false])
-    await assert.rejects(rowsOf(end, [true]))
-    await assert.rejects(rowsOf(end, [false]))
+    await queryRows(end, [false])
+    await assert.rejects(queryRows(end, [true]))
+    await assert.rejects(queryRows(end, [false]))
   })
 
   test('are described once per connection', async (t) => {
-    const { client, rowsOf } = await connect(t)
+    const { client, queryRows } = await connect(t)
     const described: unknown[] = []
     assert.ok('connection' in client && client.connection instanceof pg.Connection)
     client.connection.on('rowDescription', (message: unknown) => described.push(message))
-    for (const value of ['a', 'b', 'c']) await rowsOf('select $1::text as part', [value])
+    for (const value of ['a', 'b', 'c']) await queryRows('select $1::text as part', [value])
     assert.equal(described.length, 1)
   })
 })
@@ -104,7 +104,7 @@ suite('pipelined statements', () => {
   /** A connection that has described both statements. */
   async function connectWithNotes(t: TestContext) {
     const connected = await connect(t)
-    const { client, connection, run, rowsOf } = connected
+    const { client, connection, run, queryRows } = connected
     await run('create temporary table notes (id int primary key)')
     await run(insert, [1])
     await run(count, [0])
@@ -119,7 +119,7 @@ suite('pipelined statements', () => {
     const begin = () => connection.begin('begin')
     const command = (text: string) => connection.runPipelined({ text, values: [] })
     const note = (id: number) => connection.runPipelined({ text: insert, values: [id] })
-    const counted = async () => (await rowsOf(count, [0]).then(parts))[0]
+    const counted = async () => (await queryRows(count, [0]).then(parts))[0]
     return { ...connected, trips, begin, command, note, counted }
   }
 
@@ -191,31 +191,31 @@ suite('pipelined statements', () => {
   })
 
   test('are sent before an undescribed statement', async (t) => {
-    const { connection, run, rowsOf, begin, note } = await connectWithNotes(t)
+    const { connection, run, queryRows, begin, note } = await connectWithNotes(t)
     await begin()
     await note(2)
     const sum = 'select sum(id)::int as part from notes where id > $1::int'
-    assert.deepEqual(await rowsOf(sum, [0]).then(parts), [3])
+    assert.deepEqual(await queryRows(sum, [0]).then(parts), [3])
     await note(3)
     assert.deepEqual(parts((await run('select sum(id)::int as part from notes')).rows), [6])
     await connection.commit()
   })
 
   test('are discarded with the connection', async (t) => {
-    const { rowsOf, begin, note, counted } = await connectWithNotes(t)
+    const { queryRows, begin, note, counted } = await connectWithNotes(t)
     const end = 'select pg_terminate_backend(pg_backend_pid()) where $1'
-    await rowsOf(end, [false])
+    await queryRows(end, [false])
     await begin()
     await note(2)
-    await assert.rejects(rowsOf(end, [true]))
+    await assert.rejects(queryRows(end, [true]))
     await assert.rejects(counted())
   })
 })
 
-const parts = (rows: unknown[]) => rows.map((row) => new Map(entriesOf(row)).get('part'))
+const parts = (rows: unknown[]) => rows.map((row) => new Map(getEntries(row)).get('part'))
 
 /** Including the microseconds of a Date. */
-function entriesOf(row: unknown): [string, unknown][] {
+function getEntries(row: unknown): [string, unknown][] {
   assert.ok(typeof row === 'object' && row !== null)
   return Object.entries(row).map(([name, value]) => [
     name,

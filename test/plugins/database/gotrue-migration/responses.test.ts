@@ -47,13 +47,13 @@ suite('times in responses', () => {
     confirmation_sent_at: '2026-01-02T05:04:05.123456Z',
     invited_at: '2026-01-02T03:04:05.000Z',
   }
-  const timesOf = (user: object) =>
+  const pickTimes = (user: object) =>
     Object.fromEntries(Object.entries(user).filter(([name]) => name in expected))
 
   test('times of a user keep microseconds, also in lists', async () => {
     const user = await preciseUser()
     const alone = (await getUser(server.app, user)).json()
-    assert.deepEqual(timesOf(alone), expected)
+    assert.deepEqual(pickTimes(alone), expected)
     const { identities } = alone
     assert.deepEqual(
       [identities[0].created_at, identities[0].updated_at],
@@ -63,7 +63,7 @@ suite('times in responses', () => {
     const token = await adminToken(server.app)
     const { users } = (await call(server.app, '/admin/users', undefined, { token })).json()
     const listed = users.find(({ id }: { id: string }) => id === user.user.id)
-    assert.deepEqual(timesOf(listed), expected)
+    assert.deepEqual(pickTimes(listed), expected)
   })
 
   test('are in UTC whatever the time zone of the database', async (t) => {
@@ -76,7 +76,7 @@ suite('times in responses', () => {
     const user = (await getUser(other.app, await signedIn(other.app, account.email))).json()
 
     const { last_sign_in_at: _in, updated_at: _at, ...stored } = expected
-    const { last_sign_in_at: _signedIn, updated_at: _updated, ...times } = timesOf(user)
+    const { last_sign_in_at: _signedIn, updated_at: _updated, ...times } = pickTimes(user)
     assert.deepEqual(times, stored)
     assert.equal(user.identities[0].created_at, '2026-01-02T06:04:05.123456Z')
   })

@@ -131,14 +131,14 @@ suite('rolling migration', () => {
     link: (_email: string, { hash }: Mailed) => ({ token_hash: hash }),
     code: (email: string, { code }: Mailed) => ({ email, token: code }),
   }
-  for (const [name, verificationOf] of Object.entries(verifications)) {
+  for (const [name, createVerification] of Object.entries(verifications)) {
     test(`waits for GoTrue while it consumes a ${name}, then rejects it`, async () => {
       const { id, email } = await newUser()
       const mailed = await mailTo(pool, id, 'recovery_token', email)
 
       const response = await transaction(pool, async (client) => {
         await run(client, `update auth.users set recovery_token = '' where id = $1`, id)
-        const verification = { type: 'recovery', ...verificationOf(email, mailed) }
+        const verification = { type: 'recovery', ...createVerification(email, mailed) }
         const waiting = Promise.resolve(verify(server.app, verification))
         await untilRows(() => run(pool, waitsForLock))
         await run(client, 'delete from auth.one_time_tokens where user_id = $1', id)

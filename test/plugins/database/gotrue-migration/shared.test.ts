@@ -61,7 +61,7 @@ suite('database used by GoTrue and Postern', () => {
     return { code, token }
   }
 
-  const columnOf = async (email: string) =>
+  const readColumn = async (email: string) =>
     (await rows('select recovery_token from auth.users where email = $1', email))[0]?.recovery_token
 
   test('accepts a GoTrue link once and invalidates its code', async () => {
@@ -72,7 +72,7 @@ suite('database used by GoTrue and Postern', () => {
     const opened = await verify(server.app, { type: 'recovery', token_hash: token })
 
     assert.equal(opened.statusCode, 200, opened.body)
-    assert.equal(await columnOf(email), '')
+    assert.equal(await readColumn(email), '')
     for (const verification of [{ token_hash: token }, { email, token: code }]) {
       const again = await verify(server.app, { type: 'recovery', ...verification })
       assert.equal(again.json().error_code, 'otp_expired')
@@ -125,7 +125,7 @@ suite('database used by GoTrue and Postern', () => {
       (await verify(server.app, { type: 'recovery', token_hash: token })).statusCode,
       200,
     )
-    assert.equal(await columnOf(email), '')
+    assert.equal(await readColumn(email), '')
   })
 
   test('counts a link guessed from a code as a failed attempt', async () => {
@@ -175,7 +175,7 @@ suite('database used by GoTrue and Postern', () => {
   })
 
   test('decrypts GoTrue passwords and secrets by their key id', async () => {
-    const { email, user } = await newUserOf(server)
+    const { email, user } = await createUser(server)
     const gotrue = createEncryption([randomBytes(32)], [], () => ({ key: { id: 'k1', key } }))
     const [{ hash } = { hash: '' }] = await rows(
       'select encrypted_password as hash from auth.users where id = $1',
@@ -191,7 +191,7 @@ suite('database used by GoTrue and Postern', () => {
   })
 
   test('accepts GoTrue access tokens without an issuer', async () => {
-    const user = await newUserOf(server)
+    const user = await createUser(server)
     const { iss: _, ...claims } = await server.app.jwt.verify(user.access_token)
     const token = await server.app.jwt.sign({ ...claims })
     const response = await getUser(server.app, { access_token: token })
@@ -202,7 +202,7 @@ suite('database used by GoTrue and Postern', () => {
   })
 
   test('locks users at the end of the migration in the order of requests', async () => {
-    const users = await Promise.all([newUserOf(server), newUserOf(server)])
+    const users = await Promise.all([createUser(server), createUser(server)])
     const [first, second] = users.toSorted((a, b) => (a.user.id < b.user.id ? -1 : 1))
     // The first by id is the last in the table.
     for (const user of [second, first]) await gotrueLink(user?.email ?? '', '1 minute')
@@ -220,7 +220,7 @@ suite('database used by GoTrue and Postern', () => {
   })
 
   test('encrypts each secret and keeps each session after the migration is finished', async () => {
-    const user = await newUserOf(server)
+    const user = await createUser(server)
     const { app, config } = server
     await finishTakeover(app.db)
     await reencryptStoredSecrets(app.db, 'auth', configuredEncryption(config, { isShared: false }))
@@ -235,7 +235,7 @@ suite('database used by GoTrue and Postern', () => {
   })
 })
 
-async function newUserOf(server: Built) {
+async function createUser(server: Built) {
   const email = newAddress()
   const user = await confirmedUser(server, email)
   return { ...user, email }

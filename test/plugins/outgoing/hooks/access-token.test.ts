@@ -196,13 +196,13 @@ suite('custom access token hook over HTTP', () => {
   test('creates no session when the hook rejects', async () => {
     const { app } = await started
     const { user, email } = await signUpUser(app)
-    const before = await sessionsOf(app, user.id)
+    const before = await countSessions(app, user.id)
     const response = await withResponse({ error: { http_code: 403, message: 'Pay first' } }, () =>
       signIn(app, { email }),
     )
     assert.deepEqual(statusAndCode(response), [403, 'unknown'])
     assert.equal(response.json().msg, 'Pay first')
-    assert.equal(await sessionsOf(app, user.id), before)
+    assert.equal(await countSessions(app, user.id), before)
   })
 
   const rejection = { error: { http_code: 403, message: 'Pay first' } }
@@ -352,7 +352,7 @@ suite('custom access token hook over HTTP', () => {
   })
 })
 
-async function sessionsOf(app: App, userId: string): Promise<number> {
+async function countSessions(app: App, userId: string): Promise<number> {
   const { count } = await app.db
     .selectFrom('sessions')
     .select((eb) => eb.fn.countAll<number>().as('count'))

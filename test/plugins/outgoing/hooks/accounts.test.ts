@@ -31,10 +31,10 @@ import {
   userIn,
 } from '../../../support/webhooks/hook-receiver.ts'
 
-const isOf = (name: string, address: string) => (event: HookEvent) =>
+const matchesEvent = (name: string, address: string) => (event: HookEvent) =>
   event.metadata.name === name && [userIn(event).email, userIn(event).phone].includes(address)
-const before = (address: string) => isOf('before-user-created', address)
-const after = (address: string) => isOf('after-user-created', address)
+const before = (address: string) => matchesEvent('before-user-created', address)
+const after = (address: string) => matchesEvent('after-user-created', address)
 
 /** In the form of the rules that users write: only some may have an account. */
 const onlyAllowed = (event: HookEvent) => {

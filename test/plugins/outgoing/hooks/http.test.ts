@@ -124,7 +124,7 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
   const client = createHttpClient({ dev: false, proxy, ...limits })
   ending.after(client.close)
 
-  const callerOf = (url: string, secrets = [hookSecret], fetch = client.fetch) =>
+  const createTestCaller = (url: string, secrets = [hookSecret], fetch = client.fetch) =>
     createCaller('send-sms', httpTransport({ url, secrets, fetch }), unwatched)
 
   test('limits responses to 200 KiB', () => {
@@ -135,8 +135,8 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
     test(`${name}: ${received ? received.join(' ') : 'yes'}`, async (t) => {
       const receiver = await startHookReceiver(t)
       receiver.reply(() => reply)
-      const pending = callerOf(receiver.url)({ user: {} }, { ip: '192.0.2.1' })
-      if (received) assert.deepEqual(await rejectionOf(pending), received)
+      const pending = createTestCaller(receiver.url)({ user: {} }, { ip: '192.0.2.1' })
+      if (received) assert.deepEqual(await getRejection(pending), received)
       else await pending
       assert.equal(receiver.calls.length, calls)
     })
@@ -145,7 +145,7 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
   test('returns the error message to the client', async (t) => {
     const receiver = await startHookReceiver(t)
     receiver.answer({ error: { http_code: 403, message: 'Only for members' } })
-    await assert.rejects(callerOf(receiver.url)({}, { ip: null }), /Only for members/)
+    await assert.rejects(createTestCaller(receiver.url)({}, { ip: null }), /Only for members/)
   })
 
   test('logs which hook failed and why, and no rejections', async (t) => {
@@ -160,7 +160,7 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
     const replies = [{ status: 401 }, json('<'), json({ error: { http_code: 403, message: 'no' } })]
     for (const reply of replies) {
       receiver.reply(reply)
-      await rejectionOf(caller({}, { ip: null }))
+      await getRejection(caller({}, { ip: null }))
     }
 
     assert.deepEqual(lines, [
@@ -172,7 +172,7 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
   test('has a new id, time and signature per attempt', async (t) => {
     const receiver = await startHookReceiver(t)
     receiver.reply((_, count) => (count < 3 ? retry(429, '0') : json({ done: true })))
-    const response = await callerOf(receiver.url)({ sms: 1 }, { ip: '192.0.2.1' })
+    const response = await createTestCaller(receiver.url)({ sms: 1 }, { ip: '192.0.2.1' })
 
     assert.deepEqual(response, { done: true })
     const ids = receiver.calls.map(({ headers }) => headers['webhook-id'])
@@ -189,7 +189,7 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
     const receiver = await startHookReceiver(t)
     receiver.reply((_, count) => (count < 2 ? retry(503, '1') : {}))
     const start = performance.now()
-    await callerOf(receiver.url)({}, { ip: null })
+    await createTestCaller(receiver.url)({}, { ip: null })
     assert.ok(performance.now() - start > 990)
   })
 
@@ -197,7 +197,7 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
     const old = `v1,whsec_${Buffer.alloc(24, 1).toString('base64')}`
     for (const secret of [hookSecret, old]) {
       const receiver = await startHookReceiver(t, { secret })
-      await callerOf(receiver.url, [hookSecret, old])({}, { ip: null })
+      await createTestCaller(receiver.url, [hookSecret, old])({}, { ip: null })
       const { headers } = receiver.calls[0] ?? assert.fail()
       assert.match(String(headers['webhook-signature']), /^v1,\S{44} v1,\S{44}$/)
     }
@@ -209,8 +209,8 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
       sent.push({ headers: new Headers(init?.headers), body: String(init?.body) })
       return new Response(null, { status: 204 })
     }
-    await callerOf('https://hooks.example', [hookSecret], fetch)({}, { ip: null })
-    await callerOf('https://hooks.example', [], fetch)({}, { ip: null })
+    await createTestCaller('https://hooks.example', [hookSecret], fetch)({}, { ip: null })
+    await createTestCaller('https://hooks.example', [], fetch)({}, { ip: null })
     const [signed, plain] = sent.map(({ headers, body }) => ({
       id: headers.get('webhook-id') ?? '',
       timestamp: headers.get('webhook-timestamp') ?? '',
@@ -229,7 +229,7 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
     const receiver = await startHookReceiver(t)
     receiver.reply({ act: () => {} })
     const start = performance.now()
-    assert.deepEqual(await rejectionOf(callerOf(receiver.url)({}, { ip: null })), [
+    assert.deepEqual(await getRejection(createTestCaller(receiver.url)({}, { ip: null })), [
       422,
       'hook_timeout',
     ])
@@ -241,7 +241,7 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
     const receiver = await startHookReceiver(t)
     const headers = { 'content-type': 'application/json' }
     receiver.reply({ act: (response) => void response.writeHead(200, headers).write('{"a":') })
-    assert.deepEqual(await rejectionOf(callerOf(receiver.url)({}, { ip: null })), [
+    assert.deepEqual(await getRejection(createTestCaller(receiver.url)({}, { ip: null })), [
       422,
       'hook_timeout',
     ])
@@ -249,8 +249,8 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
 
   test('returns 422 hook_timeout_after_retry after three failed connections', async () => {
     const start = performance.now()
-    const pending = callerOf(`http://127.0.0.1:${await freePort()}/`)({}, { ip: null })
-    assert.deepEqual(await rejectionOf(pending), [422, 'hook_timeout_after_retry'])
+    const pending = createTestCaller(`http://127.0.0.1:${await freePort()}/`)({}, { ip: null })
+    assert.deepEqual(await getRejection(pending), [422, 'hook_timeout_after_retry'])
     assert.ok(performance.now() - start > 3900)
   })
 
@@ -259,14 +259,14 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
     receiver.reply((_, count) =>
       count === 1 ? { act: (response) => void response.destroy() } : json({ done: true }),
     )
-    assert.deepEqual(await callerOf(receiver.url)({}, { ip: null }), { done: true })
+    assert.deepEqual(await createTestCaller(receiver.url)({}, { ip: null }), { done: true })
     assert.equal(receiver.calls.length, 2)
   })
 
   for (const url of ['https://10.0.0.1/', 'https://169.254.169.254/', 'http://hooks.example/']) {
     test(`rejects ${url} with 500 without a call`, async () => {
-      const pending = callerOf(url, [hookSecret], client.guardedFetch)({}, { ip: null })
-      assert.deepEqual(await rejectionOf(pending), [500, 'unexpected_failure'])
+      const pending = createTestCaller(url, [hookSecret], client.guardedFetch)({}, { ip: null })
+      assert.deepEqual(await getRejection(pending), [500, 'unexpected_failure'])
     })
   }
 })
@@ -305,7 +305,7 @@ test('rejects a private address without a call', async (t) => {
   assert.deepEqual(statusAndCode(response), [500, 'unexpected_failure'])
 })
 
-async function rejectionOf(pending: Promise<unknown>): Promise<[number, string]> {
+async function getRejection(pending: Promise<unknown>): Promise<[number, string]> {
   const thrown = await pending.then(
     () => assert.fail('the hook let it pass'),
     (error: unknown) => error,

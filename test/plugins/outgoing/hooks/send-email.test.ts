@@ -24,7 +24,7 @@ interface Message {
 }
 
 /** Emails rendered by a receiver: one, or one per address of a change. */
-function messagesOf(event: HookEvent): Message[] {
+function listMessages(event: HookEvent): Message[] {
   const user = Object(event.user) as { email: string; new_email?: string }
   const data = event.email_data as HookEmail
   const { site_url, email_action_type: type, redirect_to, token, token_hash } = data
@@ -62,7 +62,7 @@ suite('send email hook over HTTP', () => {
     const email = newAddress()
     assert.equal((await signUp(app, { email }, { data: { name: 'Ann' } })).statusCode, 200)
     const event = await receiver.next(0, ofKind('signup', email))
-    const [message] = messagesOf(event)
+    const [message] = listMessages(event)
     const { fragment } = redirectParams(await app.inject(emailedPath(message?.link ?? '')))
     return { email, event, message, token: fragment.access_token ?? assert.fail() }
   }
@@ -98,7 +98,7 @@ suite('send email hook over HTTP', () => {
     await call(app, '/recover', { email })
     await receiver.next(since, ofKind('recovery', email))
     await call(app, '/magiclink', { email })
-    const [message] = messagesOf(await receiver.next(since, ofKind('magiclink', email)))
+    const [message] = listMessages(await receiver.next(since, ofKind('magiclink', email)))
     const typed = { type: 'email', email, token: message?.code }
     assert.equal((await verify(app, typed)).statusCode, 200)
     await call(app, '/reauthenticate', undefined, { token })
@@ -118,7 +118,7 @@ suite('send email hook over HTTP', () => {
     assert.equal((await changeUser(app, token, { email: newEmail })).statusCode, 200)
     const since = receiver.calls.length
     const event = await receiver.next(0, ofKind('email_change', email))
-    const messages = messagesOf(event)
+    const messages = listMessages(event)
     assert.deepEqual(
       messages.map(({ to }) => to),
       [email, newEmail],
@@ -146,7 +146,7 @@ suite('send email hook over HTTP', () => {
     const email = newAddress()
     assert.equal((await signUp(app, { email })).statusCode, 200)
     const event = await receiver.next(since, ofKind('signup', email))
-    const reason = await reasonOf(app, event.metadata.uuid, 'dead')
+    const reason = await findReason(app, event.metadata.uuid, 'dead')
     assert.match(reason, /the send email hook did not accept it: No such mailbox/)
     receiver.answer({})
   })
@@ -161,7 +161,7 @@ suite('send email hook over HTTP', () => {
     const { metadata } = await receiver.next(since, ofKind('signup', email))
     receiver.answer({})
     const requested = performance.now()
-    const reason = await reasonOf(app, metadata.uuid, 'dead')
+    const reason = await findReason(app, metadata.uuid, 'dead')
     assert.ok(performance.now() - requested < 5_000)
     assert.match(reason, /did not accept it: No \[2J mail to …$/)
     assert.ok(reason.length <= 1_000)
@@ -174,7 +174,7 @@ suite('send email hook over HTTP', () => {
     const since = receiver.calls.length
     await signUp(app, { email })
     const { metadata } = await receiver.next(since, ofKind('signup', email))
-    assert.match(await reasonOf(app, metadata.uuid, 'dead'), /may have been delivered/)
+    assert.match(await findReason(app, metadata.uuid, 'dead'), /may have been delivered/)
     const isIt = ofKind('signup', email)
     const requested = receiver.calls.slice(since).filter(({ event }) => isIt(event))
     assert.equal(requested.length, 3)
@@ -188,7 +188,7 @@ suite('send email hook over HTTP', () => {
     const since = receiver.calls.length
     await signUp(app, { email })
     const { metadata } = await receiver.next(since, ofKind('signup', email))
-    assert.match(await reasonOf(app, metadata.uuid, 'dead'), /may have been delivered/)
+    assert.match(await findReason(app, metadata.uuid, 'dead'), /may have been delivered/)
     receiver.answer({})
   })
 
@@ -200,7 +200,7 @@ suite('send email hook over HTTP', () => {
     await signUp(app, { email })
     const event = await receiver.next(since, ofKind('signup', email))
     const { uuid } = event.metadata
-    assert.match(await reasonOf(app, uuid, 'queued'), /A hook returned an error/)
+    assert.match(await findReason(app, uuid, 'queued'), /A hook returned an error/)
     receiver.answer({})
   })
 })
@@ -216,7 +216,7 @@ test('retries an email when the database fails before the call', async (t) => {
   const email = newAddress()
   await signUp(app, { email })
   const { metadata } = await receiver.next(0, ofKind('signup', email))
-  await reasonOf(app, metadata.uuid, 'queued')
+  await findReason(app, metadata.uuid, 'queued')
   const other = await app.pool.connect()
   await other.query('begin; lock table auth.users in access exclusive mode')
   const triedAgain = () =>
@@ -235,7 +235,7 @@ test('retries an email when the database fails before the call', async (t) => {
 })
 
 /** The reason of the message once it has that state. */
-async function reasonOf(app: App, id: string, state: 'dead' | 'queued'): Promise<string> {
+async function findReason(app: App, id: string, state: 'dead' | 'queued'): Promise<string> {
   const [row] = await untilRows(() =>
     app.db
       .selectFrom('postern_mail_messages')

@@ -12,7 +12,7 @@ import { type KeyServer, keyServer, startedKeyServer } from '../../../support/si
 const minutes = (count: number) => count * 60_000
 /** Elliptic curve keys are generated at once; RSA keys take a tenth of a second. */
 const quick = { AUTH_JWT_ALGORITHM: 'ES256' }
-const kidOf = (token: string) => decodeProtectedHeader(token).kid
+const getKid = (token: string) => decodeProtectedHeader(token).kid
 const claims = { sub: crypto.randomUUID(), role: 'authenticated' }
 
 suite('signing keys', () => {
@@ -76,15 +76,15 @@ suite('signing keys', () => {
     t.mock.timers.setTime(Date.now() + 1_000)
     const fresh = await keys.rotate('ES256', {}, new Date())
     assert.deepEqual(shownIds(keys), [old, fresh], 'both are shown')
-    assert.equal(kidOf(await jwt.sign(claims)), old, 'the old one signs')
+    assert.equal(getKid(await jwt.sign(claims)), old, 'the old one signs')
 
     t.mock.timers.setTime(Date.now() + minutes(11))
     await keys.sync(new Date())
-    assert.equal(kidOf(await jwt.sign(claims)), old, 'not before every cache has expired')
+    assert.equal(getKid(await jwt.sign(claims)), old, 'not before every cache has expired')
 
     t.mock.timers.setTime(Date.now() + minutes(5))
     await keys.sync(new Date())
-    assert.equal(kidOf(await jwt.sign(claims)), fresh, 'the new one signs')
+    assert.equal(getKid(await jwt.sign(claims)), fresh, 'the new one signs')
     assert.equal((await jwt.verify(oldToken)).sub, claims.sub, 'the old one verifies')
     assert.deepEqual(shownIds(keys), [old, fresh])
 
@@ -142,7 +142,7 @@ suite('signing keys', () => {
     t.mock.timers.setTime(Date.now() + minutes(60 * 24 * 365))
     await keys.sync(new Date())
 
-    assert.notEqual(kidOf(token), keys.ring.signing.kid)
+    assert.notEqual(getKid(token), keys.ring.signing.kid)
     assert.equal((await jwt.verify(token)).role, 'service_role')
   })
 
@@ -194,7 +194,7 @@ suite('signing keys', () => {
     const [one, two] = await startSeveral(t, url, 2)
     assert.ok(one && two)
     const token = await one.jwt.sign(claims)
-    const kid = kidOf(token) ?? ''
+    const kid = getKid(token) ?? ''
     await two.jwt.verify(token)
 
     await one.keys.revoke(kid, {}, new Date())
@@ -203,7 +203,7 @@ suite('signing keys', () => {
     await assert.rejects(one.jwt.verify(token), { errorCode: 'bad_jwt' })
     await assert.rejects(two.jwt.verify(token), { errorCode: 'bad_jwt' })
     const next = await one.jwt.sign(claims)
-    assert.notEqual(kidOf(next), kid)
+    assert.notEqual(getKid(next), kid)
     assert.equal((await two.jwt.verify(next)).sub, claims.sub)
     assert.ok(!shownIds(two.keys).includes(kid))
   })

@@ -58,11 +58,11 @@ async function signInAgain(url: string, env: Record<string, string>, email: stri
 
 suite('password encrypted by GoTrue', () => {
   const servers = sharedServers()
-  const serverOf = () => servers({ ...keys({ first: key }), ...requireCurrent })
+  const startServer = () => servers({ ...keys({ first: key }), ...requireCurrent })
   const requireCurrent = { AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true' }
 
   test('signs in and is rehashed', async () => {
-    const { app } = await serverOf()
+    const { app } = await startServer()
     const { email, id } = await gotrueEncrypted(app)
     const wrong = await signIn(app, { email, password: 'another one' })
     assert.deepEqual(statusAndCode(wrong), [400, 'invalid_credentials'])
@@ -73,7 +73,7 @@ suite('password encrypted by GoTrue', () => {
   })
 
   test('is verified as the current password of a change', async () => {
-    const { app } = await serverOf()
+    const { app } = await startServer()
     const { email, id, stored } = await gotrueEncrypted(app)
     const { access_token } = (await signIn(app, { email })).json()
     await setPassword(app, id, stored)
@@ -87,7 +87,7 @@ suite('password encrypted by GoTrue', () => {
   })
 
   test('is exported as its hash', async (t) => {
-    const { app } = await serverOf()
+    const { app } = await startServer()
     const { email } = await gotrueEncrypted(app)
     const folder = await mkdtemp(join(tmpdir(), 'export-'))
     t.after(() => rm(folder, { recursive: true }))

@@ -14,7 +14,8 @@ const sha256 = createHash('sha256').update(password).digest('hex')
 
 const salt = 'seasalt and more'
 const base64 = (bytes: string | Buffer) => Buffer.from(bytes).toString('base64').replaceAll('=', '')
-const scryptOf = (N: number, length = 32) => scryptSync(password, salt, length, { N, r: 8, p: 1 })
+const deriveScrypt = (N: number, length = 32) =>
+  scryptSync(password, salt, length, { N, r: 8, p: 1 })
 
 function aspnetHash(prf: number, digest: string): string {
   const header = Buffer.alloc(13)
@@ -82,9 +83,9 @@ const hashes: Record<string, string> = {
     '$pbkdf2-sha256$i=30000,l=32$8PHy8/T19vf4+fr7/P3+/w$7vXpuZ3/rFnidDuaCO37lt2qCzt/JeNRDplZ2SUnxbQ',
   // ASP.NET’s own vectors are in the test below, with another password.
   'ASP.NET Identity v3, SHA-512': aspnetHash(2, 'sha512'),
-  'scrypt in PHC form': `$scrypt$ln=10,r=8,p=1$${base64(salt)}$${base64(scryptOf(1024))}`,
-  'Django scrypt': `scrypt$1024$${salt}$8$1$${scryptOf(1024).toString('base64')}`,
-  'Werkzeug scrypt': `scrypt:1024:8:1$${salt}$${scryptOf(1024, 64).toString('hex')}`,
+  'scrypt in PHC form': `$scrypt$ln=10,r=8,p=1$${base64(salt)}$${base64(deriveScrypt(1024))}`,
+  'Django scrypt': `scrypt$1024$${salt}$8$1$${deriveScrypt(1024).toString('base64')}`,
+  'Werkzeug scrypt': `scrypt:1024:8:1$${salt}$${deriveScrypt(1024, 64).toString('hex')}`,
   'LDAP SSHA': saltedHash('{SSHA}', 'sha1'),
   'LDAP SSHA256, in lower case': saltedHash('{ssha256}', 'sha256'),
   'LDAP SSHA384': saltedHash('{SSHA384}', 'sha384'),

@@ -13,7 +13,7 @@ suite('priority of hashing threads', () => {
     const own = getPriority()
     assert.equal(await lowerPoolPriority(), true)
 
-    assert.deepEqual(prioritiesOf(process.pid), new Set([10]))
+    assert.deepEqual(readPriorities(process.pid), new Set([10]))
     assert.equal(getPriority(process.pid), own)
   })
 
@@ -21,7 +21,7 @@ suite('priority of hashing threads', () => {
     skip: process.platform !== 'linux' && 'threads have no priority of their own here',
   }, async (t) => {
     const { child } = await startServerProcess(t, { AUTH_PASSWORD_HASH_CONCURRENCY: '1' })
-    assert.deepEqual(prioritiesOf(child.pid), new Set([10]))
+    assert.deepEqual(readPriorities(child.pid), new Set([10]))
   })
 
   test('is unchanged on other systems', async (t) => {
@@ -31,7 +31,7 @@ suite('priority of hashing threads', () => {
 })
 
 /** Of the threads of the pool of a process. */
-function prioritiesOf(pid = 0): Set<number> {
+function readPriorities(pid = 0): Set<number> {
   const tasks = `/proc/${pid}/task`
   const isPool = (id: string) =>
     readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === 'libuv-worker'

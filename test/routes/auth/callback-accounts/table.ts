@@ -55,7 +55,7 @@ export const table: Record<string, Row> = {
   },
   'updates the metadata of a known identity and keeps the email': {
     async given({ signInWith, findUserBy }, email) {
-      const id = idOf(email)
+      const id = toId(email)
       await signInWith('github', { ...verifiedProfile(email, id), name: 'Old Name' })
       return findUserBy({ provider: 'github', id })
     },
@@ -114,7 +114,7 @@ export const table: Record<string, Row> = {
   },
   'links by an email that another provider has verified': {
     async given({ signInWith, findUserBy }, email) {
-      const id = idOf(email)
+      const id = toId(email)
       await signInWith('gitlab', verifiedProfile(email, id))
       return findUserBy({ provider: 'gitlab', id })
     },
@@ -163,7 +163,7 @@ export const table: Record<string, Row> = {
   },
   'keeps the email of a known identity when it becomes verified as a secondary one': {
     async given({ signInWith, findUserBy }, email) {
-      const id = idOf(email)
+      const id = toId(email)
       await signInWith('github', unverifiedProfile(email, id))
       return findUserBy({ provider: 'github', id })
     },
@@ -198,7 +198,7 @@ export const table: Record<string, Row> = {
   },
   'replaces the unverified email of a known identity by a verified one': {
     async given({ signInWith, findUserBy }, email) {
-      const id = idOf(email)
+      const id = toId(email)
       await signInWith('github', unverifiedProfile(`typo-${email}`, id))
       return findUserBy({ provider: 'github', id })
     },
@@ -213,7 +213,7 @@ export const table: Record<string, Row> = {
   },
   'leaves an email to the user of another audience': {
     async given(server, email) {
-      const id = idOf(email)
+      const id = toId(email)
       await server.signInWith('github', unverifiedProfile(`first-${email}`, id))
       await adminCreatedUser(server.app, { email, email_confirm: true, aud: 'other' })
       return server.findUserBy({ provider: 'github', id })
@@ -228,7 +228,7 @@ export const table: Record<string, Row> = {
   },
   'does not confirm an unverified email by verifying another one': {
     async given(server, email) {
-      const id = idOf(email)
+      const id = toId(email)
       await server.signInWith('github', unverifiedProfile(`victim-${email}`, id))
       await confirmedUser(server, email)
       return server.findUserBy({ provider: 'github', id })
@@ -245,6 +245,6 @@ export const table: Record<string, Row> = {
 }
 
 /** Digits in the email of a case. */
-function idOf(email: string): string {
+function toId(email: string): string {
   return /\d+/.exec(email)?.[0] ?? '100'
 }

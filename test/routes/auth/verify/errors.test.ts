@@ -121,7 +121,7 @@ suite('POST /verify: invalid codes and links', () => {
       assert.deepEqual(typed.json(), rejected)
       if (onlyTyped.has(invalid)) return assert.equal(handed.statusCode, 200)
       assert.deepEqual(handed.json(), linkRejected)
-      assert.deepEqual(headersOf(typed), headersOf(handed))
+      assert.deepEqual(pickHeaders(typed), pickHeaders(handed))
     })
   }
 
@@ -231,7 +231,7 @@ suite('POST /verify: racing requests', () => {
       200,
       ...Array(9).fill(403),
     ])
-    assert.equal(await sessionsOf(server, email), 1)
+    assert.equal(await countSessions(server, email), 1)
   })
 
   test('create one session with one link', async () => {
@@ -242,7 +242,7 @@ suite('POST /verify: racing requests', () => {
     assert.equal(redirects.filter(({ fragment }) => fragment.access_token).length, 1)
     const errors = redirects.filter(({ fragment }) => fragment.error_code === 'otp_expired')
     assert.equal(errors.length, 9)
-    assert.equal(await sessionsOf(server, email), 1)
+    assert.equal(await countSessions(server, email), 1)
   })
 
   test('cause no other error when link, code and new requests race', async () => {
@@ -262,7 +262,7 @@ suite('POST /verify: racing requests', () => {
       assert.ok([200, 303, 403].includes(statusCode), String(statusCode))
       assert.doesNotMatch(String(headers.location ?? ''), /unexpected_failure/)
     }
-    assert.ok((await sessionsOf(server, email)) <= 1)
+    assert.ok((await countSessions(server, email)) <= 1)
   })
 
   test('create one session with one auth code', async () => {
@@ -290,12 +290,12 @@ function flipped(token: string): string {
 }
 
 /** The headers of a rejection without those that differ per request. */
-function headersOf({ headers }: { headers: Record<string, unknown> }) {
+function pickHeaders({ headers }: { headers: Record<string, unknown> }) {
   const { date: _, 'x-request-id': __, 'content-length': ___, ...rest } = headers
   return rest
 }
 
-async function sessionsOf({ app }: Built, email: string): Promise<number> {
+async function countSessions({ app }: Built, email: string): Promise<number> {
   const { n } = await app.db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')

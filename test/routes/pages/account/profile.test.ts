@@ -18,7 +18,7 @@ import { getUser } from '../../../support/requests.ts'
 import type { App } from '../../../support/server.ts'
 import { newAddress, newNumber, password, signIn } from '../../../support/users.ts'
 
-const userOf = async (app: App, token: { access_token: string }) =>
+const fetchUser = async (app: App, token: { access_token: string }) =>
   (await getUser(app, token)).json()
 
 suite('account page', () => {
@@ -55,10 +55,10 @@ suite('account page', () => {
     const form = await browser.open('/account/profile')
     const saved = await browser.submit(form, { name: ' Ann ', locale: 'de', action: 'save' })
     assert.equal(doneIn(saved), 'Your change is saved.')
-    const { user_metadata } = await userOf(app, user)
+    const { user_metadata } = await fetchUser(app, user)
     assert.deepEqual([user_metadata.name, user_metadata.locale], ['Ann', 'de'])
     await browser.submit(saved, { name: '', locale: '', action: 'save' })
-    assert.equal((await userOf(app, user)).user_metadata.name, undefined)
+    assert.equal((await fetchUser(app, user)).user_metadata.name, undefined)
   })
 
   test('changes the email address by codes of both mailboxes', async () => {
