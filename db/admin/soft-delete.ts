@@ -82,10 +82,26 @@ export async function softDeleteUser(trx: Trx, id: string, now: Date): Promise<v
     })
     .where('user_id', '=', id)
     .execute()
-  await trx.deleteFrom('mfa_factors').where('user_id', '=', id).execute()
   await deletePasskeys(trx, id)
   await deleteTokens(trx, id)
+  for (const table of emptied) await trx.deleteFrom(table).where('user_id', '=', id).execute()
+  await trx.updateTable('scim_users').set({ user_id: null }).where('user_id', '=', id).execute()
 }
+
+/** What a deletion of the row would delete as well. */
+const emptied = [
+  'mfa_factors',
+  'oauth_consents',
+  'postern_autoconfirmed_addresses',
+  'postern_deactivations',
+  'postern_known_devices',
+  'postern_new_sign_in_methods',
+  'postern_organization_members',
+  'postern_pending_sign_ups',
+  'postern_saml_logins',
+  'postern_sign_in_devices',
+  'postern_usernames',
+] as const
 
 const hashed = (column: string) => base64Url(sql`id::text || coalesce(${sql.ref(column)}, '')`)
 
