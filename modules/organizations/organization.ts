@@ -18,6 +18,7 @@ import { ownerRole } from '../../schemas/organizations/permissions.ts'
 import { changedFields } from '../audit/index.ts'
 import { checkUserLimit } from './limits.ts'
 import { addMember, type MemberDeps } from './members.ts'
+import { checkOrganizationName } from './names.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 import { findRolePermissions } from './roles.ts'
 import { toSlug } from './slug.ts'
@@ -30,8 +31,8 @@ export interface OrganizationValues {
 }
 
 /**
- * The first member is the owner; an admin may create an organization without one. Throws organization_slug_taken and
- * organization_limit_reached.
+ * The first member is the owner; an admin may create an organization without one. Throws validation_failed,
+ * organization_slug_taken and organization_limit_reached.
  */
 export async function createOrganization(
   deps: MemberDeps,
@@ -41,6 +42,7 @@ export async function createOrganization(
   by: ChangedBy,
   now: Date,
 ): Promise<OrganizationRow> {
+  checkOrganizationName(name)
   if (ownerId) {
     await lockUser(trx, ownerId)
     await checkUserLimit(deps, trx, ownerId)
@@ -73,7 +75,7 @@ async function insertWithSlug(
   return retried
 }
 
-/** Throws organization_not_found, organization_slug_taken and organization_role_not_found. */
+/** Throws validation_failed, organization_not_found, organization_slug_taken and organization_role_not_found. */
 export async function changeOrganization(
   deps: MemberDeps,
   trx: Trx,
@@ -82,6 +84,7 @@ export async function changeOrganization(
   by: ChangedBy,
   now: Date,
 ): Promise<OrganizationRow> {
+  if (change.name !== undefined) checkOrganizationName(change.name)
   const before = await lockLiveOrganization(trx, id)
   if (change.default_role !== undefined) await findRolePermissions(trx, id, change.default_role)
   let after: OrganizationRow
