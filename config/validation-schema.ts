@@ -1,15 +1,25 @@
 /** The JSON schema of the whole configuration, for @fastify/env. */
 import { OptionalKind, type TSchema } from '@sinclair/typebox'
 
-import { listEntries } from './entries.ts'
+import { type Entries, listEntries } from './entries.ts'
 import type { Config } from './groups/index.ts'
+
+const built = new Map<string, ReturnType<typeof buildSchema>>()
+
+/** The same object for the same variables, so that a compiled schema can be found again. */
+export function validationSchema(config: Config) {
+  const entries = listEntries(Object.keys(config))
+  const names = entries.map(([name]) => name).join()
+  const schema = built.get(names) ?? buildSchema(entries)
+  built.set(names, schema)
+  return schema
+}
 
 /**
  * Variables with equal rules share one pattern: Ajv compiles fifty patterns in a tenth of the time of five hundred
  * properties.
  */
-export function validationSchema(config: Config) {
-  const entries = listEntries(Object.keys(config))
+function buildSchema(entries: Entries) {
   const groups = Map.groupBy(entries, ([, schema]) => JSON.stringify(pickRules(schema)))
   const patterns = [...groups].map(([rules, group]) => {
     const names = group.map(([name]) => name)

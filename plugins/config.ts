@@ -1,5 +1,6 @@
 /** `fastify.config`: the configuration that the entry point has read, validated by @fastify/env. */
-import fastifyEnv, { type FastifyEnvOptions } from '@fastify/env'
+import fastifyEnv from '@fastify/env'
+import { Ajv } from 'ajv'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
@@ -28,14 +29,11 @@ interface Values {
   examine?: Examine | undefined
 }
 
-type CustomOptions = Extract<FastifyEnvOptions['ajv'], { customOptions: unknown }>['customOptions']
-
-/** Values are already parsed and have their defaults. The schemas have custom keywords (`x-type`). */
-const customOptions: CustomOptions = (ajv) => {
-  const asTheyAre = { coerceTypes: false, useDefaults: false, removeAdditional: false }
-  const opts = { ...ajv.opts, ...asTheyAre, validateSchema: false, strictSchema: false }
-  return Object.assign(ajv, { opts })
-}
+/**
+ * Values are already parsed and have their defaults: nothing is coerced. The schemas have custom keywords (`x-type`).
+ * All servers of a process share one instance, which compiles a schema once.
+ */
+const ajv = new Ajv({ allErrors: true, strict: false, validateSchema: false })
 
 /** The server owns the object and changes settings in place (plugins/security/runtime-settings). */
 async function config(fastify: FastifyInstance, options: Values) {
@@ -44,7 +42,7 @@ async function config(fastify: FastifyInstance, options: Values) {
     schema: validationSchema(options.config),
     data: Object.fromEntries(set),
     env: false,
-    ajv: { customOptions },
+    ajv,
   })
   fastify.decorate('examine', options.examine)
 }

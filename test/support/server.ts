@@ -7,7 +7,7 @@ import { emailKindDefinitions } from '../../mail/kinds/index.ts'
 import { createPino } from '../../plugins/observability/logger/index.ts'
 import { buildApp } from '../../server/app.ts'
 import { encryptionKey, testConfig } from './config.ts'
-import { cloneDatabase, type TestDatabase } from './database.ts'
+import { cloneDatabase, dropLater, type TestDatabase } from './database.ts'
 import { startMailServer } from './messages/mail-server.ts'
 import { recordStatements } from './plans/recorder.ts'
 import type { Ending } from './processes/ending.ts'
@@ -52,7 +52,7 @@ export async function build(t: Ending, options: BuildOptions = {}) {
   const mail = await startMailServer()
   opened.push(mail.stop)
   const database = options.database ?? (await cloneDatabase())
-  opened.push(database.drop)
+  opened.push(options.database?.drop ?? (async () => dropLater(database)))
   const settings = { ...quick, ...mail.env, DATABASE_URL: database.url, ...options.env }
   const config = testConfig(settings, options.dev ?? false)
   const app = await buildApp({ config, log: logTo(options.lines), examine })

@@ -16,27 +16,28 @@ export interface Shards {
 }
 
 /**
- * Shards in start order for this many concurrent processes. Each takes a share of the remaining files, so that the last
- * ones are short.
+ * Shards in start order for this many concurrent processes. One process is left for the files that start processes:
+ * they often wait, and each takes little time, so that they also fill the end. The others share the remaining files:
+ * each process compiles and optimizes the same code again, for several seconds.
  */
 export function makeShards(testFiles: string[], processes: number): Shards {
   const folder = mkdtempSync(join(tmpdir(), 'postern-shards-'))
-  const files: string[] = []
-  function add(shard: string[]): void {
-    const path = join(folder, `shard-${String(files.length + 1).padStart(2, '0')}.cjs`)
-    writeFileSync(path, shard.map(toLine).join(''))
-    files.push(path)
-  }
-
   const long = testFiles.filter(startsProcesses)
-  for (let from = 0; from < long.length; from += 2) add(long.slice(from, from + 2))
-  const left = testFiles
+  const others = testFiles
     .filter((file) => !long.includes(file))
     .toSorted((a, b) => computePosition(a).localeCompare(computePosition(b)))
-  while (left.length > 0) {
-    add(left.splice(0, Math.max(smallest, Math.ceil(left.length / (2 * processes)))))
-  }
+  const size = Math.max(smallest, Math.ceil(others.length / (processes - 1)))
+  const files = [...inGroups(others, size), ...inGroups(long, 2)].map((shard, index) => {
+    const path = join(folder, `shard-${String(index + 1).padStart(2, '0')}.cjs`)
+    writeFileSync(path, shard.map(toLine).join(''))
+    return path
+  })
   return { files, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+function inGroups(files: string[], size: number): string[][] {
+  const starts = Array.from({ length: Math.ceil(files.length / size) }, (_, index) => index * size)
+  return starts.map((from) => files.slice(from, from + size))
 }
 
 /** The slowest files; two of them take as long as a shard of others. */
