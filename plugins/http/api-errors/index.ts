@@ -75,7 +75,8 @@ function signInRefused(request: FastifyRequest, { status }: ApiError): string | 
 function tell(request: FastifyRequest, error: ApiError, signIn: string | undefined): void {
   const { cause, provider } = error.details
   const said = getForeignMessage(cause)
-  const { errorCode: error_code, status, message } = error
+  const { errorCode: error_code, status } = error
+  const message = withoutAddresses(error.message)
   const request_id = request.id
   // Attacks and exceeded limits are investigated by client address.
   const ip = signIn !== undefined || status === 429 ? request.clientIp : undefined
@@ -84,6 +85,13 @@ function tell(request: FastifyRequest, error: ApiError, signIn: string | undefin
     request.log.warn({ ...line, provider, said, err: cause }, message)
   } else if (status >= 500) request.log.error({ request_id, err: cause ?? error }, message)
   else request.log.info({ ...line, err: cause }, message)
+}
+
+/** The client sees the address that it sent, and the log does not. */
+function withoutAddresses(message: string): string {
+  if (!message.includes('@')) return message
+  const words = message.split(/([\s",;]+)/)
+  return words.map((word) => (word.includes('@') ? '[address]' : word)).join('')
 }
 
 /** The message of another server that failed (providers/http/quoted.ts); its failure is not logged as ours. */
