@@ -16,7 +16,7 @@ interface Entry {
   /** Short description in the overview. */
   about: string
   /** Handles SIGINT and SIGTERM itself. */
-  hearsSignals?: true
+  handlesSignals?: true
   /** It serves requests, which may be traced. */
   isTraced?: true
   load: () => Promise<Command>
@@ -25,13 +25,13 @@ interface Entry {
 const commands: Record<string, Entry> = {
   dev: {
     about: 'starts a development server',
-    hearsSignals: true,
+    handlesSignals: true,
     isTraced: true,
     load: () => import('./cli/dev/index.ts'),
   },
   serve: {
     about: 'the server (npm start)',
-    hearsSignals: true,
+    handlesSignals: true,
     isTraced: true,
     load: loadServer,
   },
@@ -105,7 +105,7 @@ const [name = '', ...args] = process.argv.slice(2)
 const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
 
 if (entry) {
-  if (!entry.hearsSignals) endOnSignals()
+  if (!entry.handlesSignals) endOnSignals()
   if (entry.isTraced && !asksForHelp(args)) await instrument()
   const { run, usage } = await entry.load().catch((error) => end(missingPackage(error)))
   if (asksForHelp(args)) console.log(asCalled(usage))

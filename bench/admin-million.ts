@@ -18,7 +18,7 @@ const firstNames = ['Ada', 'Ben', 'Cleo', 'Dilek', 'Émile', 'Fatou', 'Goran', '
 const lastNames = ['Abiola', 'Bianchi', 'Chen', 'Dvořák', 'Eriksen', 'Fischer', 'Gupta', 'Haddad']
 
 /** Admin requests; `i` makes each one different. */
-const questions: Record<string, (i: number) => string> = {
+const listQueries: Record<string, (i: number) => string> = {
   'first page of 50': () => '/admin/users?page=1&per_page=50',
   'page 10 of 50': () => '/admin/users?page=10&per_page=50',
   'page in the middle': () => `/admin/users?page=${Math.ceil(users / 100)}&per_page=50`,
@@ -63,7 +63,7 @@ try {
   const side = { target, serverPids, postgresPid: postmaster(own.databaseUrl) }
   console.log('| Request | p50 ms | p95 ms | p99 ms | server CPU | Postgres CPU |')
   console.log('| --- | ---: | ---: | ---: | ---: | ---: |')
-  for (const [question, path] of Object.entries(questions)) await measure(side, question, path)
+  for (const [query, path] of Object.entries(listQueries)) await measure(side, query, path)
   const ids = await listUserIds(own.databaseUrl)
   await measure(side, 'one user', (i) => `/admin/users/${ids[i % ids.length]}`)
   await target.close()
@@ -71,7 +71,7 @@ try {
   await own.stop()
 }
 
-async function measure(side: Side, question: string, path: (i: number) => string) {
+async function measure(side: Side, query: string, path: (i: number) => string) {
   const { target } = side
   const token = target.adminToken()
   const times: number[] = []
@@ -91,7 +91,7 @@ async function measure(side: Side, question: string, path: (i: number) => string
     (after.server - before.server) / requests,
     (after.postgres - before.postgres) / requests,
   ]
-  console.log(`| ${[question, ...cells.map((value) => value.toFixed(1))].join(' | ')} |`)
+  console.log(`| ${[query, ...cells.map((value) => value.toFixed(1))].join(' | ')} |`)
 }
 
 async function fill(connectionString: string): Promise<void> {

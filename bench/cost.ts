@@ -40,7 +40,7 @@ function sumUsage(pids: readonly number[], what: keyof Usage): number {
 }
 
 const stepMs = 250
-const mostSteps = 40
+const maxSteps = 40
 // Two ticks of the process clock: what timers and heartbeats use in a step.
 const restMs = 20
 
@@ -51,7 +51,7 @@ const restMs = 20
 export async function settle(side: Side): Promise<Cost> {
   let cost = readCost(side)
   if (Number.isNaN(cost.server) && Number.isNaN(cost.postgres)) return cost
-  for (let step = 0; step < mostSteps; step++) {
+  for (let step = 0; step < maxSteps; step++) {
     await sleep(stepMs)
     const now = readCost(side)
     const busy = [now.server - cost.server, now.postgres - cost.postgres].some((ms) => ms > restMs)

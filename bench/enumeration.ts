@@ -2,7 +2,7 @@ import { Rejected } from './core/rejected.ts'
 import type { Target } from './core/target.ts'
 import { times } from './core/users.ts'
 import { type Contact, type Kind, newContact } from './enumeration/crowd.ts'
-import type { Question } from './enumeration/questions.ts'
+import type { EnumerationCase } from './enumeration/questions.ts'
 import { plainForm } from './plain-form.ts'
 import { type Comparison, compare, median } from './statistics.ts'
 
@@ -17,7 +17,7 @@ export interface Finding {
   differences: string[]
   /** All statuses; a 429 means that a rate limit was measured instead of the endpoint. */
   statuses: number[]
-  alike: boolean
+  isIndistinguishable: boolean
 }
 
 /** Significance level: one false alarm in a hundred runs of all questions, states and tests. */
@@ -32,11 +32,11 @@ export type EnumerationUsers = ReadonlyMap<Kind, readonly Contact[]>
  */
 export async function enumerate(
   target: Target,
-  question: Question,
-  crowd: EnumerationUsers,
+  question: EnumerationCase,
+  enumerationUsers: EnumerationUsers,
 ): Promise<Finding[]> {
-  const requested = question.kinds.filter((kind) => crowd.has(kind))
-  const inquiries = mix(requested, crowd)
+  const requested = question.kinds.filter((kind) => enumerationUsers.has(kind))
+  const inquiries = mix(requested, enumerationUsers)
   const tokens = question.byAnonymous ? await anonymousTokens(target, inquiries.length) : []
   const samples = new Map<Group, Sample>()
   for (const [place, { group, contact }] of inquiries.entries()) {
@@ -60,8 +60,8 @@ export async function enumerate(
       compareSamples(
         question.name,
         'everyone',
-        together(requested.map(getSample)),
-        together(attackers),
+        mergeSamples(requested.map(getSample)),
+        mergeSamples(attackers),
       ),
     ]
   }
@@ -84,10 +84,10 @@ interface Inquiry {
 }
 
 /** In random order. As many unknown identifiers as users per state, for emails and phones. */
-function mix(requested: readonly Kind[], crowd: EnumerationUsers): Inquiry[] {
+function mix(requested: readonly Kind[], enumerationUsers: EnumerationUsers): Inquiry[] {
   const attackers = new Map<Group, Inquiry[]>()
   const known = requested.flatMap((kind) => {
-    const users = crowd.get(kind) ?? []
+    const users = enumerationUsers.get(kind) ?? []
     const group = toUnknownGroup(kind)
     attackers.set(
       group,
@@ -116,7 +116,7 @@ function newSample(): Sample {
   return { times: [], forms: new Set(), statuses: new Set() }
 }
 
-function together(samples: Sample[]): Sample {
+function mergeSamples(samples: Sample[]): Sample {
   return {
     times: samples.flatMap(({ times }) => times),
     forms: new Set(samples.flatMap(({ forms }) => [...forms])),
@@ -145,6 +145,6 @@ export function compareSamples(
     comparison,
     differences,
     statuses: [...known.statuses.union(unknown.statuses)].sort(),
-    alike: inTime && differences.length === 0,
+    isIndistinguishable: inTime && differences.length === 0,
   }
 }

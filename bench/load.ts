@@ -33,7 +33,7 @@ export async function runRound(target: Target, load: Load, options: RoundOptions
   const end = started + options.seconds * 1000
   const last = options.first + options.limit
 
-  async function keepBusy(connection: number) {
+  async function sendRequests(connection: number) {
     const client = new Client(target.origin)
     while (round.next < last && performance.now() < end) {
       await sendOne(client, round.next++, connection)
@@ -59,7 +59,7 @@ export async function runRound(target: Target, load: Load, options: RoundOptions
     round.errors.set(failure, (round.errors.get(failure) ?? 0) + 1)
   }
 
-  await Promise.all(Array.from({ length: options.connections }, (_, i) => keepBusy(i)))
+  await Promise.all(Array.from({ length: options.connections }, (_, i) => sendRequests(i)))
   round.seconds = (performance.now() - started) / 1000
   return round
 }

@@ -134,7 +134,7 @@ function computeFigures({ side, rounds }: Run): Figures {
     loopDelay: seen(rounds.at(-1)?.loopDelay ?? Number.NaN),
     generatorCpu: sum((round) => round.generator) / requests,
     residentMib: seen(Math.max(...rounds.map((round) => round.memory))),
-    errors: addUp(rounds.map((round) => round.errors)),
+    errors: sumCounts(rounds.map((round) => round.errors)),
   }
 }
 
@@ -142,7 +142,7 @@ function seen(value: number): number | undefined {
   return Number.isFinite(value) ? value : undefined
 }
 
-function addUp(counts: Map<string, number>[]): Record<string, number> {
+function sumCounts(counts: Map<string, number>[]): Record<string, number> {
   const sum: Record<string, number> = {}
   for (const [kind, n] of counts.flatMap((count) => [...count])) sum[kind] = (sum[kind] ?? 0) + n
   return sum

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { catalogue } from './catalogue.ts'
-import { type Question, questions } from './enumeration/questions.ts'
+import { type EnumerationCase, enumerationCases } from './enumeration/questions.ts'
 
 export const usage = `npm run bench -- [scenario ...] [options]
 
@@ -29,7 +29,7 @@ creates a separate database in that Postgres.
                         or enumeration (do time or text reveal known addresses?)
   --stock N             single-use links and addresses for recover and verify (1500)
   --pairs N             for enumeration: users of each kind, and as many unknown addresses (200)
-  --question A,B        for enumeration: only these: ${questions.map(({ name }) => name).join(', ')}
+  --question A,B        for enumeration: only these: ${enumerationCases.map(({ name }) => name).join(', ')}
   --service-role TOKEN  a token for the admin endpoints, or
   --jwt-secret SECRET   the secret to create one with (HS256)
   --database-url URL    the database of both; finds the Postgres process, confirms addresses
@@ -67,7 +67,7 @@ export function readOptions(args: string[]) {
     connections: positive('connections', values.connections),
     stock: positive('stock', values.stock),
     pairs: positive('pairs', values.pairs),
-    questions: chooseQuestions(values.question ?? []),
+    questions: chooseCases(values.question ?? []),
     serverPid: optional('server-pid', values['server-pid']),
     againstPid: optional('against-pid', values['against-pid']),
     postgresPid: optional('postgres-pid', values['postgres-pid']),
@@ -119,14 +119,16 @@ function choose(names: string[]) {
   )
 }
 
-function chooseQuestions(lists: string[]): Question[] {
+function chooseCases(lists: string[]): EnumerationCase[] {
   const names = lists.flatMap((list) => list.split(','))
-  const known = questions.map(({ name }) => name)
+  const known = enumerationCases.map(({ name }) => name)
   const unknown = names.find((name) => !known.includes(name))
   if (unknown !== undefined) {
     throw new TypeError(`Unknown question ${unknown}; known are ${known.join(', ')}`)
   }
-  return names.length === 0 ? questions : questions.filter(({ name }) => names.includes(name))
+  return names.length === 0
+    ? enumerationCases
+    : enumerationCases.filter(({ name }) => names.includes(name))
 }
 
 function readSettings(settings: string[]): Record<string, string> {

@@ -58,7 +58,7 @@ function sumCpu({ serverCpu, postgresCpu }: Figures): number | undefined {
 }
 
 /** Notes below the table: failures by type, and a saturated generator. */
-export function remarks(scenario: string, results: Result[]): string[] {
+export function listNotes(scenario: string, results: Result[]): string[] {
   return results.flatMap((result) => {
     if (!isMeasured(result)) return []
     const failures = Object.entries(result.errors).map(([kind, n]) => `${n} x ${kind}`)
@@ -102,7 +102,16 @@ export function findingsHead(): string {
 
 /** One row of it; times are medians. */
 export function findingRow(server: string, finding: Finding): string {
-  const { question, kind, statuses, knownMs, unknownMs, comparison, differences, alike } = finding
+  const {
+    question,
+    kind,
+    statuses,
+    knownMs,
+    unknownMs,
+    comparison,
+    differences,
+    isIndistinguishable,
+  } = finding
   return row([
     question,
     kind,
@@ -112,7 +121,7 @@ export function findingRow(server: string, finding: Finding): string {
     `${Math.round(comparison.dominance * 100)} %`,
     ...[comparison.rankP, comparison.distanceP].map((p) => p.toFixed(4)),
     differences.length === 0 ? 'yes' : 'no',
-    alike ? 'alike' : '**differs**',
+    isIndistinguishable ? 'alike' : '**differs**',
   ])
 }
 

@@ -5,12 +5,12 @@ import { Rejected } from './core/rejected.ts'
 import type { Target } from './core/target.ts'
 import type { Side } from './cost.ts'
 import { type Contact, createUsers, type Kind, newContact } from './enumeration/crowd.ts'
-import type { Question } from './enumeration/questions.ts'
+import type { EnumerationCase } from './enumeration/questions.ts'
 import { type EnumerationUsers, enumerate, type Finding } from './enumeration.ts'
 import { measureIdle } from './idle.ts'
 import { measure, type Result } from './measure.ts'
 import { type Options, readOptions, usage } from './options.ts'
-import { findingRow, findingsHead, idleTable, remarks, tableHead, tableRows } from './report.ts'
+import { findingRow, findingsHead, idleTable, listNotes, tableHead, tableRows } from './report.ts'
 import { baselineName, startVariants } from './variants.ts'
 
 const options = readCommandLine()
@@ -81,7 +81,7 @@ async function runScenarios(options: Options, sides: Side[]): Promise<Record<str
     const [floor, rest] = [found.find(isFloor), found.filter((result) => !isFloor(result))]
     console.log(tableRows(scenario.name, rest, floor))
   }
-  const notes = Object.entries(results).flatMap(([name, found]) => remarks(name, found))
+  const notes = Object.entries(results).flatMap(([name, found]) => listNotes(name, found))
   if (notes.length > 0) console.log(`\n${notes.join('\n')}`)
   return results
 }
@@ -95,9 +95,9 @@ async function runEnumeration({ pairs, questions }: Options, sides: Side[]) {
   console.log(`\n${pairs} users of each kind, and as many unknown addresses\n\n${findingsHead()}`)
   for (const { target, scenario } of sides) {
     if (scenario) continue
-    const crowd = await makeCrowd(target, questions, pairs)
+    const enumerationUsers = await createEnumerationUsers(target, questions, pairs)
     for (const question of questions) {
-      for (const finding of await enumerateOrExplain(target, question, crowd)) {
+      for (const finding of await enumerateOrExplain(target, question, enumerationUsers)) {
         findings.push({ side: target.name, finding })
         console.log(findingRow(target.name, finding))
       }
@@ -113,31 +113,31 @@ async function runEnumeration({ pairs, questions }: Options, sides: Side[]) {
 }
 
 /** Of the requested account states, those the server supports. */
-async function makeCrowd(
+async function createEnumerationUsers(
   target: Target,
-  questions: Question[],
+  questions: EnumerationCase[],
   n: number,
 ): Promise<EnumerationUsers> {
-  const crowd = new Map<Kind, Contact[]>()
+  const enumerationUsers = new Map<Kind, Contact[]>()
   for (const kind of new Set(questions.flatMap((question) => question.kinds))) {
     try {
-      crowd.set(kind, await createUsers(target, kind, n))
+      enumerationUsers.set(kind, await createUsers(target, kind, n))
     } catch (error) {
       if (!(error instanceof Rejected)) throw error
       console.log(`| - | ${kind} | ${target.name} | skipped: ${error.message} |`)
     }
   }
-  return crowd
+  return enumerationUsers
 }
 
 async function enumerateOrExplain(
   target: Target,
-  question: Question,
-  crowd: EnumerationUsers,
+  question: EnumerationCase,
+  enumerationUsers: EnumerationUsers,
 ): Promise<Finding[]> {
   try {
     if (question.amongAll) await untilKnown(target, question)
-    return await enumerate(target, question, crowd)
+    return await enumerate(target, question, enumerationUsers)
   } catch (error) {
     if (!(error instanceof Rejected)) throw error
     console.log(`| ${question.name} | - | ${target.name} | skipped: ${error.message} |`)
@@ -153,7 +153,7 @@ async function writeJson(options: Options, measured: object): Promise<void> {
 }
 
 /** On request, the server samples its users’ hashes once a minute. */
-async function untilKnown(target: Target, question: Question): Promise<void> {
+async function untilKnown(target: Target, question: EnumerationCase): Promise<void> {
   await setTimeout(61_000)
   const [kind = 'confirmed'] = question.kinds
   await target.send(question.request(newContact(kind)))

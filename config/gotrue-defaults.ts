@@ -13,7 +13,7 @@ const recoveryCodes = [
   'AUTH_MFA_RECOVERY_CODES_VERIFY_ENABLED',
 ] as const
 
-const stillAsThere =
+const reuseIntervalNotice =
   'As in GoTrue, no notifications are sent and a session of any age may add or change a sign-in method; set AUTH_SECURITY_FRESH_PROOF_MAX_AGE (10m) and the AUTH_MAILER_NOTIFICATIONS_ flags when your apps reauthenticate users.'
 
 /**
@@ -27,7 +27,7 @@ export function withGotrueDefaults(
   if (found.get('AUTH_JWT_SECRET')?.foreign !== true) return config
   const off = [...notifications, ...recoveryCodes].filter((name) => !found.has(name))
   const isAgeSet = found.has('AUTH_SECURITY_FRESH_PROOF_MAX_AGE')
-  if (!isAgeSet) warn(stillAsThere)
+  if (!isAgeSet) warn(reuseIntervalNotice)
   return {
     ...config,
     ...Object.fromEntries(off.map((name) => [name, false])),

@@ -12,8 +12,8 @@ export function linkPathNotices(config: Config): string[] {
   return kinds.flatMap((kind) => {
     const variable = `AUTH_MAILER_URLPATHS_${kind}` as const
     const page = URL.parse(config[variable], own.href)
-    const isFine = page === null || page.origin !== own.origin || pages.includes(page.pathname)
-    if (isFine) return []
+    const isServed = page === null || page.origin !== own.origin || pages.includes(page.pathname)
+    if (isServed) return []
     return [
       `${variable} is ${config[variable]}: this server has no page at ${page.origin}${page.pathname}, which these emails link to. Remove the variable, or set the full URL of a page on your site.`,
     ]

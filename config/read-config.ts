@@ -84,7 +84,7 @@ function toIssues({ missing, wrong }: ConfigIssues, source: Given): ConfigIssue[
   const others = between.filter(({ variable }) => !faulty.has(variable))
   const [isTolerated, isLeftOut] = [toleratedIn(found), leftOutIn(found)]
   const given = others.map(asGiven(found))
-  return [...own, ...given.filter((mistake) => !isTolerated(mistake) && !isLeftOut(mistake))]
+  return [...own, ...given.filter((issue) => !isTolerated(issue) && !isLeftOut(issue))]
 }
 
 function describeProblem(text: string, schema: TSchema): string {
@@ -97,13 +97,13 @@ function notSet(slip: string | undefined): string {
 }
 
 /** Whether an issue, by its name in the environment, is accepted by GoTrue under that name. */
-function toleratedIn(found: FoundNames): (mistake: ConfigIssue) => boolean {
+function toleratedIn(found: FoundNames): (issue: ConfigIssue) => boolean {
   const foreign = new Set([...found.values()].flatMap((at) => (at.foreign ? at.name : [])))
   return ({ variable, inGotrue }) => inGotrue !== undefined && foreign.has(variable)
 }
 
 /** Whether an issue belongs to a feature requested under GoTrue's names only. */
-function leftOutIn(found: FoundNames): (mistake: ConfigIssue) => boolean {
+function leftOutIn(found: FoundNames): (issue: ConfigIssue) => boolean {
   return ({ feature }) => {
     const asked = feature?.askedBy.flatMap((name) => found.get(name) ?? []) ?? []
     return asked.length > 0 && asked.every(({ foreign }) => foreign)
@@ -111,10 +111,10 @@ function leftOutIn(found: FoundNames): (mistake: ConfigIssue) => boolean {
 }
 
 /** Names the issue as in the environment, so that the operator finds it. */
-function asGiven(found: FoundNames): (mistake: ConfigIssue) => ConfigIssue {
-  return (mistake) => ({
-    ...mistake,
-    variable: found.get(mistake.variable)?.name ?? mistake.variable,
+function asGiven(found: FoundNames): (issue: ConfigIssue) => ConfigIssue {
+  return (issue) => ({
+    ...issue,
+    variable: found.get(issue.variable)?.name ?? issue.variable,
   })
 }
 
@@ -129,16 +129,16 @@ function withoutFeatures(
   warn: ReadOptions['warn'],
 ): { serious: ConfigIssue[]; config: Config } {
   const [isTolerated, isLeftOut] = [toleratedIn(found), leftOutIn(found)]
-  const others = mistakes.filter((mistake) => !isTolerated(mistake))
-  const serious = others.filter((mistake) => !isLeftOut(mistake))
+  const others = mistakes.filter((issue) => !isTolerated(issue))
+  const serious = others.filter((issue) => !isLeftOut(issue))
   const leftOut = others.filter(isLeftOut)
-  for (const mistake of mistakes.filter(isTolerated)) {
-    warn(`${formatIssue(mistake)}: ${mistake.inGotrue}.`)
+  for (const issue of mistakes.filter(isTolerated)) {
+    warn(`${formatIssue(issue)}: ${issue.inGotrue}.`)
   }
-  for (const mistake of leftOut) {
-    warn(`${formatIssue(mistake)}: ${mistake.feature?.name} is disabled until then.`)
+  for (const issue of leftOut) {
+    warn(`${formatIssue(issue)}: ${issue.feature?.name} is disabled until then.`)
   }
-  const off = leftOut.map(({ feature }) => feature?.offBy ?? '')
+  const off = leftOut.map(({ feature }) => feature?.disabledBy ?? '')
   const values: Record<string, unknown> = config
   const unset = off.map((name) => [name, toOff(values[name])] as const)
   return { serious, config: { ...config, ...Object.fromEntries(unset) } }

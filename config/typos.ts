@@ -4,7 +4,7 @@ import { distance } from 'fastest-levenshtein'
 import { type Environment, knownNames } from './names.ts'
 
 /** Two different words rarely have so small a distance. */
-const mostEdits = 2
+const maxEdits = 2
 /** Shorter names resemble too many unrelated ones. */
 const shortest = 8
 
@@ -17,8 +17,8 @@ export function typoSuggestion(variable: string, env: Environment): string | und
 }
 
 function isNear(name: string, variable: string): boolean {
-  if (variable.length < shortest || Math.abs(variable.length - name.length) > mostEdits) {
+  if (variable.length < shortest || Math.abs(variable.length - name.length) > maxEdits) {
     return false
   }
-  return distance(name, variable) <= mostEdits
+  return distance(name, variable) <= maxEdits
 }

@@ -75,7 +75,7 @@ function objectionTo({ file, title }: Row['tests'][number], evidence: CoverageCl
     return count === 1 ? [] : [`${file} has ${count === 0 ? 'no' : `${count} of`} "${title}"`]
   }
   if (!evidence.textWillDo) return [`no test run on the current sources has listed ${file}`]
-  return title.split(separator).every(standsIn(file)) ? [] : [`${file} has no "${title}"`]
+  return title.split(separator).every(appearsIn(file)) ? [] : [`${file} has no "${title}"`]
 }
 
 /** A citation is the end of a full title, as long as needed to be unique in its file. */
@@ -88,7 +88,7 @@ function endsIn(full: string, title: string): boolean {
  * specification’s tables if the file reads them; or it matches a template literal. The final title is known only after
  * a run.
  */
-function standsIn(file: string): (words: string) => boolean {
+function appearsIn(file: string): (words: string) => boolean {
   const tables = globSync(`${file.replace(/\.test\.ts$/, '')}/*.ts`, { cwd: root })
   const own = [file, ...tables].map((path) => readFileSync(join(root, path), 'utf8')).join('\n')
   const readsTables = own.includes('/scripts/specification.ts')

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 
 /** How often a process started by npm checks whether its parent exists, in milliseconds. */
-const lookMs = 500
+const pollIntervalMs = 500
 
 /**
  * Resolves at the first of these signals. Another one, a second later or more, ends the process at once: the terminal
@@ -27,7 +27,7 @@ function onOrphaned(end: () => void): void {
     if (process.ppid === parent) return
     clearInterval(look)
     end()
-  }, lookMs)
+  }, pollIntervalMs)
   look.unref()
 }
 

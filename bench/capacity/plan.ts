@@ -18,18 +18,18 @@ type BatchSize = Prediction['batchSize']
 /** The machines for random arrivals of these requests, each equally likely. */
 export function plan(requests: readonly Demand[], perSecond: number): Plan {
   let batchSize: BatchSize = { lookup: 1, commit: 1 }
-  let planned = tryOut(requests, perSecond, batchSize)
+  let planned = simulatePlan(requests, perSecond, batchSize)
   // Fewer machines have larger batches, which cost less.
   for (let i = 0; i < 3; i++) {
     batchSize = { ...batchSize, ...defined(planned.batchSize) }
-    planned = tryOut(requests, perSecond, batchSize)
+    planned = simulatePlan(requests, perSecond, batchSize)
   }
   const { replicas, postgresCores, p99, busy } = planned
   const [[name = '', share = 0] = []] = Object.entries(busy).toSorted(([, a], [, b]) => b - a)
   return { replicas, postgresCores, p99, busiest: `${name}, ${Math.round(share * 100)} %` }
 }
 
-function tryOut(requests: readonly Demand[], perSecond: number, batchSize: BatchSize) {
+function simulatePlan(requests: readonly Demand[], perSecond: number, batchSize: BatchSize) {
   const average = (of: (demand: Demand) => number) =>
     requests.reduce((sum, demand) => sum + of(demand), 0) / requests.length
   const shared = ({ batch }: Demand, part: 'server' | 'postgres') =>

@@ -54,7 +54,7 @@ export function simulate(
       const again = () => send(i, again)
       again()
     }
-  } else arriveAtRandom(clock, setup.load.perSecond, random, (i) => send(i, () => {}))
+  } else scheduleArrivals(clock, setup.load.perSecond, random, (i) => send(i, () => {}))
   clock.runUntil(end)
 
   const sorted = latencies.toSorted((a, b) => a - b)
@@ -169,7 +169,7 @@ function pick(requests: readonly Demand[], at: number): Demand {
   return demand
 }
 
-function arriveAtRandom(
+function scheduleArrivals(
   clock: Clock,
   perSecond: number,
   random: () => number,

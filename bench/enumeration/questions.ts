@@ -3,7 +3,7 @@ import { password } from '../core/users.ts'
 import { type Contact, type Kind, kinds } from './crowd.ts'
 
 /** One endpoint, requested with known and unknown emails and phones. */
-export interface Question {
+export interface EnumerationCase {
   name: string
   kinds: readonly Kind[]
   /** Requested with the token of a new user without an email each time. */
@@ -19,7 +19,7 @@ const byUsername = ['named'] as const
 
 const post = (path: string, body: object) => ({ method: 'POST' as const, path, body })
 
-export const questions: Question[] = [
+export const enumerationCases: EnumerationCase[] = [
   {
     name: 'sign-up',
     kinds: byAddress,

@@ -39,7 +39,7 @@ export async function startSink(
   const child = spawn(process.execPath, [join(bench, program), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  endWithUs(started, child)
+  endWithParent(started, child)
   const [line] = await once(child.stdout, 'data')
   return Number(line)
 }
@@ -57,7 +57,7 @@ export async function startServer(
     env,
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
   })
-  endWithUs(started, child)
+  endWithParent(started, child)
   await log.close()
   const url = `http://127.0.0.1:${env.PORT}`
   for (let tries = 0; tries < 300 && child.exitCode === null; tries++) {
@@ -78,7 +78,7 @@ async function responses(url: string): Promise<boolean> {
 }
 
 /** Also when an error ends this process early. */
-function endWithUs(started: AsyncDisposableStack, child: ChildProcess): void {
+function endWithParent(started: AsyncDisposableStack, child: ChildProcess): void {
   const kill = () => child.kill()
   process.once('exit', kill)
   started.defer(async () => {

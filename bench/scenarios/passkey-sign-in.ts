@@ -3,7 +3,7 @@ import type { Scenario } from '../core/scenario.ts'
 import type { Target } from '../core/target.ts'
 import { type SignedInUser, signedInUsers, times } from '../core/users.ts'
 
-interface Question {
+interface Challenge {
   challenge_id: string
   options: { challenge: string; user: { id: string }; rp: { id: string } }
 }
@@ -27,7 +27,7 @@ export const passkeySignIn: Scenario = {
 }
 
 async function register(target: Target, { access_token: token }: SignedInUser) {
-  const { challenge_id, options } = await target.call<Question>({
+  const { challenge_id, options } = await target.call<Challenge>({
     method: 'POST',
     path: '/passkeys/registration/options',
     token,
@@ -44,6 +44,6 @@ async function register(target: Target, { access_token: token }: SignedInUser) {
 
 async function respond(target: Target, device: Authenticator | undefined) {
   const path = '/passkeys/authentication/options'
-  const { challenge_id, options } = await target.call<Question>({ method: 'POST', path, body: {} })
+  const { challenge_id, options } = await target.call<Challenge>({ method: 'POST', path, body: {} })
   return { challenge_id, credential: device?.get(options) }
 }

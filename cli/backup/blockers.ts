@@ -49,10 +49,10 @@ async function contents(db: Db): Promise<string[]> {
 async function version(db: Db, { major }: Dump): Promise<string[]> {
   const { rows } = await sql<{ major: number }>`
     select current_setting('server_version_num')::int / 10000 as major`.execute(db)
-  const here = rows[0]?.major ?? 0
-  if (here >= major) return []
+  const serverMajor = rows[0]?.major ?? 0
+  if (serverMajor >= major) return []
   return [
-    `The backup is from Postgres ${major}, but this server is version ${here}: use version ${major}.`,
+    `The backup is from Postgres ${major}, but this server is version ${serverMajor}: use version ${major}.`,
   ]
 }
 

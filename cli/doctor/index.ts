@@ -48,7 +48,7 @@ const checks: Record<string, Check> = {
   disk,
 }
 
-const whereElse =
+const otherDatabaseHint =
   'This checks a deployment, not npm run dev. With docker compose, the container has the variables: docker compose exec postern node cli.ts doctor.'
 
 const options = {
@@ -85,13 +85,13 @@ async function examineEnvironment(
     return [...named('configuration', first), ...(await examineAll(config, chosen, to))]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const mistakes = error.mistakes.map(({ variable, problem, remedy: hint }) =>
+    const mistakes = error.issues.map(({ variable, problem, remedy: hint }) =>
       fail(`${variable} ${problem}; ${hint}.`),
     )
     return named('configuration', [
       ...mistakes,
       warn('Nothing else was checked, because the configuration is invalid.'),
-      ...(lacksDatabase(error) ? [warn(whereElse)] : []),
+      ...(lacksDatabase(error) ? [warn(otherDatabaseHint)] : []),
     ])
   }
 }

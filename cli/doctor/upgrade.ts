@@ -20,7 +20,7 @@ const Health = Type.Object({ version: Type.String() })
 export const upgradeChecks: Record<string, Check> = {
   versions: async (context) => [versions(await runningVersion(context))],
   migrations,
-  'way back': wayBack,
+  'way back': checkRollback,
   defaults: async (context) => changedDefaults(context, await runningVersion(context)),
 }
 
@@ -63,7 +63,7 @@ async function newer(
       )
 }
 
-async function wayBack({ db, config }: DoctorContext): Promise<DoctorFinding[]> {
+async function checkRollback({ db, config }: DoctorContext): Promise<DoctorFinding[]> {
   const { applied, pending } = await migrationState(db, config.AUTH_DB_NAMESPACE)
   if (pending.length === 0) return [pass('The running version can be started again at any time.')]
   if (applied.length === 0) return [pass('The database is new: there is no version to go back to.')]

@@ -120,10 +120,14 @@ async function retryAll(tools: MailTools, includeUnknownOutcome: boolean): Promi
 }
 
 /** Why an email cannot be retried; undefined when it can. */
-function findBlocker(row: MailMessageRow, evenUncertain: boolean, now: Date): string | undefined {
+function findBlocker(
+  row: MailMessageRow,
+  includeUncertain: boolean,
+  now: Date,
+): string | undefined {
   const blocker = retryBlocker(row, now)
   if (!blocker?.isUncertain) return blocker?.sentence
-  if (evenUncertain) return undefined
+  if (includeUncertain) return undefined
   return `${blocker.sentence}: add --unknown-outcome to send it again`
 }
 

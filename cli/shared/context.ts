@@ -61,8 +61,8 @@ export function readCommandConfig(notify: (notice: string) => void): Config {
 }
 
 /** The variables of the intended server may be elsewhere. */
-export function lacksDatabase({ mistakes }: ConfigError): boolean {
-  return mistakes.some(isAboutMissingDatabase)
+export function lacksDatabase({ issues }: ConfigError): boolean {
+  return issues.some(isAboutMissingDatabase)
 }
 
 function isAboutMissingDatabase({ variable, problem }: ConfigIssue): boolean {

@@ -86,7 +86,7 @@ async function undo({ config, db, queueSchema }: CommandContext): Promise<void> 
   if (!(await hasTable(db, schema, 'postern_takeover'))) {
     throw new Error('There is nothing to undo: this server was never started on the database.')
   }
-  await rejectWhileServing(db)
+  await rejectIfServing(db)
   const count = await reencryptStoredSecrets(
     db,
     schema,
@@ -103,7 +103,7 @@ async function undo({ config, db, queueSchema }: CommandContext): Promise<void> 
 }
 
 /** A running server would write to the dropped tables. */
-async function rejectWhileServing(db: CommandContext['db']): Promise<void> {
+async function rejectIfServing(db: CommandContext['db']): Promise<void> {
   const { rows } = await sql<{ others: number }>`
     select count(*)::int as others from pg_stat_activity
     where application_name = 'postern' and datname = current_database() and query ilike 'listen %'

@@ -16,12 +16,12 @@ export interface DisabledFeature {
   /** The variables that request it. */
   askedBy: readonly string[]
   /** The variable whose absence disables it. */
-  offBy: string
+  disabledBy: string
 }
 
 /** Every issue of a configuration in one error; its message has a line for each. */
 export class ConfigError extends Error {
-  readonly mistakes: readonly ConfigIssue[]
+  readonly issues: readonly ConfigIssue[]
 
   /** `unknown` are sentences about unknown names that may explain an issue. */
   constructor(mistakes: readonly ConfigIssue[], unknown: readonly string[] = []) {
@@ -29,12 +29,12 @@ export class ConfigError extends Error {
     const names = unknown.length === 0 ? [] : ['Unknown names:', ...unknown.map(indent)]
     super([`The configuration has ${count}:`, ...mistakes.map(line), ...names].join('\n'))
     this.name = 'ConfigError'
-    this.mistakes = mistakes
+    this.issues = mistakes
   }
 }
 
-function line(mistake: ConfigIssue): string {
-  return indent(`${formatIssue(mistake)}.`)
+function line(issue: ConfigIssue): string {
+  return indent(`${formatIssue(issue)}.`)
 }
 
 function indent(sentence: string): string {

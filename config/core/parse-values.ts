@@ -6,7 +6,7 @@ import { isRecord } from '../../schemas/values/record.ts'
 
 const hour = 3600
 /** The remaining count is stored in 32 bits, and combined with a second rate while the rate changes. */
-const mostCounted = 1_000_000_000
+const maxCounted = 1_000_000_000
 
 /** `30` is thirty per hour, `5/10m` five per ten minutes. */
 export function parseRate(text: string): { count: number; seconds: number } | undefined {
@@ -14,7 +14,7 @@ export function parseRate(text: string): { count: number; seconds: number } | un
   if (count === undefined) return undefined
   try {
     const seconds = time === undefined ? hour : parseDuration(time)
-    return seconds > 0 ? { count: Math.min(Number(count), mostCounted), seconds } : undefined
+    return seconds > 0 ? { count: Math.min(Number(count), maxCounted), seconds } : undefined
   } catch {
     return undefined
   }

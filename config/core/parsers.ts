@@ -80,12 +80,12 @@ export const parsers: Record<string, Parser> = {
 }
 
 /** Seconds. Node replaces a longer timeout by one millisecond. */
-const longestTimer = Math.floor((2 ** 31 - 1) / 1000)
+const maxTimerMs = Math.floor((2 ** 31 - 1) / 1000)
 
 function duration(text: string, schema: TSchema): number | undefined {
   try {
     const seconds = parseDuration(text)
-    return schema['x-timer'] ? Math.min(seconds, longestTimer) : seconds
+    return schema['x-timer'] ? Math.min(seconds, maxTimerMs) : seconds
   } catch {
     return undefined
   }

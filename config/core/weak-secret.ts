@@ -37,8 +37,8 @@ const publishedKeys = new Set([
 ])
 
 /** Minimum number of distinct characters. 16 random bytes in hexadecimal have fewer with a probability of 10^-12. */
-const fewestCharacters = 8
-const longestPeriod = 16
+const minDistinctCharacters = 8
+const maxPeriod = 16
 
 const guessable = 'is guessable, because it has few distinct characters, repetitions or sequences'
 
@@ -57,8 +57,8 @@ export function isPublished(secret: string): boolean {
 
 /** True for few distinct characters, a repeated part, or mostly consecutive characters. */
 export function isWeakSecret(secret: string): boolean {
-  if (new Set(secret).size < fewestCharacters) return true
-  for (let period = 1; period <= Math.min(longestPeriod, secret.length / 2); period++) {
+  if (new Set(secret).size < minDistinctCharacters) return true
+  for (let period = 1; period <= Math.min(maxPeriod, secret.length / 2); period++) {
     if (secret.slice(period) === secret.slice(0, -period)) return true
   }
   const codes = Array.from(secret, (character) => character.charCodeAt(0))

@@ -4,10 +4,10 @@ import type { Config } from '../groups/index.ts'
 
 export function addressesRule(config: Config): ConfigIssue[] {
   return [
-    ...prefixMistakes(config),
-    ...mailHostMistakes(config),
-    ...metricsPortMistakes(config),
-    ...allowListMistakes(config),
+    ...prefixIssues(config),
+    ...mailHostIssues(config),
+    ...metricsPortIssues(config),
+    ...allowListIssues(config),
   ]
 }
 
@@ -20,7 +20,7 @@ const firstParts = [
 ]
 
 /** Such a prefix is also the beginning of a path, so that removing it would be ambiguous. */
-function prefixMistakes({ AUTH_API_PREFIX: prefix }: Config): ConfigIssue[] {
+function prefixIssues({ AUTH_API_PREFIX: prefix }: Config): ConfigIssue[] {
   const [, first = ''] = prefix.split('/')
   if (!firstParts.includes(first)) return []
   const problem = `is "${prefix}", but paths of this server begin with /${first}`
@@ -28,7 +28,7 @@ function prefixMistakes({ AUTH_API_PREFIX: prefix }: Config): ConfigIssue[] {
   return [{ variable: 'AUTH_API_PREFIX', problem, remedy }]
 }
 
-function mailHostMistakes({ AUTH_SMTP_HOST: host }: Config): ConfigIssue[] {
+function mailHostIssues({ AUTH_SMTP_HOST: host }: Config): ConfigIssue[] {
   if (host === undefined || !/[/@\s]|^[^[]*:\d+$/.test(host)) return []
   const remedy = 'it must be a host name only; the port is set by AUTH_SMTP_PORT'
   return [{ variable: 'AUTH_SMTP_HOST', problem: `is "${withoutPassword(host)}"`, remedy }]
@@ -39,7 +39,7 @@ function withoutPassword(host: string): string {
 }
 
 /** Each worker has its own metrics port, numbered consecutively. */
-function metricsPortMistakes(config: Config): ConfigIssue[] {
+function metricsPortIssues(config: Config): ConfigIssue[] {
   const { PORT, OTEL_EXPORTER_PROMETHEUS_PORT: first, AUTH_WORKERS } = config
   const isServed = config.AUTH_METRICS_ENABLED && config.AUTH_METRICS_EXPORTER === 'prometheus'
   if (!isServed || PORT === 0 || PORT < first || PORT >= first + AUTH_WORKERS) return []
@@ -49,15 +49,15 @@ function metricsPortMistakes(config: Config): ConfigIssue[] {
 }
 
 /** A wildcard in place of a site's host. Custom schemes of apps are allowed. */
-const everywhere = /^(?:(?:https?\*?|\*+):\/\/)?\*+(?::[\d*]+)?(?:\/.*)?$/i
+const anyOrigin = /^(?:(?:https?\*?|\*+):\/\/)?\*+(?::[\d*]+)?(?:\/.*)?$/i
 
 /** Email links would send sessions to any site that requested them. */
-function allowListMistakes({ dev, AUTH_URI_ALLOW_LIST: list }: Config): ConfigIssue[] {
+function allowListIssues({ dev, AUTH_URI_ALLOW_LIST: list }: Config): ConfigIssue[] {
   if (dev) return []
   const variable = 'AUTH_URI_ALLOW_LIST'
   const remedy = 'it must list your own hosts, as in https://*.example.com/**'
   const inGotrue = 'otherwise links can redirect sessions to any site'
   return list
-    .filter((entry) => everywhere.test(entry))
+    .filter((entry) => anyOrigin.test(entry))
     .map((entry) => ({ variable, problem: `allows every site with ${entry}`, remedy, inGotrue }))
 }

@@ -7,11 +7,11 @@ export function captchaRule(config: Config): ConfigIssue[] {
   if (!config.AUTH_SECURITY_CAPTCHA_ENABLED) return []
   const needed = ['AUTH_SECURITY_CAPTCHA_PROVIDER', 'AUTH_SECURITY_CAPTCHA_SECRET'] as const
   const because = 'AUTH_SECURITY_CAPTCHA_ENABLED is true'
-  return [...missing(config, needed, because), ...timeMistakes(config), ...pageMistakes(config)]
+  return [...missing(config, needed, because), ...timeIssues(config), ...pageIssues(config)]
 }
 
 /** The hosted pages have to show the captcha that their requests need. */
-function pageMistakes(config: Config): ConfigIssue[] {
+function pageIssues(config: Config): ConfigIssue[] {
   const variable = 'AUTH_SECURITY_CAPTCHA_SITE_KEY'
   if (!usesSignInPages(config) || config[variable]) return []
   const problem = 'is not set, so the hosted sign-in pages cannot show the captcha'
@@ -26,7 +26,7 @@ function usesSignInPages(config: Config): boolean {
 }
 
 /** A request would time out before the provider does. */
-function timeMistakes(config: Config): ConfigIssue[] {
+function timeIssues(config: Config): ConfigIssue[] {
   const variable = 'AUTH_API_MAX_REQUEST_DURATION'
   const needed = config.AUTH_SECURITY_CAPTCHA_TIMEOUT
   if (config[variable] >= needed) return []

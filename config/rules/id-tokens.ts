@@ -14,7 +14,7 @@ const listName = 'AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS'
 const feature = {
   name: 'sign-in with ID tokens of issuers that are no provider',
   askedBy: [listName],
-  offBy: listName,
+  disabledBy: listName,
 }
 
 /** Without an audience check, a token issued for another app would create a session here. */

@@ -17,32 +17,32 @@ const algorithms: Record<string, string[]> = {
 
 export function jwtRule(config: Config): ConfigIssue[] {
   return [
-    ...lengthMistakes(config),
-    ...secretMistakes(config),
-    ...methodsMistakes(config),
-    ...adminRoleMistakes(config),
-    ...(config.AUTH_JWT_KEYS ? keyMistakes(config.AUTH_JWT_KEYS, config.dev) : []),
+    ...lengthIssues(config),
+    ...secretIssues(config),
+    ...methodsIssues(config),
+    ...adminRoleIssues(config),
+    ...(config.AUTH_JWT_KEYS ? keyIssues(config.AUTH_JWT_KEYS, config.dev) : []),
   ]
 }
 
 /** RFC 7518 §3.2. */
-const leastBytes = 32
+const minBytes = 32
 const asBefore = 'it is used nevertheless and is open to brute force'
 
-function lengthMistakes({ AUTH_JWT_SECRET: secret, dev }: Config): ConfigIssue[] {
+function lengthIssues({ AUTH_JWT_SECRET: secret, dev }: Config): ConfigIssue[] {
   if (secret === undefined || !isTooShort(Buffer.from(secret), dev)) return []
-  const remedy = `it must be at least ${leastBytes} bytes long, such as the output of \`openssl rand -base64 48\``
+  const remedy = `it must be at least ${minBytes} bytes long, such as the output of \`openssl rand -base64 48\``
   const problem = 'is too short'
   return [{ variable: 'AUTH_JWT_SECRET', problem, remedy, inGotrue: asBefore }]
 }
 
 /** Outside development mode a guessable secret is reported by secrets.ts, whatever its length. */
 function isTooShort(secret: Buffer, dev: boolean): boolean {
-  if (secret.length >= leastBytes) return false
+  if (secret.length >= minBytes) return false
   return dev || explainWeakness(secret.toString('latin1')) === undefined
 }
 
-function secretMistakes(config: Config): ConfigIssue[] {
+function secretIssues(config: Config): ConfigIssue[] {
   const signsWithSecret = config.AUTH_JWT_ALGORITHM === 'HS256' && !config.AUTH_JWT_KEYS
   if (!signsWithSecret || config.AUTH_JWT_ACCEPT_SECRET) return []
   const remedy =
@@ -50,7 +50,7 @@ function secretMistakes(config: Config): ConfigIssue[] {
   return [{ variable: 'AUTH_JWT_ACCEPT_SECRET', problem: 'is false', remedy }]
 }
 
-function methodsMistakes(config: Config): ConfigIssue[] {
+function methodsIssues(config: Config): ConfigIssue[] {
   const methods = config.AUTH_JWT_VALID_METHODS
   const algorithm = signingAlgorithm(config)
   if (methods === undefined || methods.includes(algorithm)) return []
@@ -60,7 +60,7 @@ function methodsMistakes(config: Config): ConfigIssue[] {
 }
 
 /** If one of these were an admin role, every user would be an admin. */
-function adminRoleMistakes(config: Config): ConfigIssue[] {
+function adminRoleIssues(config: Config): ConfigIssue[] {
   const roles = new Map([
     ['anon', 'the role of the public token'],
     [config.AUTH_JWT_DEFAULT_GROUP_NAME, 'the role of every new user'],
@@ -73,7 +73,7 @@ function adminRoleMistakes(config: Config): ConfigIssue[] {
   }))
 }
 
-function keyMistakes(keys: JWK[], dev: boolean): ConfigIssue[] {
+function keyIssues(keys: JWK[], dev: boolean): ConfigIssue[] {
   const signing = keys.filter((key) => key.key_ops?.includes('sign'))
   const wrong = keys.flatMap((key, index) => wrongKey(key, index + 1, dev))
   if (signing.length === 1) return [...wrong, ...repeatedIds(keys)]
@@ -95,7 +95,7 @@ function wrongKey(key: JWK, place: number, dev: boolean): ConfigIssue[] {
     return [{ variable, problem: `has only the public parameters of key ${place}`, remedy }]
   }
   if (key.kty === 'oct' && isTooShort(Buffer.from(key.k ?? '', 'base64url'), dev)) {
-    const remedy = `"k" must have at least ${leastBytes} bytes as base64url`
+    const remedy = `"k" must have at least ${minBytes} bytes as base64url`
     const problem = `has a key ${place} that is too short`
     return [{ variable, problem, remedy, inGotrue: asBefore }]
   }

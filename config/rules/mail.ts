@@ -4,18 +4,18 @@ import { missing } from './missing.ts'
 
 export function mailRule(config: Config): ConfigIssue[] {
   return [
-    ...serverMistakes(config),
-    ...headerMistakes(config),
-    ...pathMistakes(config),
-    ...confirmationMistakes(config),
+    ...serverIssues(config),
+    ...headerIssues(config),
+    ...pathIssues(config),
+    ...confirmationIssues(config),
   ]
 }
 
-function serverMistakes(config: Config): ConfigIssue[] {
+function serverIssues(config: Config): ConfigIssue[] {
   const { AUTH_SMTP_HOST, AUTH_SMTP_ADMIN_EMAIL, AUTH_SMTP_USER, AUTH_SMTP_PASS } = config
   const set = { AUTH_SMTP_HOST, AUTH_SMTP_ADMIN_EMAIL, AUTH_SMTP_USER, AUTH_SMTP_PASS }
   const askedBy = Object.entries(set).flatMap(([name, value]) => (value === undefined ? [] : name))
-  const mail = { name: 'mail', askedBy, offBy: 'AUTH_SMTP_HOST' }
+  const mail = { name: 'mail', askedBy, disabledBy: 'AUTH_SMTP_HOST' }
   const lacks = (needed: readonly ConfigVariableName[], given: string) =>
     missing(config, needed, `${given} is set`, mail)
   const [first] = askedBy
@@ -31,7 +31,7 @@ function serverMistakes(config: Config): ConfigIssue[] {
 const reserved =
   /^(?:from|to|cc|bcc|sender|subject|date|message-id|mime-version|content-.*|received|return-path|dkim-signature)$/i
 
-function headerMistakes({ AUTH_SMTP_HEADERS }: Config): ConfigIssue[] {
+function headerIssues({ AUTH_SMTP_HEADERS }: Config): ConfigIssue[] {
   const variable = 'AUTH_SMTP_HEADERS'
   const names = Object.keys(AUTH_SMTP_HEADERS).filter((name) => reserved.test(name))
   const remedy = 'it may add headers, but not replace those set by the server'
@@ -43,7 +43,7 @@ const paths = ['INVITE', 'CONFIRMATION', 'RECOVERY', 'EMAIL_CHANGE'] as const
 const anyBase = 'https://auth.example.com'
 
 /** Every email with such a link would fail. */
-function pathMistakes(config: Config): ConfigIssue[] {
+function pathIssues(config: Config): ConfigIssue[] {
   return paths.flatMap((kind) => {
     const variable = `AUTH_MAILER_URLPATHS_${kind}` as const
     if (URL.canParse(config[variable], anyBase)) return []
@@ -53,7 +53,7 @@ function pathMistakes(config: Config): ConfigIssue[] {
 }
 
 /** Together they would allow account takeover by claiming the address at a provider. */
-function confirmationMistakes(config: Config): ConfigIssue[] {
+function confirmationIssues(config: Config): ConfigIssue[] {
   const variable = 'AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS'
   if (!config[variable] || !config.AUTH_MAILER_AUTOCONFIRM) return []
   const remedy = 'it must be false while AUTH_MAILER_AUTOCONFIRM is true'

@@ -5,30 +5,30 @@ import type { Config } from '../groups/index.ts'
 import { missing } from './missing.ts'
 
 export function passkeysRule(config: Config): ConfigIssue[] {
-  return [...missingMistakes(config), ...domainMistakes(config), ...originMistakes(config)]
+  return [...missingIssues(config), ...domainIssues(config), ...originIssues(config)]
 }
 
-function missingMistakes(config: Config): ConfigIssue[] {
+function missingIssues(config: Config): ConfigIssue[] {
   const variable = 'AUTH_PASSKEY_ENABLED'
   if (!config[variable]) return []
   return missing(
     config,
     ['AUTH_WEBAUTHN_RP_ID', 'AUTH_WEBAUTHN_RP_DISPLAY_NAME', 'AUTH_WEBAUTHN_RP_ORIGINS'],
     `${variable} is true`,
-    { name: 'sign-in with passkeys', askedBy: [variable], offBy: variable },
+    { name: 'sign-in with passkeys', askedBy: [variable], disabledBy: variable },
   )
 }
 
 /** Labels of letters, digits and hyphens; browsers reject anything else, and with it every passkey. */
 const domain = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
-function domainMistakes({ AUTH_WEBAUTHN_RP_ID: id }: Config): ConfigIssue[] {
+function domainIssues({ AUTH_WEBAUTHN_RP_ID: id }: Config): ConfigIssue[] {
   if (id === undefined || (domain.test(id) && isIP(id) === 0)) return []
   const remedy = 'it must be a domain without scheme, port and path, such as example.com'
   return [{ variable: 'AUTH_WEBAUTHN_RP_ID', problem: `is "${id}"`, remedy }]
 }
 
-function originMistakes({ AUTH_WEBAUTHN_RP_ORIGINS: origins }: Config): ConfigIssue[] {
+function originIssues({ AUTH_WEBAUTHN_RP_ORIGINS: origins }: Config): ConfigIssue[] {
   const wrong = origins.filter((origin) => !isOrigin(origin))
   const remedy =
     'an origin is https:// and a host, or android:apk-key-hash: and 43 characters, or the origin of another app'

@@ -22,7 +22,7 @@ export function providersRule(config: Config): ConfigIssue[] {
     const settings = providerSettings(config, name)
     const prefix = `AUTH_EXTERNAL_${name.toUpperCase()}`
     if (!settings.enabled) return []
-    if (name === 'apple') return appleMistakes(config, settings)
+    if (name === 'apple') return appleIssues(config, settings)
     const lost = lostValues(prefix, settings, config)
     const realm = name === 'keycloak' && settings.url === undefined
     if (!realm) return lost
@@ -43,19 +43,19 @@ export function genericOidcRule(config: Config): ConfigIssue[] {
 }
 
 /** Apple's secret is a token that the server can make when it has the key for it. */
-function appleMistakes(config: Config, settings: ProviderVariables): ConfigIssue[] {
+function appleIssues(config: Config, settings: ProviderVariables): ConfigIssue[] {
   const given = appleKeyParts.filter((name) => config[name] !== undefined)
   const parts = given.length === 0 ? [] : missing(config, appleKeyParts, `${given[0]} is set`)
   const secretIsMade = given.length > 0
   const lost = lostValues('AUTH_EXTERNAL_APPLE', settings, config)
   return [
     ...parts,
-    ...(settings.secret === undefined ? appleKeyMistakes(config) : []),
+    ...(settings.secret === undefined ? appleKeyIssues(config) : []),
     ...lost.filter(({ variable }) => !(secretIsMade && variable === 'AUTH_EXTERNAL_APPLE_SECRET')),
   ]
 }
 
-function appleKeyMistakes({ AUTH_EXTERNAL_APPLE_PRIVATE_KEY: pem }: Config): ConfigIssue[] {
+function appleKeyIssues({ AUTH_EXTERNAL_APPLE_PRIVATE_KEY: pem }: Config): ConfigIssue[] {
   const variable = 'AUTH_EXTERNAL_APPLE_PRIVATE_KEY'
   if (pem === undefined || isOnP256(pem)) return []
   const remedy = 'it must be the content of Apple’s .p8 file; \\n may stand for line breaks'
@@ -88,6 +88,10 @@ function lostValues(prefix: string, settings: ProviderVariables, config: Config)
 }
 
 function signInBy(prefix: string): DisabledFeature {
-  const offBy = `${prefix}_ENABLED`
-  return { name: `sign-in by ${prefix.replace('AUTH_EXTERNAL_', '')}`, askedBy: [offBy], offBy }
+  const disabledBy = `${prefix}_ENABLED`
+  return {
+    name: `sign-in by ${prefix.replace('AUTH_EXTERNAL_', '')}`,
+    askedBy: [disabledBy],
+    disabledBy,
+  }
 }

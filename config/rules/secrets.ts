@@ -9,20 +9,20 @@ const remedy = 'remove it and run `npm run secrets`, which writes a random one t
 export function secretsRule(config: Config): ConfigIssue[] {
   if (config.dev) return []
   return [
-    ...jwtSecretMistakes(config),
-    ...encryptionKeyMistakes(config),
-    ...jwksMistakes(config),
-    ...captchaMistakes(config),
-    ...databaseMistakes(config),
+    ...jwtSecretIssues(config),
+    ...encryptionKeyIssues(config),
+    ...jwksIssues(config),
+    ...captchaIssues(config),
+    ...databaseIssues(config),
   ]
 }
 
-function jwtSecretMistakes({ AUTH_JWT_SECRET: secret }: Config): ConfigIssue[] {
+function jwtSecretIssues({ AUTH_JWT_SECRET: secret }: Config): ConfigIssue[] {
   const problem = isEmpty(secret) ? undefined : explainWeakness(secret)
   return problem === undefined ? [] : [{ variable: 'AUTH_JWT_SECRET', problem, remedy }]
 }
 
-function encryptionKeyMistakes(config: Config): ConfigIssue[] {
+function encryptionKeyIssues(config: Config): ConfigIssue[] {
   const variable = 'AUTH_ENCRYPTION_KEY'
   const text = config[variable]
   if (text === undefined) return []
@@ -36,7 +36,7 @@ function encryptionKeyMistakes(config: Config): ConfigIssue[] {
   return problem === undefined ? [] : [{ variable, problem, remedy }]
 }
 
-function jwksMistakes(config: Config): ConfigIssue[] {
+function jwksIssues(config: Config): ConfigIssue[] {
   const variable = 'AUTH_JWT_KEYS'
   const isKnown = (config[variable] ?? []).some(({ d }) => d !== undefined && isPublished(d))
   const isWeak = octetKeys(config).some((secret) => explainWeakness(secret) !== undefined)
@@ -55,14 +55,14 @@ function octetKeys({ AUTH_JWT_KEYS: keys = [] }: Config): string[] {
 /** Test secrets, with which providers accept or reject every response. */
 const testSecrets = /^(?:[123]x0{31}AA|0x0{40})$/i
 
-function captchaMistakes({ AUTH_SECURITY_CAPTCHA_SECRET: secret }: Config): ConfigIssue[] {
+function captchaIssues({ AUTH_SECURITY_CAPTCHA_SECRET: secret }: Config): ConfigIssue[] {
   if (secret === undefined || !testSecrets.test(secret)) return []
   const problem = 'is the provider’s test secret, which accepts every response'
   const own = 'it must be the secret key of your site'
   return [{ variable: 'AUTH_SECURITY_CAPTCHA_SECRET', problem, remedy: own }]
 }
 
-function databaseMistakes({ DATABASE_URL: address }: Config): ConfigIssue[] {
+function databaseIssues({ DATABASE_URL: address }: Config): ConfigIssue[] {
   if (!isPublished(URL.parse(address)?.password ?? '')) return []
   const problem = 'has a password that is published in documentation'
   return [{ variable: 'DATABASE_URL', problem, remedy: 'set another password for this role' }]

@@ -17,11 +17,11 @@ export function securityTxtRule(config: Config): ConfigIssue[] {
       remedy:
         'each contact must be an address such as mailto:security@example.com or https://example.com/report',
     })),
-    ...languageMistakes(config),
+    ...languageIssues(config),
   ]
 }
 
-function languageMistakes({ AUTH_SECURITY_TXT_PREFERRED_LANGUAGES: tags }: Config): ConfigIssue[] {
+function languageIssues({ AUTH_SECURITY_TXT_PREFERRED_LANGUAGES: tags }: Config): ConfigIssue[] {
   const wrong = tags.filter((tag) => !/^[a-z]{2,8}(-[a-z0-9]{1,8})*$/i.test(tag))
   return wrong.map((tag) => ({
     variable: 'AUTH_SECURITY_TXT_PREFERRED_LANGUAGES',

@@ -8,14 +8,14 @@ export function ssoRule(config: Config): ConfigIssue[] {
   if (!config.AUTH_SAML_ENABLED) return []
   return [
     ...missing(config, ['AUTH_SAML_PRIVATE_KEY'], 'AUTH_SAML_ENABLED is true'),
-    ...keys.flatMap((variable) => keyMistakes(variable, config[variable])),
+    ...keys.flatMap((variable) => keyIssues(variable, config[variable])),
   ]
 }
 
 const keys = ['AUTH_SAML_PRIVATE_KEY', 'AUTH_SAML_PRIVATE_KEY_NEXT'] as const
 const standardExponent = 65_537n
 
-function keyMistakes(variable: string, base64: string | undefined): ConfigIssue[] {
+function keyIssues(variable: string, base64: string | undefined): ConfigIssue[] {
   if (base64 === undefined || isUsable(base64)) return []
   const remedy =
     'it must be an RSA key of at least 2048 bits as base64 of PKCS#1 DER: openssl genrsa 2048 | openssl rsa -traditional -outform der | base64 -w0'

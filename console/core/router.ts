@@ -17,7 +17,7 @@ export function navigate(to: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', url)
   else history.pushState(null, '', url)
   const before = path.value
-  readAgain()
+  reloadRoute()
   if (path.value !== before) showTop()
 }
 
@@ -45,7 +45,7 @@ export function setQuery(
 
 /** Handles links between console pages without a reload. */
 export function startRouter(): void {
-  addEventListener('popstate', readAgain)
+  addEventListener('popstate', reloadRoute)
   addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null
     if (!link || !isPlainClick(event) || link.target || link.hasAttribute('download')) return
@@ -71,7 +71,7 @@ export function matchPath(pattern: string, of: string): Record<string, string> |
   return values
 }
 
-function readAgain(): void {
+function reloadRoute(): void {
   const next = readAddress()
   if (next.path !== address.value.path) isFirstPage = false
   address.value = next

@@ -11,7 +11,7 @@ export interface Toast {
 export const toasts = signal<readonly Toast[]>([])
 
 let last = 0
-const shownMs = 8_000
+const displayMs = 8_000
 /** Enough to reach the button with the keyboard. */
 const undoableMs = 30_000
 
@@ -36,5 +36,5 @@ function show(toast: Omit<Toast, 'id'>): void {
   const id = last
   toasts.value = [...toasts.value.slice(-2), { ...toast, id }]
   // An error stays until it is dismissed.
-  if (toast.kind === 'done') setTimeout(() => dismiss(id), toast.undo ? undoableMs : shownMs)
+  if (toast.kind === 'done') setTimeout(() => dismiss(id), toast.undo ? undoableMs : displayMs)
 }

@@ -11,7 +11,7 @@ interface Access {
   isStandby: boolean
   isReadOnly: boolean
   /** The schema does not exist yet, or the login may use it. */
-  mayEnter: boolean
+  hasUsage: boolean
   /** Row-level security hides the rows of a table that another role owns. */
   isRowSecured: boolean
   /** Qualified names of its own tables with forced row-level security. */
@@ -48,7 +48,7 @@ export async function findMissingRights(
 }
 
 function sentences(
-  { login, isStandby, isReadOnly, mayEnter, isRowSecured, forced }: Access,
+  { login, isStandby, isReadOnly, hasUsage, isRowSecured, forced }: Access,
   schema: string,
 ): string[] {
   const found: string[] = []
@@ -59,7 +59,7 @@ function sentences(
       `default_transaction_read_only is on for the login ${login}, or for its database: alter role ${login} set default_transaction_read_only = off;`,
     )
   }
-  if (!mayEnter) {
+  if (!hasUsage) {
     found.push(`The login ${login} may not use the schema "${schema}": connect as its owner.`)
   }
   if (isRowSecured) {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { sql } from 'kysely'
 
-import { givingWay, nameHolder, stillWaiting, type Waiting } from './giving-way.ts'
+import { describeWait, givingWay, nameHolder, type Waiting } from './giving-way.ts'
 import {
   type BuildStatement,
   buildIndex,
@@ -13,9 +13,9 @@ import {
   unusedIndexes,
 } from './indexes.ts'
 
-const lookMs = 1_000
+const pollIntervalMs = 1_000
 /** The first check that finds a blocking transaction logs it, then every tenth. */
-const looksBetweenLines = 10
+const pollsBetweenLines = 10
 
 /** Drops those that the configuration does not need. Throws an Error that names the blocking transactions when they last too long. */
 export async function buildIndexes(waiting: Waiting & IndexScope): Promise<void> {
@@ -86,26 +86,26 @@ async function watching(
   const { log, patienceMs } = waiting
   let waitingSince: number | undefined
   for (let looks = 0; ; looks++) {
-    await pause(lookMs, undefined, { signal: ended }).catch(() => {})
+    await pause(pollIntervalMs, undefined, { signal: ended }).catch(() => {})
     if (ended.aborted) return undefined
-    const found = await inTheWay(waiting, text)
+    const found = await findBlockingHolders(waiting, text)
     if (!found) {
       waitingSince = undefined
       looks = -1
       continue
     }
     waitingSince ??= Date.now()
-    const sentence = stillWaiting(what, text, found.holders)
+    const sentence = describeWait(what, text, found.holders)
     if (Date.now() - waitingSince > patienceMs) {
       await sql`select pg_cancel_backend(${found.pid})`.execute(waiting.db)
       return `${sentence} It was given up; start again.`
     }
-    if (looks % looksBetweenLines === 0) log.info(sentence)
+    if (looks % pollsBetweenLines === 0) log.info(sentence)
   }
 }
 
 /** Returns the transactions that block the connection with this statement, or undefined. */
-async function inTheWay({ db }: Waiting, text: string) {
+async function findBlockingHolders({ db }: Waiting, text: string) {
   const { rows } = await sql<{ pid: number; holder: string }>`
     select waiting.pid, ${nameHolder('holding')} as holder
     from pg_stat_activity waiting

@@ -33,7 +33,7 @@ export async function givingWay(
       const statement = waiting.lastFailed().text
       const isOver = Date.now() > deadline
       if (isOver || attempt % 10 === 0) {
-        const sentence = stillWaiting(what, statement, await holders(waiting))
+        const sentence = describeWait(what, statement, await holders(waiting))
         if (isOver) {
           throw new Error(`${sentence} Nothing of it is done; start again.`, { cause: error })
         }
@@ -44,7 +44,7 @@ export async function givingWay(
   }
 }
 
-export function stillWaiting(what: string, statement: string, holders: string[]): string {
+export function describeWait(what: string, statement: string, holders: string[]): string {
   const who = holders.length > 0 ? holders.join('; ') : 'anyone who held the lock is gone by now'
   return `${what} waits to run "${statement}": ${who}.`
 }

@@ -3,7 +3,7 @@ import type { Db } from '../core/database.ts'
 
 /** Recorded at most once a day; unused registrations are deleted after a time. */
 export async function touchClient(db: Db, id: string, now: Date): Promise<void> {
-  const anHourAgo = new Date(now.getTime() - 3_600_000)
+  const writtenBefore = new Date(now.getTime() - 3_600_000)
   await db
     .insertInto('postern_oauth_clients')
     .values({
@@ -22,7 +22,7 @@ export async function touchClient(db: Db, id: string, now: Date): Promise<void> 
         .where((eb) =>
           eb.or([
             eb('postern_oauth_clients.last_used_at', 'is', null),
-            eb('postern_oauth_clients.last_used_at', '<', anHourAgo),
+            eb('postern_oauth_clients.last_used_at', '<', writtenBefore),
           ]),
         ),
     )

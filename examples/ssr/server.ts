@@ -8,7 +8,7 @@ const authUrl = process.env.AUTH_URL ?? 'http://127.0.0.1:8081'
 const site = new URL(process.env.SITE_URL ?? 'http://localhost:3000')
 
 /** Bytes. */
-const longestForm = 10_000
+const maxFormBytes = 10_000
 
 type Auth = ReturnType<typeof authFor>
 type Form = Readonly<Record<string, string>>
@@ -49,7 +49,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     // Another site can submit a form without the user's intent (CSRF).
     if (request.headers.origin !== site.origin) return show(response, 403, 'That was another site.')
     // A missing length is NaN and is rejected like one that is too large.
-    const isShort = Number(request.headers['content-length'] ?? Number.NaN) <= longestForm
+    const isShort = Number(request.headers['content-length'] ?? Number.NaN) <= maxFormBytes
     if (!isShort) return show(response, 413, 'That is too long.')
     const form = Object.fromEntries(new URLSearchParams(await text(request)))
     const message = await action(auth, form)

@@ -17,18 +17,18 @@ export function createOutput(): Output {
   const deadline = performance.now() + maxTime
   let length = 0
 
-  function tooMuch(line: number) {
+  function limitExceeded(line: number) {
     return new TemplateError('the output grows too large or takes too long', line)
   }
 
   return {
     write(text, line) {
       length += text.length
-      if (length > maxLength) throw tooMuch(line)
+      if (length > maxLength) throw limitExceeded(line)
       parts.push(text)
     },
     checkTime(line) {
-      if (performance.now() > deadline) throw tooMuch(line)
+      if (performance.now() > deadline) throw limitExceeded(line)
     },
     text: () => parts.join(''),
   }

@@ -39,7 +39,7 @@ const described = {
 }
 
 /** Only these are said because a link asks for it. */
-const sayable: readonly AccountTextName[] = ['saved', 'email_half', 'password_saved']
+const messageNames: readonly AccountTextName[] = ['saved', 'email_half', 'password_saved']
 
 /** Errors after which the session or the user is gone. */
 const gone = ['bad_jwt', 'session_not_found', 'session_expired', 'user_not_found', 'user_banned']
@@ -57,7 +57,7 @@ export function addAccountPage(
       { schema: { summary, querystring: Query, ...described } },
       async (request, reply) =>
         visitPage(fastify, page, { request, reply }, (visit) => {
-          const done = sayable.find((name) => name === request.query.done)
+          const done = messageNames.find((name) => name === request.query.done)
           return page.show(visit, { done }, { ...request.query })
         }),
     )

@@ -26,7 +26,7 @@ export interface AuditSettings {
 }
 
 /** In characters. Users choose their name, which is part of each of their entries. */
-const longestName = 255
+const maxNameLength = 255
 
 /** An admin token has no user; the role is the name of the actor. */
 export function adminActor(role: string): Actor {
@@ -60,8 +60,8 @@ export function createAuditEntry(
 
 /** A cut may leave half of a surrogate pair, which Postgres cannot store. */
 function shortened(name: string): string {
-  if (name.length <= longestName) return name
-  return `${name.slice(0, longestName - 1).toWellFormed()}…`
+  if (name.length <= maxNameLength) return name
+  return `${name.slice(0, maxNameLength - 1).toWellFormed()}…`
 }
 
 /** Logs, counts and stores the action. */

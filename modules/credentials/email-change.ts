@@ -49,15 +49,15 @@ export async function checkEmailChange(
   now: Date,
 ): Promise<EmailChangeRequest> {
   const { emails, otp } = deps
-  const appliesAtOnce = isAtOnce(deps, user)
-  if (!appliesAtOnce) {
+  const needsNoConfirmation = isUnconfirmedChangeAllowed(deps, user)
+  if (!needsNoConfirmation) {
     checkRecipient(emails.policy, email)
     for (const [purpose, address] of listIntervals(user, email, network)) {
       await checkInterval(otp, db, 'email', purpose, address, now)
     }
   }
   const taken = await isTaken(db, email, user.aud ?? '', user.id)
-  const wanted = { isTaken: taken, takenError: emailExists(), appliesAtOnce }
+  const wanted = { isTaken: taken, takenError: emailExists(), needsNoConfirmation }
   return { email, reachesNew: await throttleNewIdentifier(deps, db, user, wanted, now) }
 }
 
@@ -82,7 +82,7 @@ export async function startEmailChange(
   now: Date,
 ): Promise<void> {
   if (session) await setAsksEmailChange(trx, user.id, session.session_id)
-  if (isAtOnce(deps, user)) {
+  if (isUnconfirmedChangeAllowed(deps, user)) {
     await putEmail(deps, trx, user, { email, isAgreedByCurrent: false, isAssumed: true }, now)
     return
   }
@@ -137,7 +137,10 @@ export async function agreeToEmail(
 }
 
 /** With autoconfirm: an anonymous user has no current address, and without a mail server no email can be sent. */
-function isAtOnce({ config, mailer }: Deps<'config' | 'mailer'>, user: UserRecord): boolean {
+function isUnconfirmedChangeAllowed(
+  { config, mailer }: Deps<'config' | 'mailer'>,
+  user: UserRecord,
+): boolean {
   return config.AUTH_MAILER_AUTOCONFIRM && (user.is_anonymous || !mailer.configured)
 }
 

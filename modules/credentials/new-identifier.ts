@@ -15,7 +15,7 @@ export interface NewIdentifier {
   /** Thrown to users who may learn that it is taken. */
   takenError: ApiError
   /** No message is sent to it: the response shows at once whether it is taken. */
-  appliesAtOnce: boolean
+  needsNoConfirmation: boolean
 }
 
 /**
@@ -28,12 +28,12 @@ export async function throttleNewIdentifier(
   { otp }: Deps<'otp'>,
   db: Db,
   user: UserRecord,
-  { isTaken, takenError, appliesAtOnce }: NewIdentifier,
+  { isTaken, takenError, needsNoConfirmation }: NewIdentifier,
   now: Date,
 ): Promise<boolean> {
   const guess = { kind: 'password', account: `addresses wanted by ${user.id}` } as const
   const attempt = await throttleAttempt(otp, db, guess, now)
-  if (isTaken && (appliesAtOnce || !user.is_anonymous)) throw takenError
+  if (isTaken && (needsNoConfirmation || !user.is_anonymous)) throw takenError
   await attempt.succeeded(db)
   return !isTaken
 }

@@ -37,14 +37,14 @@ export async function sendPhoneChangeOtp(
   now: Date,
 ): Promise<PhoneChangeRequest | undefined> {
   const { config, otp } = deps
-  const appliesAtOnce = config.AUTH_SMS_AUTOCONFIRM
+  const needsNoConfirmation = config.AUTH_SMS_AUTOCONFIRM
   const askedBy = user.phone || user.id
   const purpose = { purpose: 'phone_change', countsAs: 'phone_change' } as const
   const request: SmsRequest = { ...purpose, ...to, owner: user, askedBy }
   const isTaken = await hasOwner(db, user, to.phone)
-  const wanted = { isTaken, takenError: phoneExists(), appliesAtOnce }
+  const wanted = { isTaken, takenError: phoneExists(), needsNoConfirmation }
   const reachesNew = await throttleNewIdentifier(deps, db, user, wanted, now)
-  if (appliesAtOnce) return undefined
+  if (needsNoConfirmation) return undefined
   await db.transaction().execute((trx) => reserveSms(otp, trx, request, now))
   const messageId = crypto.randomUUID()
   if (reachesNew) return { code: await deliverSms(otp, db, request, messageId, now), reachesNew }

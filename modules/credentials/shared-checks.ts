@@ -26,11 +26,11 @@ export function createSharedChecks() {
     const id = createHmac('sha256', key)
       .update(JSON.stringify([provider, address, aud, password]))
       .digest('base64url')
-    const ahead = running.get(id)
+    const runningCheck = running.get(id)
     // Its rejection may not apply here, since this client's device may be a known one.
-    const owner = await ahead?.catch(() => undefined)
+    const owner = await runningCheck?.catch(() => undefined)
     if (owner) return reload(db, owner)
-    if (ahead) return check()
+    if (runningCheck) return check()
     const own = check()
     running.set(id, own)
     try {

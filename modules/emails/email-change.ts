@@ -21,9 +21,9 @@ export interface EmailChange {
   reachesNew: boolean
 }
 
-type QuestionDeps = Deps<'config' | 'mailer' | 'otp'>
+type EmailChangeDeps = Deps<'config' | 'mailer' | 'otp'>
 
-type Question = MailRequest<'email_change'> & { proof: SecondConfirmation }
+type ConfirmationRequest = MailRequest<'email_change'> & { proof: SecondConfirmation }
 
 interface Asked {
   kind: Extract<LinkKind, `email_change_${string}`>
@@ -36,7 +36,7 @@ interface Asked {
  * by half or not. Returns the changed columns. Throws over_email_send_rate_limit.
  */
 export async function sendEmailChangeEmails(
-  deps: QuestionDeps & Deps<'flows'>,
+  deps: EmailChangeDeps & Deps<'flows'>,
   trx: Trx,
   user: UserRecord,
   { newEmail, asksCurrent, reachesNew }: EmailChange,
@@ -67,13 +67,13 @@ export async function sendEmailChangeEmails(
 
 /** Returns the email, which is queued unless it waits for the second one. */
 async function askNew(
-  deps: QuestionDeps,
+  deps: EmailChangeDeps,
   trx: Trx,
   user: UserRecord,
   { newEmail, reachesNew, waits }: { newEmail: string; reachesNew: boolean; waits: boolean },
   context: LinkContext,
   now: Date,
-): Promise<Question> {
+): Promise<ConfirmationRequest> {
   const { mailer, otp } = deps
   const asked = { kind: 'email_change_new', to: newEmail, newEmail } as const
   const mail = await withSavepoint(trx, reachesNew, async () => {
@@ -88,10 +88,14 @@ async function askNew(
 
 /** Queues the second email, or the first one with the second token. */
 async function askCurrent(
-  deps: QuestionDeps,
+  deps: EmailChangeDeps,
   trx: Trx,
   user: UserRecord,
-  { current, newEmail, first }: { current: string; newEmail: string; first: Question | undefined },
+  {
+    current,
+    newEmail,
+    first,
+  }: { current: string; newEmail: string; first: ConfirmationRequest | undefined },
   context: LinkContext,
   now: Date,
 ): Promise<void> {
@@ -115,7 +119,7 @@ async function question(
   { kind, to, newEmail }: Asked,
   context: LinkContext,
   now: Date,
-): Promise<Question> {
+): Promise<ConfirmationRequest> {
   const link = await createEmailLink(otp, trx, kind, { id: user.id, address: to }, context, now)
   const variables = {
     ...userVariables(config, user),

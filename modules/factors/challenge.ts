@@ -32,8 +32,8 @@ export async function findOwn(
   id: string,
 ): Promise<ChallengeableFactor> {
   const factor = await findFactor(db, user.id, id)
-  const isElsewhere = factor?.enrolled_in && factor.enrolled_in !== session.session_id
-  if (!factor || (factor.status === 'unverified' && isElsewhere)) throw mfaFactorNotFound()
+  const isOfOtherSession = factor?.enrolled_in && factor.enrolled_in !== session.session_id
+  if (!factor || (factor.status === 'unverified' && isOfOtherSession)) throw mfaFactorNotFound()
   const { factor_type } = factor
   if (factor_type === 'recovery_code') {
     throw validationFailed('Verify recovery codes with POST /factors/recovery-codes/verify')

@@ -39,12 +39,12 @@ function otpauthUri(secret: string, issuer: string, account: string): string {
 }
 
 /** Bytes of a QR code with the highest error correction. */
-const mostBytesWithCorrection = 1273
+const maxBytesWithCorrection = 1273
 const moduleSize = 3
 
 /** Clients put it into a data URI unescaped, so that it must not contain `#`. */
 function qrCode(uri: string): string {
-  const ecc = Buffer.byteLength(uri) <= mostBytesWithCorrection ? 'H' : 'L'
+  const ecc = Buffer.byteLength(uri) <= maxBytesWithCorrection ? 'H' : 'L'
   const svg = renderSVG(uri, { ecc, border: 4, pixelSize: moduleSize })
   const width = /viewBox="0 0 (\d+) \d+"/.exec(svg)?.[1]
   // Without a size, browsers scale it to the page.

@@ -104,11 +104,11 @@ function readFlow(deps: Deps<'config' | 'encryption'>, row: OauthFlowRow): Autho
   const { config } = deps
   const { code_challenge, code_challenge_method } = row
   const { inviteToken, browserHash, ...sealed } = decryptFlowSecrets(deps, row.id, row.secrets)
-  const elsewhere = {
+  const gotrueSecrets = {
     startedByGotrue: true,
     ...(row.code_verifier && { codeVerifier: row.code_verifier }),
   }
-  const secrets = row.is_ours ? sealed : elsewhere
+  const secrets = row.is_ours ? sealed : gotrueSecrets
   return {
     id: row.id,
     provider: row.provider_type,

@@ -32,7 +32,7 @@ export interface CustomRoleInput {
 
 const namePattern = /^[a-z][a-z0-9_-]{0,62}$/
 const permissionPattern = /^[a-z][a-z0-9_.-]{0,62}:[a-z][a-z0-9_.-]{0,62}$/
-const mostPermissions = 200
+const maxPermissions = 200
 
 /**
  * An organization has no role with the name of one of the server. `granted` is what the actor may grant. Throws
@@ -113,8 +113,8 @@ function checkPermissions(permissions: readonly string[], granted: readonly stri
       422,
     )
   }
-  if (new Set(permissions).size > mostPermissions) {
-    throw validationFailed(`A role has at most ${mostPermissions} permissions`, 422)
+  if (new Set(permissions).size > maxPermissions) {
+    throw validationFailed(`A role has at most ${maxPermissions} permissions`, 422)
   }
   if (!includesAll(granted, permissions)) throw organizationRoleTooHigh()
 }

@@ -20,7 +20,7 @@ type DomainDeps = MemberDeps & Deps<'db' | 'emails' | 'otp'>
 const mailboxes = ['admin', 'administrator', 'hostmaster', 'postmaster', 'webmaster']
 const codeDigits = 8
 const codeLifetimeMs = 3_600_000
-const mostAttempts = 5
+const maxAttempts = 5
 
 export const domainAddresses = (domain: string): string[] =>
   mailboxes.map((mailbox) => `${mailbox}@${domain}`)
@@ -37,7 +37,7 @@ export async function checkCode(
   now: Date,
 ): Promise<void> {
   await findDomainOrThrow(deps.db, organizationId, id)
-  const attempt = { organizationId, id, most: mostAttempts }
+  const attempt = { organizationId, id, most: maxAttempts }
   const counted = await countCodeAttempt(deps.db, attempt, now)
   const isRight =
     counted?.code_hash && isEqualInConstantTime(counted.code_hash, hashCode(deps, id, code))

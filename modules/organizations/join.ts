@@ -4,7 +4,7 @@ import { findJoinableByDomain } from '../../db/organizations/domains.ts'
 import { findOrganization, type OrganizationRow } from '../../db/organizations/organizations.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { JoinQuestion } from '../../plugins/outgoing/hooks/organizations.ts'
+import type { JoinHookInput } from '../../plugins/outgoing/hooks/organizations.ts'
 import { ApiError, organizationJoinDisabled, organizationNotFound } from '../../schemas/errors.ts'
 import { findConfirmedAddress } from './confirmed-address.ts'
 import { addMember, type MemberDeps } from './members.ts'
@@ -13,7 +13,7 @@ import type { ChangedBy } from './record.ts'
 /** Calls the operator's hook, never inside a transaction. Throws HookError when it rejects. */
 export async function permitJoin(
   { hooks }: Deps<'hooks'>,
-  question: JoinQuestion,
+  question: JoinHookInput,
   ip: string,
 ): Promise<void> {
   await hooks.beforeOrganizationJoin?.(question, ip)
@@ -63,10 +63,10 @@ export async function findLiveOrganization(db: Db, id: string): Promise<Organiza
 
 export function joinHookPayload(
   { id, slug, name }: Pick<OrganizationRow, 'id' | 'slug' | 'name'>,
-  user: JoinQuestion['user'],
+  user: JoinHookInput['user'],
   role: string,
   joinedBy: string,
-): JoinQuestion {
+): JoinHookInput {
   const about = { id: user.id, email: user.email }
   return { organization: { id, slug, name }, user: about, role, joined_by: joinedBy }
 }

@@ -104,8 +104,8 @@ export function accessTokenFor(
   seconds = 60,
 ): Promise<string> {
   const claims = jwt.buildClaims(session, session, now)
-  const soon = Math.floor(now.getTime() / 1000) + seconds
-  return jwt.sign({ ...claims, exp: Math.min(claims.exp, soon) })
+  const maxExp = Math.floor(now.getTime() / 1000) + seconds
+  return jwt.sign({ ...claims, exp: Math.min(claims.exp, maxExp) })
 }
 
 function expiry({ config }: Deps<'config'>, createdAt: Date, now: Date): Date {

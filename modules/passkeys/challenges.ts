@@ -27,7 +27,7 @@ import { checkCanAddPasskey, checkRoom } from './register.ts'
 import type { Ceremonies } from './webauthn/ceremonies.ts'
 
 /** The options for the client, and the challenge id. */
-export interface PasskeyQuestion {
+export interface PasskeyChallengeInput {
   challenge_id: string
   /** For `navigator.credentials`. */
   options: Record<string, unknown>
@@ -53,7 +53,7 @@ export async function createPasskeyRegistration(
   db: Db,
   auth: Member,
   now: Date,
-): Promise<PasskeyQuestion> {
+): Promise<PasskeyChallengeInput> {
   checkCanAddPasskey(deps, auth, now)
   await requireFreshProof(deps.credentials, db, auth, { change: 'passkey' }, now)
   const { user, session } = auth
@@ -83,7 +83,7 @@ export async function createPasskeyAuthentication(
   deps: Deps<'config'> & PasskeyCeremonyDeps,
   db: Db,
   now: Date,
-): Promise<PasskeyQuestion> {
+): Promise<PasskeyChallengeInput> {
   const options = await deps.ceremonies.passkeyRequest()
   return ask(deps, db, { options, stored: { user_id: null } }, now)
 }
@@ -99,7 +99,7 @@ async function ask(
   db: Db,
   { options, stored, requester }: Asked,
   now: Date,
-): Promise<PasskeyQuestion> {
+): Promise<PasskeyChallengeInput> {
   const id = crypto.randomUUID()
   const seconds = config.AUTH_WEBAUTHN_CHALLENGE_EXPIRY_DURATION
   const expiresAt = new Date(now.getTime() + seconds * 1000)

@@ -7,14 +7,14 @@ import { findAttribute, type ResourceDefinition } from '../../schemas/scim/resou
 import { type Location, locate, toValueType } from './locate.ts'
 import { readOperand } from './operand.ts'
 
-const longestFilter = 2000
+const maxFilterLength = 2000
 /** Each is part of the statement. */
-const mostTerms = 50
+const maxTerms = 50
 
 /** Throws invalidFilter. */
 export function parseFilter(text: string): Filter {
-  if (text.length > longestFilter) {
-    throw invalidFilter(`it is longer than ${longestFilter} characters`)
+  if (text.length > maxFilterLength) {
+    throw invalidFilter(`it is longer than ${maxFilterLength} characters`)
   }
   let filter: Filter
   try {
@@ -22,7 +22,7 @@ export function parseFilter(text: string): Filter {
   } catch {
     throw invalidFilter('it cannot be parsed')
   }
-  if (countTerms(filter) > mostTerms) throw invalidFilter(`it has more than ${mostTerms} terms`)
+  if (countTerms(filter) > maxTerms) throw invalidFilter(`it has more than ${maxTerms} terms`)
   return filter
 }
 

@@ -68,11 +68,12 @@ export async function createSession(
     clientInfo: proof.clientInfo,
     deviceHash,
   }
-  const isWatched = isUserDevice(proof) && deps.config.AUTH_MAILER_NOTIFICATIONS_NEW_SIGN_IN_ENABLED
-  const newDevice = isWatched
+  const isDeviceNotified =
+    isUserDevice(proof) && deps.config.AUTH_MAILER_NOTIFICATIONS_NEW_SIGN_IN_ENABLED
+  const newDevice = isDeviceNotified
     ? await storeSessionAndQueueAlert(deps, db, signIn, store, now)
     : undefined
-  if (!isWatched) await store(db)
+  if (!isDeviceNotified) await store(db)
   deps.telemetry.metrics.count('postern.sign_ins', { method: proof.method, outcome: 'accepted' })
   return { ...opened, newDevice }
 }

@@ -20,7 +20,7 @@ export interface NewDeviceSignIn {
  * An attacker with the password must not flood the mailbox with invented user agents; the owner has been notified by
  * then.
  */
-const mostADay = 20
+const maxAlertsADay = 20
 
 type AlertDeps = Deps<'config' | 'emails' | 'encryption'>
 
@@ -69,10 +69,10 @@ async function isNewDevice(
   now: Date,
 ): Promise<boolean> {
   const device = getDeviceName(clientInfo.userAgent)
-  const noted = await recordSignInDevice(trx, { userId: user.id, device, deviceHash, now })
-  if (!noted?.isNew || !noted.hasSignedIn || noted.isKnown) return false
-  if (noted.usedToday >= mostADay) return false
-  return !noted.userAgents.map(getDeviceName).includes(device)
+  const recorded = await recordSignInDevice(trx, { userId: user.id, device, deviceHash, now })
+  if (!recorded?.isNew || !recorded.hasSignedIn || recorded.isKnown) return false
+  if (recorded.usedToday >= maxAlertsADay) return false
+  return !recorded.userAgents.map(getDeviceName).includes(device)
 }
 
 async function tell(

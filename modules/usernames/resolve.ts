@@ -5,7 +5,7 @@ import { invalidCredentials } from '../../schemas/errors.ts'
 import { enforceUsername } from './precis.ts'
 
 /** Longer than any name that can be chosen. */
-const longestInput = 512
+const maxInputLength = 512
 
 export interface SignInIdentifier {
   provider: 'email' | 'phone'
@@ -37,7 +37,7 @@ export async function resolveUsername(
  * was chosen.
  */
 export function canonicalUsername(input: string): string | undefined {
-  return input.length > longestInput ? undefined : enforceUsername(input)
+  return input.length > maxInputLength ? undefined : enforceUsername(input)
 }
 
 /** No email address has a space. */

@@ -29,7 +29,7 @@ type AnswerRoute = Omit<Parameters<typeof compileInOrder>[0], 'httpStatus' | 'sc
 }
 
 export function compileSerializer({ httpStatus = 'default', schema, ...route }: AnswerRoute) {
-  return compileInOrder({ ...route, schema: inItsOrder(schema), httpStatus })
+  return compileInOrder({ ...route, schema: reorderProperties(schema), httpStatus })
 }
 
 export const validatorCompiler = oncePerSchema((route: CheckedRoute) => {
@@ -56,10 +56,12 @@ export const serializerCompiler = oncePerSchema((route: AnswerRoute) => {
  * The serializer writes required properties first. Only the first property stays required, so that responses keep the
  * order of their schema; that is enough to distinguish the bodies of an `anyOf`.
  */
-function inItsOrder(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(inItsOrder)
+function reorderProperties(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(reorderProperties)
   if (typeof node !== 'object' || node === null) return node
-  const entries = Object.entries(node).map(([key, value]) => [key, inItsOrder(value)] as const)
+  const entries = Object.entries(node).map(
+    ([key, value]) => [key, reorderProperties(value)] as const,
+  )
   const copy: Record<string, unknown> = Object.fromEntries(entries)
   const { properties, required } = copy
   if (typeof properties !== 'object' || properties === null || !Array.isArray(required)) return copy

@@ -39,11 +39,11 @@ interface ReadinessDeps {
 /** A slower database counts as unavailable. */
 const answerMs = 2_000
 /** The endpoint is public, so the database is queried once a second at most. */
-const freshMs = 1_000
+const maxAgeMs = 1_000
 /**
  * The queue restarts by itself after an outage of the database; a short interruption does not make the server unready.
  */
-const longestQueuePauseMs = 60_000
+const maxQueuePauseMs = 60_000
 /** A load balancer that connects per request has no open connections at times and still sends requests here. */
 const quietMs = 1_000
 /** Called by machines every second or two, so they do not count as work. */
@@ -57,12 +57,12 @@ function createReadiness(deps: ReadinessDeps) {
 
   async function check(): Promise<Checks> {
     const deadline = AbortSignal.timeout(answerMs)
-    const late = new Promise<never>((_, reject) => {
+    const timeout = new Promise<never>((_, reject) => {
       deadline.addEventListener('abort', () => reject(deadline.reason))
     })
-    const queue = queueDownMs() < longestQueuePauseMs
+    const queue = queueDownMs() < maxQueuePauseMs
     try {
-      const { pending } = await Promise.race([migrationState(db, schema), late])
+      const { pending } = await Promise.race([migrationState(db, schema), timeout])
       return { database: true, migrations: pending.length === 0, queue }
     } catch {
       return { database: false, migrations: false, queue }
@@ -73,7 +73,7 @@ function createReadiness(deps: ReadinessDeps) {
     /** Never throws. */
     async check(): Promise<Readiness> {
       const now = performance.now()
-      if (!asked || now - asked.at > freshMs) {
+      if (!asked || now - asked.at > maxAgeMs) {
         asked = { at: now, checks: withoutDeadline(check) }
       }
       const checks = await asked.checks

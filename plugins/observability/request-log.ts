@@ -12,7 +12,7 @@ export default defineHooksPlugin({
   name: 'request-log',
   deps: ['apiErrors', 'bearerAuth', 'config', 'log', 'addHook'],
   install(deps) {
-    const { AUTH_LOG_HEALTH_CHECKS: tellsHealth } = deps.config
+    const { AUTH_LOG_HEALTH_CHECKS: logsHealthChecks } = deps.config
     const lines = unredacted(deps.log)
 
     // No Fastify hook runs for a client that disconnects early, although its request is processed.
@@ -27,8 +27,8 @@ export default defineHooksPlugin({
 
     deps.addHook('onResponse', (request, reply, done) => {
       const unavailability = deps.apiErrors.unavailability(request)
-      if (unavailability) tellUnavailable(deps, buildLine(request, reply), unavailability)
-      else if (tellsHealth || !isHealthy(request, reply)) {
+      if (unavailability) logUnavailable(deps, buildLine(request, reply), unavailability)
+      else if (logsHealthChecks || !isHealthy(request, reply)) {
         lines.info(buildLine(request, reply), 'request completed')
       }
       done()
@@ -53,7 +53,7 @@ function isHealthy({ routeOptions: { url = '' } }: FastifyRequest, reply: Fastif
 }
 
 /** One short line per request, without a stack, because there may be many. */
-function tellUnavailable(
+function logUnavailable(
   { log }: Deps<'log'>,
   line: ReturnType<typeof buildLine>,
   { errorCode: error_code, message, details: { cause } }: ApiError,

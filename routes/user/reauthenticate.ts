@@ -12,7 +12,7 @@ import { ErrorResponses } from '../../schemas/error.ts'
 import { emailNotConfirmed, phoneNotConfirmed, validationFailed } from '../../schemas/errors.ts'
 import { MessageId } from '../../schemas/values/empty.ts'
 
-interface At {
+interface SendContext {
   ip: string
   now: Date
 }
@@ -45,7 +45,7 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  async function sendMail(user: UserRecord, at: At): Promise<string> {
+  async function sendMail(user: UserRecord, at: SendContext): Promise<string> {
     if (!user.email_confirmed_at) throw emailNotConfirmed('Please verify your email first.', 422)
     return db.transaction().execute(async (trx) => {
       await lockActiveUser(trx, user.id, at.now)
@@ -53,7 +53,11 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
     })
   }
 
-  async function sendReauthenticationSms(user: UserRecord, phone: string, at: At): Promise<string> {
+  async function sendReauthenticationSms(
+    user: UserRecord,
+    phone: string,
+    at: SendContext,
+  ): Promise<string> {
     if (!user.phone_confirmed_at) throw phoneNotConfirmed('Please verify your phone first.', 422)
     const to = { phone, channel: 'sms', owner: user } as const
     const sent = await sendSms(

@@ -36,6 +36,6 @@ function fromAggregate(text: string): string | undefined {
 }
 
 function fromAnyZone(text: string): string {
-  const beyondMilliseconds = /\.\d{3}(\d+)/.exec(text)?.[1] ?? ''
-  return `${new Date(text).toISOString().slice(0, -1)}${beyondMilliseconds}Z`
+  const fractionDigits = /\.\d{3}(\d+)/.exec(text)?.[1] ?? ''
+  return `${new Date(text).toISOString().slice(0, -1)}${fractionDigits}Z`
 }

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 
 import type { Target } from '../../bench/core/target.ts'
 import { createUsers } from '../../bench/enumeration/crowd.ts'
-import { questions } from '../../bench/enumeration/questions.ts'
+import { enumerationCases } from '../../bench/enumeration/questions.ts'
 import { compareSamples, type EnumerationUsers, enumerate } from '../../bench/enumeration.ts'
 import { plainForm } from '../../bench/plain-form.ts'
 import { fakeServer } from './fake-server.ts'
@@ -31,7 +31,7 @@ suite('enumeration check', () => {
       findQuestion('sign-in'),
       await createSomeUsers(target),
     )
-    assert.deepEqual([finding?.kind, finding?.alike, others], ['everyone', false, []])
+    assert.deepEqual([finding?.kind, finding?.isIndistinguishable, others], ['everyone', false, []])
     assert.match(finding?.differences[0] ?? '', /^known: 200 .*"sent":true/)
   })
 
@@ -43,17 +43,20 @@ suite('enumeration check', () => {
       statuses: new Set([200]),
     })
     const leaking = compareSamples('sign-in', 'imported', took(13), took(10))
-    assert.equal(leaking.alike, false)
+    assert.equal(leaking.isIndistinguishable, false)
     assert.equal(leaking.comparison.dominance, 1)
     assert.equal(leaking.knownMs - leaking.unknownMs, 3)
-    assert.equal(compareSamples('sign-in', 'imported', took(10), took(10)).alike, true)
+    assert.equal(
+      compareSamples('sign-in', 'imported', took(10), took(10)).isIndistinguishable,
+      true,
+    )
   })
 
   test('detects an additional field for known emails, and none for equal numbers', async (t) => {
     const { target } = await fakeServer(t, { leak: { sent: true } })
     const findings = await enumerate(target, findQuestion('otp'), await createSomeUsers(target))
     const [confirmed, banned, phoneOnly] = findings
-    assert.deepEqual([confirmed?.alike, banned?.alike], [false, false])
+    assert.deepEqual([confirmed?.isIndistinguishable, banned?.isIndistinguishable], [false, false])
     assert.match(confirmed?.differences[0] ?? '', /^known: 200 .*"sent":true/)
     assert.deepEqual(phoneOnly?.differences, [])
   })
@@ -77,7 +80,7 @@ suite('enumeration check', () => {
 
   test('asks each endpoint about each applicable account state', () => {
     assert.deepEqual(
-      questions.map(({ name, kinds }) => [name, kinds.length]),
+      enumerationCases.map(({ name, kinds }) => [name, kinds.length]),
       [
         ['sign-up', 5],
         ['resend', 5],
@@ -125,7 +128,7 @@ suite('enumeration check', () => {
 })
 
 function findQuestion(name: string) {
-  const question = questions.find((each) => each.name === name)
+  const question = enumerationCases.find((each) => each.name === name)
   assert.ok(question)
   return question
 }

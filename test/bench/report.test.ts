@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { catalogue } from '../../bench/catalogue.ts'
 import type { Figures } from '../../bench/measure.ts'
 import { readOptions } from '../../bench/options.ts'
-import { remarks, tableRows } from '../../bench/report.ts'
+import { listNotes, tableRows } from '../../bench/report.ts'
 
 const figures: Figures = {
   side: 'first',
@@ -62,8 +62,8 @@ suite('benchmark report', () => {
 
   test('reports failures and a saturated generator', () => {
     const busy = { ...figures, generatorCpu: 0.3, errors: { ECONNRESET: 2 } }
-    assert.deepEqual(remarks('get-user', [figures]), [])
-    assert.deepEqual(remarks('get-user', [busy]), [
+    assert.deepEqual(listNotes('get-user', [figures]), [])
+    assert.deepEqual(listNotes('get-user', [busy]), [
       'get-user, first: 2 x ECONNRESET',
       'get-user, first: the generator used 0.90 of a core, so the server may be faster',
     ])

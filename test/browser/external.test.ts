@@ -8,14 +8,14 @@ import { providerEnv } from '../support/external.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { patienceMs } from '../support/processes/until.ts'
 import { client } from '../support/providers/fake-provider.ts'
-import { type Disguise, startOpenidProvider } from '../support/providers/openid-provider.ts'
+import { type ProviderVariant, startOpenidProvider } from '../support/providers/openid-provider.ts'
 import { build } from '../support/server.ts'
 import { executablePath, openBrowser } from './chromium.ts'
 import { startSite } from './site.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
-const disguises: Record<string, Disguise> = {
+const disguises: Record<string, ProviderVariant> = {
   google: {},
   keycloak: {
     paths: {
@@ -49,9 +49,9 @@ const disguises: Record<string, Disguise> = {
 }
 
 suite('a user in a browser', { skip }, () => {
-  for (const [name, disguise] of Object.entries(disguises)) {
+  for (const [name, variant] of Object.entries(disguises)) {
     test(`${name}: a session in the fragment, then a code`, async (t) => {
-      const { origin } = await startOpenidProvider(t, { claimsInIdToken: true, disguise })
+      const { origin } = await startOpenidProvider(t, { claimsInIdToken: true, variant })
       await walk(t, name, providerEnv(name, origin))
     })
   }

@@ -25,7 +25,7 @@ export function issuesIn(env: Environment): readonly ConfigIssue[] {
     read(env)
     return []
   } catch (error) {
-    if (error instanceof ConfigError) return error.mistakes
+    if (error instanceof ConfigError) return error.issues
     throw error
   }
 }

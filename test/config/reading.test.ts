@@ -18,7 +18,7 @@ suite('readConfig', () => {
       () => readConfig({}, { dev: false, warn }),
       (error) => {
         assert.ok(error instanceof ConfigError)
-        const names = error.mistakes.map(({ variable }) => variable)
+        const names = error.issues.map(({ variable }) => variable)
         assert.deepEqual(names.sort(), Object.keys(minimalEnvironment).sort())
         for (const name of names) {
           assert.match(error.message, new RegExp(`^  ${name} is not set`, 'm'))

@@ -10,7 +10,7 @@ import { passkeysOn, tryPasskey, userWithPasskey } from '../support/factors/pass
 import { sharedServers } from '../support/processes/shared-servers.ts'
 import { call, getUser, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
-import { isBeside } from '../support/statements.ts'
+import { isBackgroundStatement } from '../support/statements.ts'
 import { autoconfirm, newAddress, signIn, signUp, signUpUser } from '../support/users.ts'
 
 type User = Awaited<ReturnType<typeof signUpUser>>
@@ -100,6 +100,8 @@ function watchCompiler(t: TestContext) {
     const { statusCode, body } = await send()
     assert.equal(statusCode, 200, body)
     const texts = compile.calls.map(({ result }) => result?.sql ?? '')
-    return texts.filter((text) => !isBeside(text) && !/^(release )?savepoint/.test(text))
+    return texts.filter(
+      (text) => !isBackgroundStatement(text) && !/^(release )?savepoint/.test(text),
+    )
   }
 }

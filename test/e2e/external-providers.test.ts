@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { providerEnv } from '../support/external.ts'
-import { goThere } from '../support/providers/browser.ts'
+import { followAuthorization } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { type FakeProvider, startFakeProvider } from '../support/providers/fake-provider.ts'
 import { type App, build } from '../support/server.ts'
@@ -48,7 +48,9 @@ suite('all providers', () => {
 async function signIn(app: App, provider: string): Promise<URLSearchParams> {
   const sent = await app.inject(`/authorize?provider=${provider}`)
   assert.equal(sent.statusCode, 302, sent.body)
-  const fields = new URLSearchParams(await goThere(String(sent.headers.location))).toString()
+  const fields = new URLSearchParams(
+    await followAuthorization(String(sent.headers.location)),
+  ).toString()
   const isForm = provider === 'apple'
   const back = isForm
     ? await app.inject({

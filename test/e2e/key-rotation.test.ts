@@ -10,7 +10,7 @@ import { lastFirst } from '../support/processes/ending.ts'
 import { patienceMs } from '../support/processes/until.ts'
 import { refresh } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
-import { createVerifier, startLoad, whoAmI } from '../support/token-load.ts'
+import { createVerifier, fetchCurrentUser, startLoad } from '../support/token-load.ts'
 import { autoconfirm, password, signedIn, signUpUser } from '../support/users.ts'
 
 const tokenSeconds = 3600
@@ -53,10 +53,10 @@ suite('key rotation', () => {
     }
     const { exp = 0 } = decodeJwt(old)
     await clock.goTo(exp - 1)
-    for (const url of urls) assert.equal((await whoAmI(url, old)).status, 200)
+    for (const url of urls) assert.equal((await fetchCurrentUser(url, old)).status, 200)
     for (const verify of verifiers) await verify(old, new Date())
     await clock.goTo(exp + 10)
-    for (const url of urls) assert.deepEqual(await whoAmI(url, old), rejected)
+    for (const url of urls) assert.deepEqual(await fetchCurrentUser(url, old), rejected)
     await clock.goTo(exp + 1200)
     const published = await fetch(`${urls[1]}/.well-known/jwks.json`)
     assert.equal(published.headers.get('cache-control'), `public, max-age=${cacheSeconds}`)
@@ -73,18 +73,18 @@ suite('key rotation', () => {
     const [one, two] = apps
     const user = await signUpUser(two)
     const token = user.access_token
-    for (const url of urls) assert.equal((await whoAmI(url, token)).status, 200)
+    for (const url of urls) assert.equal((await fetchCurrentUser(url, token)).status, 200)
     for (const verify of verifiers) await verify(token, new Date())
 
     const kid = getKid(token)
     await adminCall<Keys>(one, 'POST', '/admin/keys', { action: 'revoke', kid })
 
-    assert.deepEqual(await whoAmI(urls[0], token), rejected)
-    await within(async () => (await whoAmI(urls[1], token)).status === 403)
+    assert.deepEqual(await fetchCurrentUser(urls[0], token), rejected)
+    await within(async () => (await fetchCurrentUser(urls[1], token)).status === 403)
     const refreshed = await refresh(two, user.refresh_token)
     const fresh = refreshed.json().access_token
     assert.notEqual(getKid(fresh), kid)
-    for (const url of urls) assert.equal((await whoAmI(url, fresh)).status, 200)
+    for (const url of urls) assert.equal((await fetchCurrentUser(url, fresh)).status, 200)
     await clock.goTo(clock.now() + cacheSeconds + 1)
     for (const verify of verifiers) {
       await assert.rejects(verify(token, new Date()), { code: 'ERR_JWKS_NO_MATCHING_KEY' })

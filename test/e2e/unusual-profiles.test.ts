@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 
 import { externalServer, providerEnv } from '../support/external.ts'
-import { goThere } from '../support/providers/browser.ts'
+import { followAuthorization } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { startFakeProvider } from '../support/providers/fake-provider.ts'
 
@@ -95,7 +95,7 @@ async function start(t: TestContext, more: Record<string, string> = {}) {
   async function signIn(body: string): Promise<URLSearchParams> {
     fake.instead.set('/protocol/openid-connect/userinfo', { body })
     const sent = await app.inject('/authorize?provider=keycloak')
-    const fields = new URLSearchParams(await goThere(String(sent.headers.location)))
+    const fields = new URLSearchParams(await followAuthorization(String(sent.headers.location)))
     const back = await app.inject(`/callback?${fields}`)
     assert.equal(back.statusCode, 302, back.body)
     return new URLSearchParams(new URL(String(back.headers.location)).hash.slice(1))

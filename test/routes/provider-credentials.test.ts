@@ -7,7 +7,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { type ProviderName, providerNames } from '../../providers/registry.ts'
 import type { Ending } from '../support/processes/ending.ts'
-import { goThere } from '../support/providers/browser.ts'
+import { followAuthorization } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { type Registration, startFakeProvider } from '../support/providers/fake-provider.ts'
 import { startFakeTwitter } from '../support/providers/fake-twitter.ts'
@@ -60,7 +60,7 @@ async function setUp(t: TestContext, name: ProviderName) {
   async function signIn(): Promise<URLSearchParams> {
     const sent = await app.inject(`/authorize?provider=${name}`)
     assert.equal(sent.statusCode, 302, sent.body)
-    const fields = await goThere(String(sent.headers.location), redirectUri)
+    const fields = await followAuthorization(String(sent.headers.location), redirectUri)
     const payload = new URLSearchParams(fields).toString()
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const back =

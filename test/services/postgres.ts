@@ -49,10 +49,10 @@ export async function startPostgresPair(t: Ending) {
     async replicateSynchronously(): Promise<void> {
       await primary.sql("alter system set synchronous_standby_names = '*'")
       await primary.sql('select pg_reload_conf()')
-      await until(async () => (await synchronous(primary.url)).isSo)
+      await until(async () => (await synchronous(primary.url)).isSynchronous)
       // What was acknowledged until now did not wait for it.
       const { position } = await synchronous(primary.url)
-      await until(async () => (await synchronous(primary.url, position)).isSo)
+      await until(async () => (await synchronous(primary.url, position)).isSynchronous)
     },
     primary,
     standby,
@@ -134,7 +134,7 @@ async function synchronous(url: string, position = '0/0') {
        select from pg_stat_replication where sync_state = 'sync' and flush_lsn >= '${position}'::pg_lsn
      ) as is_so`,
   )
-  return { isSo: row?.is_so === true, position: String(row?.position) }
+  return { isSynchronous: row?.is_so === true, position: String(row?.position) }
 }
 
 async function processId(data: string): Promise<string> {

@@ -4,12 +4,13 @@ import type pg from 'pg'
 import type { App } from './server.ts'
 
 /** Background statements: following signing keys, sampling hashes, sending emails. */
-const beside = [
+const backgroundPatterns = [
   /postern_signing_keys|postern_api_tokens|tablesample|pg_relation_size/,
   /^(select|update|with "(dead|message)" as \(update)\b.*postern_mail_messages/s,
 ]
 
-export const isBeside = (text: string): boolean => beside.some((pattern) => pattern.test(text))
+export const isBackgroundStatement = (text: string): boolean =>
+  backgroundPatterns.some((pattern) => pattern.test(text))
 
 /** For servers whose statements a test pauses or delays: pipelined statements bypass the result of `client.query`. */
 export const unnamedStatements = { AUTH_DB_PREPARED_STATEMENTS: 'false' }
@@ -36,7 +37,7 @@ export async function watchTrips<T>(
   act: () => Promise<T>,
 ): Promise<{ result: T; trips: string[][] }> {
   const { result, trips } = await watched(app.pool, act)
-  return { result, trips: trips.filter((texts) => !texts.every(isBeside)) }
+  return { result, trips: trips.filter((texts) => !texts.every(isBackgroundStatement)) }
 }
 
 /** All statements sent on the pool while `act` runs, by round trips. */

@@ -61,7 +61,7 @@ export function startLoad({ urls, users, verifiers }: LoadOptions) {
 
   async function show({ access_token }: Session): Promise<void> {
     for (const url of urls) {
-      const { status } = await whoAmI(url, access_token)
+      const { status } = await fetchCurrentUser(url, access_token)
       if (status !== 200) throw new Error(`GET /user at ${url}: ${status}`)
       done.looks += 1
     }
@@ -87,7 +87,7 @@ export function startLoad({ urls, users, verifiers }: LoadOptions) {
 }
 
 /** GET /user; the status and error code of the response. */
-export async function whoAmI(url: string, token: string) {
+export async function fetchCurrentUser(url: string, token: string) {
   const response = await fetch(`${url}/user`, { headers: { authorization: `Bearer ${token}` } })
   const { error_code } = (await response.json()) as { error_code?: string }
   return { status: response.status, error_code }

@@ -8,7 +8,7 @@ import { Figures } from './figures.tsx'
 import { SignInTable } from './sign-in-table.tsx'
 import { rangeChoices, type ShownStatistics } from './statistics.ts'
 import { Trends } from './trends.tsx'
-import { Workings } from './workings.tsx'
+import { SystemStatus } from './workings.tsx'
 
 export function OverviewPage() {
   const range = rangeChoices.find(([name]) => name === query.value.get('range'))?.[0] ?? '24h'
@@ -29,7 +29,7 @@ export function OverviewPage() {
             <Figures {...statistics} />
             <Trends {...statistics} />
             <SignInTable {...statistics} />
-            <Workings {...statistics} />
+            <SystemStatus {...statistics} />
           </>
         )}
       </Loaded>

@@ -7,7 +7,7 @@ import { Badge, Time } from '../../parts/text.tsx'
 import type { ShownStatistics } from './statistics.ts'
 
 /** Limits, hooks and keys. */
-export function Workings(statistics: ShownStatistics) {
+export function SystemStatus(statistics: ShownStatistics) {
   return (
     <div class="three">
       <Limits {...statistics} />

@@ -42,7 +42,7 @@ export async function attemptRecovery(
   const lockedUntil = new Date(
     now.getTime() + deps.config.AUTH_MFA_RECOVERY_CODES_LOCKOUT_DURATION * 1000,
   )
-  const limit = { userId, most: mostAttempts(deps), lockedUntil }
+  const limit = { userId, most: maxAttempts(deps), lockedUntil }
   const reserved = await reserveRecoveryAttempt(db, limit, now)
   if (!reserved) throw await reasonAgainst(db, userId, now)
   const { setId, factorId, failures, codes } = reserved
@@ -55,7 +55,7 @@ export async function attemptRecovery(
   }
 }
 
-const mostAttempts = ({ config }: Deps<'config'>) =>
+const maxAttempts = ({ config }: Deps<'config'>) =>
   config.AUTH_MFA_RECOVERY_CODES_MAX_VERIFY_ATTEMPTS
 
 async function reasonAgainst(db: Db, userId: string, now: Date): Promise<Error> {
@@ -71,7 +71,7 @@ export async function releaseRecovery(
   db: Db,
   { setId }: RecoveryAttempt,
 ): Promise<void> {
-  await releaseRecoveryAttempt(db, setId, mostAttempts(deps))
+  await releaseRecoveryAttempt(db, setId, maxAttempts(deps))
 }
 
 /** Compares with all codes without an early exit. Codes without our digest need a slow hash each. */

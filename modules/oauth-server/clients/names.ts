@@ -7,7 +7,7 @@ import { invalidClientMetadata } from '../../../schemas/errors.ts'
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u
 
 /** Scripts with similar letters. */
-const alike = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic'].map(
+const confusableScripts = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic'].map(
   (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
 )
 
@@ -15,7 +15,7 @@ const alike = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic'].m
 export async function checkSelfChosenName(db: Db, name: string | undefined): Promise<void> {
   if (!name) return
   if (invisible.test(name)) throw invalid('client_name must not contain invisible characters')
-  if (alike.filter((script) => script.test(name)).length > 1) {
+  if (confusableScripts.filter((script) => script.test(name)).length > 1) {
     throw invalid('client_name must not mix scripts with similar letters')
   }
   const names = await listVerifiedNames(db)

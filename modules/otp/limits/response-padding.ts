@@ -16,9 +16,9 @@ export function createResponsePadding() {
      * Delivers a message and measures the duration. Rejections are not measured: a client could choose numbers that are
      * rejected at once.
      */
-    async measure(handOver: () => Promise<unknown>): Promise<void> {
+    async measure(deliver: () => Promise<unknown>): Promise<void> {
       const start = performance.now()
-      await handOver()
+      await deliver()
       lastMs = performance.now() - start
     },
 

@@ -150,15 +150,15 @@ async function admit(
 ): Promise<Attempt> {
   const key = device && isKnownDevice ? device.key : accountKey
   if (!isCounted) throw await blockedBy(db, key, now)
-  const giveBack = (handle: Db) => uncountAttempt(handle, key, blockedUntil)
-  const succeeded = isKnownDevice ? (handle: Db) => resetAttempts(handle, key) : giveBack
+  const release = (handle: Db) => uncountAttempt(handle, key, blockedUntil)
+  const succeeded = isKnownDevice ? (handle: Db) => resetAttempts(handle, key) : release
   return {
     dayFailures: dayFailures ?? 0,
     isLastOfDay: dayFailures === maxFailuresADay,
     succeeded,
     async check(handle, act, isRight) {
       const outcome = await act().catch(async (error) => {
-        await giveBack(handle)
+        await release(handle)
         throw error
       })
       if (isRight(outcome)) await succeeded(handle)

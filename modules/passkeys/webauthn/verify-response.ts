@@ -58,7 +58,7 @@ const authentications = TypeCompiler.Compile(
 )
 
 /** In bytes (WebAuthn Level 3 §7.1); the index allows no much longer ids. */
-const longestId = 1023
+const maxIdLength = 1023
 
 interface Creation {
   answer: unknown
@@ -88,7 +88,7 @@ export async function verifyAttestation(
   })
   if (info?.credential.id !== id) throw new CredentialRejectedError('its attestation is invalid')
   const idBytes = Buffer.from(id, 'base64url')
-  if (idBytes.length > longestId) throw new CredentialRejectedError('its id is too long')
+  if (idBytes.length > maxIdLength) throw new CredentialRejectedError('its id is too long')
   return {
     id: idBytes,
     publicKey: Buffer.from(info.credential.publicKey),

@@ -12,7 +12,7 @@ import { parseFilter } from '../filter.ts'
 import { splitName } from '../locate.ts'
 import { invalidValue } from '../values.ts'
 
-const mostOperations = 1000
+const maxOperations = 1000
 
 export interface PatchTarget {
   /** The key of the extension; undefined for the resource itself. */
@@ -38,8 +38,8 @@ export function readOperations(definition: ResourceDefinition, body: unknown): O
   if (!Array.isArray(given) || given.length === 0) {
     throw scimRejected(400, 'invalidSyntax', 'Operations must be a list of operations')
   }
-  if (given.length > mostOperations) {
-    throw scimRejected(413, undefined, `A request has at most ${mostOperations} operations`)
+  if (given.length > maxOperations) {
+    throw scimRejected(413, undefined, `A request has at most ${maxOperations} operations`)
   }
   return given.flatMap((operation: unknown) => readOperation(definition, operation))
 }

@@ -85,12 +85,12 @@ export async function rotateSecret(
     secret,
     until: until !== undefined && until < end ? until : end,
   }))
-  const secrets = encryptWebhookSecrets(deps, id, [{ secret }, ...earlier].slice(0, mostSecrets))
+  const secrets = encryptWebhookSecrets(deps, id, [{ secret }, ...earlier].slice(0, maxSecrets))
   return { webhook: await updateWebhook(trx, id, { secrets }, now), secret }
 }
 
 /** Each secret adds a signature to a header of every request. */
-const mostSecrets = 5
+const maxSecrets = 5
 
 async function requireEndpoint(trx: Trx, id: string): Promise<WebhookRow> {
   const webhook = await lockWebhook(trx, id)

@@ -18,7 +18,7 @@ export interface EventSendResult {
 }
 
 const keptCharacters = 1024
-const longestRetryAfterMs = 3600_000
+const maxRetryAfterMs = 3600_000
 
 export async function sendEvent(
   deps: Deps<'config' | 'httpClient'>,
@@ -64,7 +64,7 @@ function post(
 /** Seconds only: a date would depend on the endpoint's clock. */
 function retryAfter(header: string | null): number {
   const seconds = /^\d{1,6}$/.test(header ?? '') ? Number(header) : 0
-  return Math.min(seconds * 1000, longestRetryAfterMs)
+  return Math.min(seconds * 1000, maxRetryAfterMs)
 }
 
 /** The cause of a fetch error is more specific than its message. */

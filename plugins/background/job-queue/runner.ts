@@ -11,7 +11,7 @@ import { type JobRunnerOptions, runnerOptions } from './runner-options.ts'
 const firstRestartMs = 1_000
 const lastRestartMs = 30_000
 /** Time between stopping the queue and aborting its jobs. */
-const tellJobsMs = 5_000
+const abortAfterMs = 5_000
 /** How long stopping waits for the runner once no job is running: it may be waiting for a lost database. */
 const stopMs = 3_000
 
@@ -88,7 +88,7 @@ export class JobRunner {
 
   async #stop(): Promise<void> {
     this.#stopping.abort()
-    setTimeout(() => this.#ending.abort(), tellJobsMs).unref()
+    setTimeout(() => this.#ending.abort(), abortAfterMs).unref()
     // First without a limit: each job has its own.
     while (this.#active.size > 0) await Promise.allSettled(this.#active)
     await Promise.race([this.#supervised, pause(stopMs, undefined, { ref: false })])

@@ -33,12 +33,12 @@ export function endDeadConnections(pool: pg.Pool): void {
   async function look(): Promise<void> {
     if (pool.ended) return clearInterval(timer)
     const now = performance.now()
-    const long = [...uses].filter(([, { since, patienceMs }]) => now - since > patienceMs)
-    if (long.length === 0 || isLooking) return
+    const longUsed = [...uses].filter(([, { since, patienceMs }]) => now - since > patienceMs)
+    if (longUsed.length === 0 || isLooking) return
     isLooking = true
     try {
       const isKnown = await listBackends(pool.options)
-      for (const [client, use] of long) {
+      for (const [client, use] of longUsed) {
         if (isKnown(client)) use.patienceMs *= 2
         else if (uses.get(client) === use) client.connection.stream.destroy()
       }

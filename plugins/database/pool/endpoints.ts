@@ -28,12 +28,12 @@ function tlsSettings(url: URL, host: string): Record<string, string>[] {
   if (mode === 'allow') return [off, unverified]
   if (mode === 'prefer') return [unverified, off]
   if (mode === 'require' || mode === 'verify-ca') return [asLibpq]
-  if (mode !== undefined || isLocal(host) || isSetElsewhere(url)) return [{}]
+  if (mode !== undefined || isLocal(host) || isSetByEnvironment(url)) return [{}]
   return [unverified, off]
 }
 
 /** By PGSSLMODE, which pg reads. */
-function isSetElsewhere({ href }: URL): boolean {
+function isSetByEnvironment({ href }: URL): boolean {
   return Boolean(new pg.Client({ connectionString: href }).ssl)
 }
 

@@ -132,20 +132,20 @@ export function createPool(options: PoolOptions): pg.Pool {
 /** SQLSTATE read_only_sql_transaction. */
 const takesNoWrites = '25006'
 /** Younger connections are kept, so that a read-only database does not cause constant reconnects. */
-const leastAgeMs = 2_000
+const minAgeMs = 2_000
 
 /** Closes connections to a read-only server, such as a demoted primary, because new ones may reach the primary. */
 export function leaveReplicas(pool: pg.Pool): void {
-  const useless = new WeakSet<pg.PoolClient>()
+  const unusable = new WeakSet<pg.PoolClient>()
   pool.on('connect', (client) => {
     const openedAt = performance.now()
     client.connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
-      if (code === takesNoWrites && performance.now() - openedAt > leastAgeMs) useless.add(client)
+      if (code === takesNoWrites && performance.now() - openedAt > minAgeMs) unusable.add(client)
     })
   })
   // Runs before the pool takes the client back, which it does not do with one that is ending.
   pool.on('release', (_error, client) => {
-    if (useless.has(client)) void client.end()
+    if (unusable.has(client)) void client.end()
   })
 }
 

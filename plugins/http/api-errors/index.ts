@@ -46,7 +46,7 @@ export default definePlugin({
       if (method) {
         metrics.count('postern.sign_in_failures', { method, reason: error.errorCode })
       }
-      if (isForTheMoment(error)) unavailable.set(request, error)
+      if (isTemporary(error)) unavailable.set(request, error)
       else tell(request, error, method)
       return error
     }
@@ -63,7 +63,7 @@ export default definePlugin({
 })
 
 /** An unreachable database or overload: there may be thousands of these a second. */
-function isForTheMoment({ status, details: { cause, provider } }: ApiError): boolean {
+function isTemporary({ status, details: { cause, provider } }: ApiError): boolean {
   return status === 503 && provider === undefined && getForeignMessage(cause) === undefined
 }
 

@@ -37,17 +37,17 @@ function joinChoices(node: Json, choices: unknown[]): void {
 }
 
 function requireMarked(schema: Json, properties: Json): void {
-  const marked = Object.entries(properties).filter(([, property]) => takeMark(property))
+  const marked = Object.entries(properties).filter(([, property]) => removeMark(property))
   if (marked.length === 0) return
   const known = Array.isArray(schema.required) ? schema.required : []
   schema.required = [...known, ...marked.map(([name]) => name)]
 }
 
 function requireParameter(parameter: Json): void {
-  if (takeMark(parameter.schema) || takeMark(parameter)) parameter.required = true
+  if (removeMark(parameter.schema) || removeMark(parameter)) parameter.required = true
 }
 
-function takeMark(schema: unknown): boolean {
+function removeMark(schema: unknown): boolean {
   if (!isRecord(schema) || schema['x-required'] !== true) return false
   delete schema['x-required']
   return true

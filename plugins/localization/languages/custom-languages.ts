@@ -9,7 +9,7 @@ import { tagOfFile } from '../../../mail/languages/tag.ts'
 export type CustomLanguages = ReturnType<typeof createCustomLanguages>
 
 /** Seconds. */
-const longestFetch = 5
+const maxFetch = 5
 
 export function createCustomLanguages(
   config: Config,
@@ -19,7 +19,7 @@ export function createCustomLanguages(
   const options = {
     fetch,
     log,
-    timeoutSeconds: longestFetch,
+    timeoutSeconds: maxFetch,
     maxBytes: config.AUTH_MAILER_TEMPLATE_MAX_SIZE,
     maxAgeSeconds: config.AUTH_MAILER_TEMPLATE_MAX_AGE,
     retrySeconds: config.AUTH_MAILER_TEMPLATE_RETRY_INTERVAL,

@@ -2,12 +2,12 @@
 import type { Config } from '../../../config/groups/index.ts'
 import type { Deps } from '../../define-plugin.ts'
 
-const longestPauseSeconds = 3600
+const maxPauseSeconds = 3600
 
 /** Until the first one expires, an hour at most. */
 function pauseMs(config: Config): number {
   const { AUTH_MAILER_TEMPLATE_MAX_AGE: age, AUTH_MAILER_TEMPLATE_RETRY_INTERVAL: retry } = config
-  return Math.min(Math.max(Math.min(age, retry), 1), longestPauseSeconds) * 1000
+  return Math.min(Math.max(Math.min(age, retry), 1), maxPauseSeconds) * 1000
 }
 
 /** From server start, which waits for `first`, until it closes. */

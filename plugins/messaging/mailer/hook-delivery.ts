@@ -120,6 +120,6 @@ function toSendOutcome(error: ApiError): SendOutcome {
   if (kind === 'rejected') return status < 500 ? 'permanent' : 'temporary'
   // A timed-out database function was rolled back.
   const isUndone = kind === 'timeout' && status === 500
-  const isHeard = (kind === 'timeout' && !isUndone) || kind === 'invalid_response'
-  return isHeard ? 'ambiguous' : 'temporary'
+  const wasReceived = (kind === 'timeout' && !isUndone) || kind === 'invalid_response'
+  return wasReceived ? 'ambiguous' : 'temporary'
 }

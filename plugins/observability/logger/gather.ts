@@ -11,7 +11,7 @@ interface Destination extends DestinationStream {
 
 export interface GatherOptions {
   /** Buffered characters that trigger a write. */
-  fewCharacters: number
+  minCharacters: number
   /** Milliseconds after which the buffer is written in any case. */
   longestMs: number
 }
@@ -19,7 +19,7 @@ export interface GatherOptions {
 /** Buffered lines are written first when the destination is flushed. */
 export function gatherLines(
   destination: Destination,
-  { fewCharacters, longestMs }: GatherOptions,
+  { minCharacters, longestMs }: GatherOptions,
 ): DestinationStream {
   const flush = destination.flush.bind(destination)
   const flushSync = destination.flushSync.bind(destination)
@@ -46,7 +46,7 @@ export function gatherLines(
   return {
     write(line) {
       lines += line
-      if (lines.length >= fewCharacters) handOver()
+      if (lines.length >= minCharacters) handOver()
     },
   }
 }

@@ -47,15 +47,15 @@ export interface Logger {
 /** Milliseconds after which the buffer is written in any case. */
 const longestMs = 100
 /** Maximum buffered bytes while the disk is full or the reader is slow; further lines are dropped. */
-const mostWaiting = 16 * 2 ** 20
+const maxWaiting = 16 * 2 ** 20
 /** At process exit, for a slow reader: the longest wait between two accepted writes. */
-const longestPauseMs = 3_000
+const maxPauseMs = 3_000
 /** With 0, flushing would not wait for the write in progress. */
-const atOnce = 1
+const minFlushLength = 1
 /** Buffered characters that trigger a write. */
-const fewCharacters = 12_288
+const minCharacters = 12_288
 /** When several processes share a pipe, only writes of up to 4 KiB are atomic. */
-const fewSharedCharacters = 2_048
+const minSharedCharacters = 2_048
 
 /** The buffer is written when the process ends. Throws, with one sentence, when the file cannot be opened. */
 export function createLogger({ level, file, isShared = false }: LoggerOptions): Logger {
@@ -65,16 +65,16 @@ export function createLogger({ level, file, isShared = false }: LoggerOptions): 
   const destination = pino.destination({
     ...to,
     sync: false,
-    minLength: atOnce,
-    maxLength: mostWaiting,
+    minLength: minFlushLength,
+    maxLength: maxWaiting,
     retryEAGAIN: () => performance.now() < triedUntil,
   })
   const lines = gatherLines(destination, {
-    fewCharacters: isShared ? fewSharedCharacters : fewCharacters,
+    minCharacters: isShared ? minSharedCharacters : minCharacters,
     longestMs,
   })
   const log = createPino(level, lines)
-  outlastFullDisk(destination, log)
+  retryFailedWrites(destination, log)
   boundLastLines(destination, (time) => {
     triedUntil = time
   })
@@ -97,7 +97,7 @@ async function writeLastLines(destination: Destination): Promise<void> {
   destination.flush(() => {
     isOver = true
   })
-  while (!isOver && performance.now() - takenAt < longestPauseMs) await pause(10)
+  while (!isOver && performance.now() - takenAt < maxPauseMs) await pause(10)
   if (!isOver) destination.flushSync = () => {}
 }
 
@@ -105,7 +105,7 @@ async function writeLastLines(destination: Destination): Promise<void> {
 function boundLastLines(destination: Destination, tryUntil: (time: number) => void): void {
   const flushSync = destination.flushSync.bind(destination)
   destination.flushSync = () => {
-    tryUntil(performance.now() + longestPauseMs)
+    tryUntil(performance.now() + maxPauseMs)
     try {
       flushSync()
     } catch {
@@ -117,7 +117,7 @@ function boundLastLines(destination: Destination, tryUntil: (time: number) => vo
 }
 
 /** By default, a failed write ends the process, and a synchronous write is retried forever. */
-function outlastFullDisk(destination: Destination, log: FastifyBaseLogger): void {
+function retryFailedWrites(destination: Destination, log: FastifyBaseLogger): void {
   let isFailing = false
   let lost = 0
   destination.on('error', (error: NodeJS.ErrnoException) => {

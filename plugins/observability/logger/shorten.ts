@@ -3,8 +3,8 @@
 /** Maximum characters of a text that a client sent, or that may repeat client input. */
 export const maxValueLength = 200
 /** Of any other text. */
-const longestText = 1000
-const longestStack = 4000
+const maxTextLength = 1000
+const maxStackLength = 4000
 const deepest = 4
 
 export function shorten(text: string, longest: number): string {
@@ -19,13 +19,13 @@ export function shortenFields(fields: Record<string, unknown>): Record<string, u
 }
 
 function isShort(value: unknown): boolean {
-  return typeof value === 'string' ? value.length <= longestText : typeof value !== 'object'
+  return typeof value === 'string' ? value.length <= maxTextLength : typeof value !== 'object'
 }
 
 export const shortenMessage = (message: unknown) => cut(message, 1)
 
 function cut(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return shorten(value, longestText)
+  if (typeof value === 'string') return shorten(value, maxTextLength)
   if (typeof value !== 'object' || value === null || depth > deepest) return value
   if (Array.isArray(value)) return value.map((entry) => cut(entry, depth + 1))
   if (Object.getPrototypeOf(value) !== Object.prototype) return value
@@ -53,5 +53,5 @@ export function serializeError(error: unknown) {
 
 /** The stack begins with the message. */
 function shortenStack({ stack = '', message }: Error, shortened: string): string {
-  return shorten(message === '' ? stack : stack.replace(message, () => shortened), longestStack)
+  return shorten(message === '' ? stack : stack.replace(message, () => shortened), maxStackLength)
 }

@@ -18,7 +18,7 @@ export interface Context {
   /** Requests only; jobs and background work have no deadline. */
   requestDeadline?: RequestDeadline
   /** Requests only: callbacks to run after the response or its cancellation; undefined from then on. */
-  afterwards?: (() => void)[] | undefined
+  afterCallbacks?: (() => void)[] | undefined
 }
 
 export interface LogFields {
@@ -70,15 +70,15 @@ export function bindContext<T>(work: () => T): () => T {
  * runs it when there is no current request, or when it is over.
  */
 export function afterResponse(work: () => void): boolean {
-  const afterwards = storage.getStore()?.afterwards
-  afterwards?.push(work)
-  return afterwards !== undefined
+  const afterCallbacks = storage.getStore()?.afterCallbacks
+  afterCallbacks?.push(work)
+  return afterCallbacks !== undefined
 }
 
 function close(context: Context): void {
-  const { afterwards = [] } = context
-  context.afterwards = undefined
-  for (const work of afterwards) work()
+  const { afterCallbacks = [] } = context
+  context.afterCallbacks = undefined
+  for (const work of afterCallbacks) work()
 }
 
 export default defineHooksPlugin({
@@ -87,7 +87,7 @@ export default defineHooksPlugin({
   install(deps) {
     deps.decorateRequest('requestContext', null)
     deps.addHook('onRequest', (request, reply, done) => {
-      const context: Context = { logFields: { request_id: request.id }, afterwards: [] }
+      const context: Context = { logFields: { request_id: request.id }, afterCallbacks: [] }
       request.requestContext = context
       // The only listener: one more, or a context that references the response, made GET /user slower.
       reply.raw.once('close', () => close(context))

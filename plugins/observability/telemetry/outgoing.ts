@@ -5,7 +5,7 @@ import type { Metrics } from './metrics.ts'
 type Fetch<R> = (input: string | URL | Request, init?: RequestInit) => Promise<R>
 
 /** Maximum hosts with their own series; later ones share one, because webhooks can name any host. */
-const mostHosts = 50
+const maxHosts = 50
 const hosts = new Set<string>()
 
 /** Wraps fetch to count each call. */
@@ -35,6 +35,6 @@ function toOutcome(status: number): string {
 }
 
 function toHostLabel(host: string): string {
-  if (hosts.size < mostHosts) hosts.add(host)
+  if (hosts.size < maxHosts) hosts.add(host)
   return hosts.has(host) ? host : 'other'
 }

@@ -5,7 +5,7 @@ import { type AccessToken, HookClaims } from '../../../schemas/access-token.ts'
 import { hookResponseInvalid } from '../../../schemas/errors.ts'
 import type { HookCaller } from './caller.ts'
 
-export interface ClaimsQuestion {
+export interface ClaimsHookInput {
   claims: AccessToken
   /** The authentication method of the session; `token_refresh` when it is refreshed. */
   method: string
@@ -19,7 +19,7 @@ const claimsCheck = TypeCompiler.Compile(HookClaims)
  * own token, and `act`, without which an impersonating admin would look like the user. Throws HookError.
  */
 export function customizeAccessToken(call: HookCaller) {
-  return async ({ claims, method, ip }: ClaimsQuestion): Promise<HookClaims> => {
+  return async ({ claims, method, ip }: ClaimsHookInput): Promise<HookClaims> => {
     const question = { user_id: claims.sub, claims, authentication_method: method }
     const { claims: changed } = await call(question, { ip })
     if (changed === undefined || changed === null) {

@@ -4,7 +4,7 @@ import type { Deps } from '../../define-plugin.ts'
 import { parseHookResponse } from './answer.ts'
 import type { Transport } from './transport.ts'
 
-type Watching = Pick<Deps<'telemetry'>['telemetry'], 'metrics' | 'tracing'> & {
+type CallerDeps = Pick<Deps<'telemetry'>['telemetry'], 'metrics' | 'tracing'> & {
   log: Pick<Deps<'log'>['log'], 'warn'>
 }
 
@@ -24,7 +24,7 @@ export type HookCaller = (input: object, call: HookCall) => Promise<HookResponse
 export function createCaller(
   name: string,
   transport: Transport,
-  { log, metrics, tracing }: Watching,
+  { log, metrics, tracing }: CallerDeps,
 ): HookCaller {
   return async (input, { ip, uuid = crypto.randomUUID() }) => {
     const metadata = { uuid, time: new Date().toISOString(), name, ip_address: ip ?? '' }

@@ -43,7 +43,7 @@ export function httpTransport({ url, secrets, fetch }: HttpHook): Transport {
       sleep(ms, undefined, { signal }).catch((cause) => {
         throw hookTimeout(cause)
       })
-    let wasHeard = false
+    let wasReceived = false
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt === attempts
       try {
@@ -56,8 +56,8 @@ export function httpTransport({ url, secrets, fetch }: HttpHook): Transport {
       } catch (thrown) {
         const lost = describeConnectionError(thrown)
         if (lost === undefined) throw toHookError(thrown, signal)
-        wasHeard ||= hangUps.has(lost)
-        if (isLast) throw hookUnreachableAfterRetry(wasHeard ? 'timeout' : 'unreachable', thrown)
+        wasReceived ||= hangUps.has(lost)
+        if (isLast) throw hookUnreachableAfterRetry(wasReceived ? 'timeout' : 'unreachable', thrown)
         await pause(pauseMs)
       }
     }

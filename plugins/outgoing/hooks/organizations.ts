@@ -1,7 +1,7 @@
 /** BEFORE_ORGANIZATION_JOIN. */
 import type { HookCaller } from './caller.ts'
 
-export interface JoinQuestion {
+export interface JoinHookInput {
   organization: { id: string; slug: string; name: string }
   /** The id is null for a user who is created by the same sign-in. */
   user: { id: string | null; email: string | null }
@@ -11,7 +11,7 @@ export interface JoinQuestion {
 
 /** Asks the hook whether the user may become a member. Throws HookError when not. */
 export function beforeOrganizationJoin(call: HookCaller) {
-  return async (question: JoinQuestion, ip: string): Promise<void> => {
+  return async (question: JoinHookInput, ip: string): Promise<void> => {
     await call(question, { ip })
   }
 }

@@ -12,7 +12,7 @@ export interface UnsavedUser {
 }
 
 /** The zero time that GoTrue sends. */
-const never = '0001-01-01T00:00:00Z'
+const zeroTime = '0001-01-01T00:00:00Z'
 
 /** The hook payload of a user without a row: no role, identities or times. */
 export function unsavedUser({ id, aud, ...known }: UnsavedUser): User {
@@ -25,8 +25,8 @@ export function unsavedUser({ id, aud, ...known }: UnsavedUser): User {
     app_metadata: known.app_metadata ?? {},
     user_metadata: known.user_metadata ?? {},
     identities: [],
-    created_at: never,
-    updated_at: never,
+    created_at: zeroTime,
+    updated_at: zeroTime,
     is_anonymous: known.is_anonymous ?? false,
   }
 }

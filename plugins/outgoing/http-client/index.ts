@@ -45,10 +45,15 @@ export class ResponseTooLargeError extends TypeError {
 }
 
 const userAgent = 'Postern'
-const mostBytes = 1_048_576
+const defaultMaxBytes = 1_048_576
 
 export function createHttpClient(options: HttpClientOptions) {
-  const { dev, maxBytes = mostBytes, guardTimeoutMs = 10_000, guardMaxBytes = mostBytes } = options
+  const {
+    dev,
+    maxBytes = defaultMaxBytes,
+    guardTimeoutMs = 10_000,
+    guardMaxBytes = defaultMaxBytes,
+  } = options
   const open = createAgent(options.proxy, undefined)
   const guarded = createAgent(options.proxy, dev ? undefined : publicLookup)
 

@@ -5,11 +5,11 @@ import { ProviderError } from '../../../providers/core/provider-error.ts'
 /** Resolves with `work`; throws ProviderError discovery when it takes longer. */
 export async function inTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   const done = new AbortController()
-  const late = pause(milliseconds, undefined, { signal: done.signal }).then(() => {
+  const timeout = pause(milliseconds, undefined, { signal: done.signal }).then(() => {
     throw new ProviderError('discovery', `no answer within ${milliseconds} ms`, { isDown: true })
   })
   try {
-    return await Promise.race([work, late])
+    return await Promise.race([work, timeout])
   } finally {
     done.abort()
   }

@@ -9,7 +9,7 @@ import type { AdminRole } from '../../../schemas/console/admin-role.ts'
 import { notAdmin, sessionInvalid } from '../../../schemas/errors.ts'
 import { type AuthContext, getSessionId, pathUserId } from './find-bearer.ts'
 import type { LookUps } from './look-ups.ts'
-import { type SessionPolicy, throwOwed } from './session-policy.ts'
+import { type SessionPolicy, throwIfRequired } from './session-policy.ts'
 
 export interface AdminDeps {
   config: Pick<Config, 'AUTH_CONSOLE_REQUIRE_MFA' | 'AUTH_JWT_ADMIN_ROLES'>
@@ -79,6 +79,6 @@ export async function findListedRole(
   if (!role) return undefined
   const auth = await findLive(lookUps, claims, now)
   checkSession(deps, auth, now)
-  if (config.AUTH_CONSOLE_REQUIRE_MFA) throwOwed(sessionPolicy.owedByAdmin(auth))
+  if (config.AUTH_CONSOLE_REQUIRE_MFA) throwIfRequired(sessionPolicy.owedByAdmin(auth))
   return role
 }

@@ -11,7 +11,7 @@ import { createGuards, type SessionAuth } from './guards.ts'
 import { createLookUps } from './look-ups.ts'
 import { createOrganizationGuards } from './organizations.ts'
 import { hold, holdMember } from './reauthorize.ts'
-import { configuredSessionPolicy, throwOwed } from './session-policy.ts'
+import { configuredSessionPolicy, throwIfRequired } from './session-policy.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -56,7 +56,7 @@ function createBearerAuth(deps: Deps<'config' | 'db' | 'jwt'>) {
 
   /** Throws mfa_enrollment_required or insufficient_aal for a role that requires a second factor. */
   function checkFactor({ user, session, claims }: AuthContext): void {
-    throwOwed(sessionPolicy.owedByRole({ user, session }, claims.role))
+    throwIfRequired(sessionPolicy.owedByRole({ user, session }, claims.role))
   }
 
   const admins = createAdmins({
@@ -78,7 +78,7 @@ function createBearerAuth(deps: Deps<'config' | 'db' | 'jwt'>) {
     authenticateOrClient: async (token: string, now: Date): Promise<AuthContext> =>
       findLiveOrClient(lookUps, await jwt.verify(token), now),
     checkFactor,
-    throwOwed,
+    throwIfRequired,
     /** The lifetime rules of sessions, for code that creates and refreshes them. */
     sessionPolicy,
     isConfirmed: sessionPolicy.isConfirmed,

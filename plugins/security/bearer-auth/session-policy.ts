@@ -125,7 +125,7 @@ function createReuseRules(rules: SessionRules) {
 export type OwedFactor = 'enrollment' | 'verification'
 
 /** Throws mfa_enrollment_required or insufficient_aal when a second factor is required. */
-export function throwOwed(owed: OwedFactor | undefined): void {
+export function throwIfRequired(owed: OwedFactor | undefined): void {
   if (owed === 'enrollment') throw mfaEnrollmentRequired()
   if (owed) throw insufficientAal('Users with this role must verify a second factor first', 403)
 }

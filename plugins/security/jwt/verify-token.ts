@@ -79,7 +79,7 @@ async function keyFor(
   if (!isAccessToken(header)) throw unverifiable('it is no access token')
   let key = signingKeys.ring.find(kid, alg, now)
   if (!key && kid !== undefined) {
-    await signingKeys.lookAgain(now)
+    await signingKeys.reload(now)
     key = signingKeys.ring.find(kid, alg, now)
   }
   if (!key) throw unverifiable('its key is unknown')

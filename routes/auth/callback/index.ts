@@ -42,7 +42,7 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
       config: policy,
       schema: { summary: 'Redirect URI of external providers', ...described },
     },
-    (request, reply) => comeBack(fastify, request, reply, firstValues(request.query)),
+    (request, reply) => handleCallback(fastify, request, reply, firstValues(request.query)),
   )
 
   fastify.post(
@@ -58,7 +58,7 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     (request, reply) =>
-      comeBack(fastify, request, reply, {
+      handleCallback(fastify, request, reply, {
         ...firstValues(request.query),
         ...firstValues(request.body ?? {}),
       }),
@@ -66,7 +66,7 @@ const callback: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 /** Without a valid state the redirect target is unknown. */
-async function comeBack(
+async function handleCallback(
   app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -24,7 +24,7 @@ import { attemptFrom, type Offer, readOffer } from './offer.ts'
  * A wrong code takes up to 0.1 ms longer when one was sent, because a row is read. A random pause hides this within the
  * allowed number of attempts. In milliseconds.
  */
-const longestPauseMs = 10
+const maxPauseMs = 10
 
 /** Verifies a typed code, or the token of a link, and creates a session. */
 export function codeVerification(fastify: FastifyInstance) {
@@ -42,7 +42,7 @@ export function codeVerification(fastify: FastifyInstance) {
     if (outcome.state === 'rejected' && !attempt) throw linkExpired()
     if (outcome.state === 'rejected') {
       if (attempt?.isLastOfDay) hooks.later(() => notifyOwner(fastify, offer, attempt, now))
-      await pause(randomInt(longestPauseMs + 1))
+      await pause(randomInt(maxPauseMs + 1))
       throw otpExpired()
     }
     if (outcome.state === 'half') {

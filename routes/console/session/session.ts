@@ -94,7 +94,7 @@ const session: FastifyPluginAsyncTypebox = async (fastify) => {
     const found = await findAccess(fastify, request, now)
     if (!found) throw sessionNotFound()
     if (!found.role) throw notAdmin()
-    if (found.owed) bearerAuth.throwOwed(found.owed)
+    if (found.owed) bearerAuth.throwIfRequired(found.owed)
     const token = await accessTokenFor(fastify, found.signedIn, now, lifetime)
     const { exp = 0 } = await jwt.verify(token)
     return {

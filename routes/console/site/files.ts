@@ -23,16 +23,16 @@ export async function openFiles({ config }: Deps<'config'>): Promise<ConsoleFile
 async function bundledFiles(): Promise<ConsoleFiles> {
   await requireBundler()
   const folder = await mkdtemp(join(tmpdir(), 'postern-console-'))
-  let watching: ReturnType<typeof watchBundle> | undefined
+  let bundle: ReturnType<typeof watchBundle> | undefined
   return {
     folder,
     async bundle() {
       // The bundler is a separate process, started at the first request.
-      watching ??= watchBundle(folder)
-      return (await watching).build()
+      bundle ??= watchBundle(folder)
+      return (await bundle).build()
     },
     async close() {
-      await (await watching)?.close()
+      await (await bundle)?.close()
       await rm(folder, { recursive: true, force: true })
     },
   }

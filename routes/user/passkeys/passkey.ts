@@ -13,11 +13,11 @@ import { readUuid } from '../../../schemas/fields.ts'
 import { Passkey, PasskeyPath, toPasskey } from '../../../schemas/passkey.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 
-const longestName = 120
+const maxNameLength = 120
 
 const Change = Type.Object({
   friendly_name: Type.Optional(
-    Type.String({ description: `At most ${longestName} bytes`, ...needed }),
+    Type.String({ description: `At most ${maxNameLength} bytes`, ...needed }),
   ),
 })
 
@@ -42,8 +42,8 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
       const auth = bearerAuth.getSessionAuth(request)
       const id = readUuid('passkey_id', request.params.passkey_id)
       const { friendly_name: name = '' } = request.body
-      if (name === '' || Buffer.byteLength(name) > longestName) {
-        throw validationFailed(`friendly_name must have 1 to ${longestName} bytes`)
+      if (name === '' || Buffer.byteLength(name) > maxNameLength) {
+        throw validationFailed(`friendly_name must have 1 to ${maxNameLength} bytes`)
       }
       const at = { ip: request.clientIp, now: new Date() }
       const renamed = await db.transaction().execute(async (trx) => {

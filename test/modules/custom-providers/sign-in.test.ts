@@ -14,7 +14,7 @@ import {
   send,
 } from '../../support/custom-providers/requests.ts'
 import { cloneDatabase } from '../../support/database.ts'
-import { goThere } from '../../support/providers/browser.ts'
+import { followAuthorization } from '../../support/providers/browser.ts'
 import { client, startFakeProvider } from '../../support/providers/fake-provider.ts'
 import { signIdToken } from '../../support/providers/keys.ts'
 import { signInAs, startOpenidProvider } from '../../support/providers/openid-provider.ts'
@@ -159,7 +159,7 @@ suite('custom OAuth 2.0 provider', () => {
       custom_claims_allowlist: ['team'],
     }
     await add(app, oauth2Input(fake.origin, { ...more, email_optional: true }))
-    const fields = await goThere((await authorizeUrl(app, 'custom:plain')).href)
+    const fields = await followAuthorization((await authorizeUrl(app, 'custom:plain')).href)
     await finishSignIn(app, fields)
     assert.deepEqual(fake.complaints, [])
     const identity = await findIdentity(app, 'custom:plain')
@@ -181,7 +181,7 @@ suite('custom OAuth 2.0 provider', () => {
   test('rejects a profile without an id', async (t) => {
     const { app, fake } = await withOauth2(t)
     await add(app, oauth2Input(fake.origin, { email_optional: true }))
-    const fields = await goThere((await authorizeUrl(app, 'custom:plain')).href)
+    const fields = await followAuthorization((await authorizeUrl(app, 'custom:plain')).href)
     assert.equal((await finishSignIn(app, fields)).error_code, 'unexpected_failure')
   })
 

@@ -202,7 +202,7 @@ function readIssues(env: Record<string, string>): readonly ConfigIssue[] {
     testConfig(env, false)
     return []
   } catch (error) {
-    if (error instanceof ConfigError) return error.mistakes
+    if (error instanceof ConfigError) return error.issues
     throw error
   }
 }

@@ -101,7 +101,7 @@ suite('audiences of allowed issuers', () => {
     test(`rejects the start with ${what}`, () => {
       assert.throws(
         () => testConfig(variables, false),
-        (error) => error instanceof ConfigError && error.mistakes[0]?.variable === audiences,
+        (error) => error instanceof ConfigError && error.issues[0]?.variable === audiences,
       )
     })
   }

@@ -38,7 +38,7 @@ export async function observe({ client }: Load, { name, act }: Fault): Promise<O
     seconds: 120,
     missing: `${name}: requests fail still`,
   })
-  const wellAt = performance.now()
+  const recoveredAt = performance.now()
   const well = client.requests
   await until(() => client.requests >= well + observed)
   const failures = client.failures.slice(known)
@@ -53,7 +53,7 @@ export async function observe({ client }: Load, { name, act }: Fault): Promise<O
     window: failures.length === 0 ? 0 : tenths(last - first),
     longest: tenths(client.takeLongestMs()),
     kinds,
-    late: failures.filter(({ since }) => since > wellAt).length,
+    late: failures.filter(({ since }) => since > recoveredAt).length,
   }
 }
 

@@ -23,7 +23,7 @@ const neverNull: Record<string, string[]> = {
   flow_state: ['provider_type', 'provider_access_token', 'provider_refresh_token'],
 }
 
-export const tablesItReads = Object.keys(neverNull)
+export const readerTables = Object.keys(neverNull)
 
 export async function run(client: Client, text: string, ...values: unknown[]): Promise<Row[]> {
   return (await client.query<Row>(text, values)).rows

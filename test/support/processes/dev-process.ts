@@ -27,7 +27,7 @@ export interface DevOptions {
 }
 
 /** From its output when it is ready. */
-const lastWords = 'Ctrl-C stops everything'
+const lastLine = 'Ctrl-C stops everything'
 
 const cli = new URL('../../../cli.ts', import.meta.url).pathname
 
@@ -93,7 +93,7 @@ function listenTo(...streams: Readable[]) {
     for (const stream of streams) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text
-        if (output.includes(lastWords)) resolve()
+        if (output.includes(lastLine)) resolve()
       })
     }
   })

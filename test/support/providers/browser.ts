@@ -22,13 +22,13 @@ export async function visit(provider: Provider, options: Visit = {}): Promise<Ca
     params,
     now,
   })
-  const fields = await goThere(rewriteUrl(url.href))
+  const fields = await followAuthorization(rewriteUrl(url.href))
   assert.equal(fields.state, 'state-1')
   return { params: fields, secrets, now }
 }
 
 /** What the provider at this address sends back: in the query of a redirect, or in a form to be posted. */
-export async function goThere(
+export async function followAuthorization(
   address: string,
   redirectUri = client.redirectUri,
 ): Promise<Record<string, string>> {

@@ -13,12 +13,12 @@ export interface OpenidProviderOptions {
   /** Claims of scopes in the id_token, or at the userinfo endpoint only. */
   claimsInIdToken: boolean
   emailVerified?: boolean
-  disguise?: Disguise
+  variant?: ProviderVariant
   https?: boolean
 }
 
 /** As a provider with addresses and habits of its own. */
-export interface Disguise {
+export interface ProviderVariant {
   /** Path of the issuer. */
   issuer?: string
   /** Its paths for the standard endpoints: `/auth`, `/token`, `/me`. */
@@ -32,20 +32,20 @@ export interface Disguise {
 }
 
 export async function startOpenidProvider(t: TestContext, options: OpenidProviderOptions) {
-  const { disguise = {}, https = false } = options
+  const { variant = {}, https = false } = options
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    request.url = standardUrl(request, disguise)
+    request.url = standardUrl(request, variant)
     provider.callback()(request, response)
   }
   const server = createServer(listener, { https })
   const origin = `${https ? 'https' : 'http'}://127.0.0.1:${await serve(t, server)}`
-  const issuer = origin + (disguise.issuer ?? '')
+  const issuer = origin + (variant.issuer ?? '')
   const provider = new OpenidProvider(issuer, createConfiguration(options))
   return { issuer, origin }
 }
 
 function createConfiguration(options: OpenidProviderOptions): Configuration {
-  const { pkce = true, secretInBody, claims = {} } = options.disguise ?? {}
+  const { pkce = true, secretInBody, claims = {} } = options.variant ?? {}
   return {
     clients: [
       {
@@ -75,7 +75,10 @@ function createConfiguration(options: OpenidProviderOptions): Configuration {
   }
 }
 
-function standardUrl({ url = '/' }: IncomingMessage, { issuer = '', paths = {}, scope }: Disguise) {
+function standardUrl(
+  { url = '/' }: IncomingMessage,
+  { issuer = '', paths = {}, scope }: ProviderVariant,
+) {
   const requested = new URL(url, 'http://127.0.0.1')
   const bare = requested.pathname.startsWith(`${issuer}/`)
     ? requested.pathname.slice(issuer.length)

@@ -30,7 +30,7 @@ export interface Lane {
 
 interface RowLock {
   text: string
-  letGo(): void
+  release(): void
 }
 
 interface Away {
@@ -87,7 +87,7 @@ export function watch(pool: pg.Pool): void {
 async function pass(place: Place, text: string, pid: number, send: () => unknown) {
   const { course, lane } = place
   await new Promise<void>((resolve) => {
-    lane.held.push({ text, letGo: resolve })
+    lane.held.push({ text, release: resolve })
     note(place)
   })
   lane.movedAt = performance.now()

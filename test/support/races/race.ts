@@ -62,7 +62,7 @@ async function race<A, B>(
     await settle(observer, course, bell)
     const ready = [0, 1].filter((index) => course.lanes[index]?.held.length)
     if (ready.length === 0) await bell.next(quick)
-    else course.lanes[schedule.next(ready)]?.held.shift()?.letGo()
+    else course.lanes[schedule.next(ready)]?.held.shift()?.release()
   }
   const [a, b] = await responses
   return { first: a, second: b, passages: course.passages }

@@ -13,9 +13,9 @@ import {
 
 export interface FirstAttemptsDeps {
   /** Adds jobs for messages that are not attempted here. */
-  handOver: (ids: readonly string[]) => Promise<void>
+  deliver: (ids: readonly string[]) => Promise<void>
   /** Whether the job queue runs, which retries what cannot be sent immediately. */
-  isQueueUp: () => boolean
+  isQueueRunning: () => boolean
   log: { warn(fields: object, message: string): void }
 }
 
@@ -24,11 +24,11 @@ type Attempt = (signal: AbortSignal) => Promise<void>
 /** Concurrent attempts, as in the job queue. */
 const concurrency = 2
 /** When more are waiting, the rest go to the job queue, which all replicas share. */
-const mostWaiting = 100
+const maxWaiting = 100
 /** Time between the start of shutdown and aborting attempts in progress. */
-const tellMs = 5_000
+const abortAfterMs = 5_000
 
-export function createFirstAttempts({ handOver, isQueueUp, log }: FirstAttemptsDeps) {
+export function createFirstAttempts({ deliver, isQueueRunning, log }: FirstAttemptsDeps) {
   const run = pLimit(concurrency)
   const waiting = new Set<string>()
   const underWay = new Set<Promise<void>>()
@@ -55,9 +55,9 @@ export function createFirstAttempts({ handOver, isQueueUp, log }: FirstAttemptsD
   async function end(): Promise<void> {
     const ids = [...waiting]
     waiting.clear()
-    setTimeout(() => ending.abort(), tellMs).unref()
+    setTimeout(() => ending.abort(), abortAfterMs).unref()
     if (ids.length > 0) {
-      await handOver(ids).catch((error) => {
+      await deliver(ids).catch((error) => {
         log.warn(
           { err: error, mails: ids.length },
           'first attempts failed, emails left to the cleanup',
@@ -70,7 +70,7 @@ export function createFirstAttempts({ handOver, isQueueUp, log }: FirstAttemptsD
   return {
     /** Whether this process attempts the message after the response; otherwise it needs a job. */
     takes(id: string, attempt: Attempt): boolean {
-      if (stopped || waiting.size >= mostWaiting || !isQueueUp()) return false
+      if (stopped || waiting.size >= maxWaiting || !isQueueRunning()) return false
       const fields = { ...logFields() }
       if (!afterResponse(() => withLogFields(fields, () => enter(id, attempt)))) return false
       waiting.add(id)

@@ -117,8 +117,8 @@ export function createOutbox(deps: OutboxDeps) {
 function createSending({ db, events, jobQueue, log, telemetry }: OutboxDeps, jobs: MailJobs) {
   const { metrics, tracing } = telemetry
   const firstAttempts = createFirstAttempts({
-    handOver: (ids) => addMailJobs(db, ids, jobs),
-    isQueueUp: () => jobQueue.downMs() === 0,
+    deliver: (ids) => addMailJobs(db, ids, jobs),
+    isQueueRunning: () => jobQueue.downMs() === 0,
     log,
   })
   /** Undefined in a process that sends no email. */
@@ -133,7 +133,7 @@ function createSending({ db, events, jobQueue, log, telemetry }: OutboxDeps, job
       const { send, sendById } = createSender({
         db,
         jobs,
-        tellsDead: events.enabled,
+        emitsDeadLetters: events.enabled,
         ...watch,
         ...way,
       })

@@ -13,14 +13,14 @@ export const unrendered = 'it could not be rendered; see the log'
 export const undecryptable = 'its content cannot be decrypted; see AUTH_ENCRYPTION_OLD_KEYS'
 
 /** Characters. */
-const longestWords = 1_000
+const maxReasonLength = 1_000
 
 /**
  * The response of a mail server or hook in one line that is safe to store, log and print: servers tend to repeat the
  * recipient. The last word of a very long response is dropped, because it may be the beginning of an address.
  */
 export function quotedWords(text: string): string {
-  const words = assertPostgresText(text, longestWords).replace(/[\p{Cc}\s]+/gu, ' ')
-  const whole = text.length <= longestWords ? words : words.replace(/\S*$/, '…')
+  const words = assertPostgresText(text, maxReasonLength).replace(/[\p{Cc}\s]+/gu, ' ')
+  const whole = text.length <= maxReasonLength ? words : words.replace(/\S*$/, '…')
   return whole.replace(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, '(address)')
 }

@@ -17,7 +17,7 @@ export interface RecordDeps {
   db: Db
   jobs: MailJobs
   /** Whether events are enabled. */
-  tellsDead: boolean
+  emitsDeadLetters: boolean
   log: Pick<FastifyBaseLogger, 'info' | 'warn'>
   /** Milliseconds to wait after this many attempts. */
   retryDelay: (attempts: number) => number
@@ -31,7 +31,7 @@ const maxWaitMs = 3 * 24 * 3600_000
 
 /** Stores the result of an attempt. May be called again after it threw. */
 export function createRecord(deps: RecordDeps) {
-  const { db, jobs, tellsDead, log, retryDelay, onAttempt, origin } = deps
+  const { db, jobs, emitsDeadLetters, log, retryDelay, onAttempt, origin } = deps
 
   async function wait(
     message: WaitingMailMessage,
@@ -60,7 +60,7 @@ export function createRecord(deps: RecordDeps) {
     await moveToDeadLetter(
       db,
       attempt,
-      { reason, outcome, keepPayload: true, emitEvent: tellsDead },
+      { reason, outcome, keepPayload: true, emitEvent: emitsDeadLetters },
       now,
     )
     log.warn({ message_id: message.id, kind: message.kind, reason }, 'email moved to dead letters')

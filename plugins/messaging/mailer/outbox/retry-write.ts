@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 const firstPauseMs = 200
-const longestPauseMs = 5_000
+const maxPauseMs = 5_000
 const longestMs = 4 * 60_000
 
 /**
@@ -10,7 +10,7 @@ const longestMs = 4 * 60_000
  */
 export async function retryWrite(write: () => Promise<void>, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + longestMs
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     try {
       return await write()
     } catch (error) {

@@ -30,7 +30,7 @@ export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
     { reason, keepPayload }: { reason: string; keepPayload: boolean },
   ) {
     log.warn({ message_id: message.id, kind: message.kind, reason }, 'email dropped')
-    const dead = { reason, outcome: null, keepPayload, emitEvent: deps.tellsDead }
+    const dead = { reason, outcome: null, keepPayload, emitEvent: deps.emitsDeadLetters }
     await moveToDeadLetter(db, message, dead, new Date())
   }
 

@@ -64,7 +64,7 @@ export function createSigningKeys(options: SigningKeysOptions) {
   return {
     sync,
     onChange: loader.onChange,
-    lookAgain: loader.lookAgain,
+    reload: loader.reload,
     /** The keys known to this replica. Throws before the first `sync`. */
     get ring(): KeyRing {
       return loader.ring

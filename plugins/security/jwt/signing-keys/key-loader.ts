@@ -60,7 +60,7 @@ export function createKeyLoader(options: KeyLoaderOptions) {
     onChange: (listener: () => void) => changeListeners.add(listener),
 
     /** For a token with an unknown key id: another replica may just have created the key. */
-    lookAgain(now: Date): Promise<void> {
+    reload(now: Date): Promise<void> {
       // Anyone can send unknown key ids, so together they cause at most one query per second.
       if (looking === undefined || Date.now() - lookedAt >= 1_000) {
         lookedAt = Date.now()

@@ -64,13 +64,13 @@ const retry: FastifyPluginAsyncTypebox = async (fastify) => {
 
   fastify.post('/admin/mail/retry', { schema: retryAllSchema }, async (request) => {
     const now = new Date()
-    const evenUncertain = request.body?.uncertain ?? false
+    const includeUncertain = request.body?.uncertain ?? false
     const queued = await db.transaction().execute(async (trx) => {
       await bearerAuth.holdAdmin(trx, request, now)
       let count = 0
       for (const row of await listDeadMail(trx, most)) {
         const blocker = mailer.retryBlocker(row, now)
-        if (blocker && !(blocker.isUncertain && evenUncertain)) continue
+        if (blocker && !(blocker.isUncertain && includeUncertain)) continue
         if (await mailer.retry(trx, row.id, now)) count += 1
       }
       await recordAdminAction(audit, trx, 'mail_retried', request, { now, queued: count })

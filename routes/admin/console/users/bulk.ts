@@ -33,7 +33,7 @@ const Outcome = Type.Object({
 })
 
 /** Each user is one transaction; more concurrent ones would take connections from sign-ins. */
-const atOnce = 4
+const concurrency = 4
 
 const schema = {
   summary: 'Ban or delete several users',
@@ -54,7 +54,7 @@ const bulk: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const work = workFor(request, request.body, now)
-      const limit = pLimit(atOnce)
+      const limit = pLimit(concurrency)
       const ids = [...new Set(request.body.ids.map((id) => readUuid('ids', id)))]
       const results = await Promise.all(ids.map((id) => limit(() => attempt(id, work))))
       return {

@@ -24,7 +24,7 @@ const Outcome = Type.Object({
 })
 
 const maxBytes = 10_485_760
-const mostRejections = 1_000
+const maxRejections = 1_000
 
 class RolledBack extends Error {}
 
@@ -74,7 +74,7 @@ const importUsers: FastifyPluginAsyncTypebox = async (fastify) => {
         if (isBrokenCsv(error)) throw validationFailed(`The CSV cannot be read: ${error.message}`)
         if (!(error instanceof RolledBack)) throw error
       }
-      return { ...outcome, rejected: outcome.rejected.slice(0, mostRejections), dry_run: dryRun }
+      return { ...outcome, rejected: outcome.rejected.slice(0, maxRejections), dry_run: dryRun }
     },
   )
 }

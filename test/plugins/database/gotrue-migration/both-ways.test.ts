@@ -15,7 +15,7 @@ import { providerEnv } from '../../../support/external.ts'
 import { addTotp, challenge, stepUp, totpCode } from '../../../support/factors/factors.ts'
 import { gotrueSealed } from '../../../support/gotrue/encryption.ts'
 import { type GotrueEncrypted, gotrueEncrypted } from '../../../support/gotrue/migrated-server.ts'
-import { read, run, tablesItReads } from '../../../support/gotrue/reader.ts'
+import { read, readerTables, run } from '../../../support/gotrue/reader.ts'
 import { openSession, refresh as refreshThere } from '../../../support/gotrue/sessions.ts'
 import {
   addIdentity,
@@ -260,7 +260,7 @@ suite('database shared with GoTrue', () => {
     const started = await call(server.app, '/authorize?provider=github')
     assert.equal(started.statusCode, 302, started.body)
 
-    for (const table of tablesItReads) {
+    for (const table of readerTables) {
       const rows = await read(pool, table, 'true')
       assert.ok(rows.length > 0, table)
     }

@@ -25,8 +25,8 @@ async function start(
 ) {
   const handedOver: string[][] = []
   const attempts = createFirstAttempts({
-    handOver: async (ids) => void handedOver.push([...ids]),
-    isQueueUp: () => true,
+    deliver: async (ids) => void handedOver.push([...ids]),
+    isQueueRunning: () => true,
     log,
     ...deps,
   })
@@ -104,7 +104,7 @@ suite('first delivery attempts', () => {
   test('are left to the job queue above a hundred while it runs', async (t) => {
     let isUp = true
     const never = new Promise<void>(() => {})
-    const { send, taken } = await start(t, () => never, { isQueueUp: () => isUp })
+    const { send, taken } = await start(t, () => never, { isQueueRunning: () => isUp })
     for (let n = 0; n < 103; n++) await send(`${n}`)
     // Two are under way.
     assert.deepEqual([taken.indexOf(false), taken.length], [102, 103])

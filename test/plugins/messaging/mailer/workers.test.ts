@@ -197,7 +197,7 @@ async function start(
     .execute()
   const worker = ({ compose, deliver }: Work) =>
     createSender<{ id: string }>({
-      ...{ db, log, jobs: createMailJobs('auth_jobs'), tellsDead: false },
+      ...{ db, log, jobs: createMailJobs('auth_jobs'), emitsDeadLetters: false },
       retryDelay: () => 3600_000,
       compose: async () => {
         await compose()

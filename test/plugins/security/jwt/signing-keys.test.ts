@@ -180,7 +180,7 @@ suite('signing keys', () => {
   test('looks up unknown key ids once a second', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const { keys } = await start(t)
-    const look = () => keys.lookAgain(new Date())
+    const look = () => keys.reload(new Date())
     const first = look()
 
     t.mock.timers.setTime(Date.now() + 999)
