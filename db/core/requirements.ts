@@ -40,7 +40,7 @@ export async function findMissingRights(
     select quote_ident(current_user) as login,
       pg_is_in_recovery() as "isStandby",
       current_setting('transaction_read_only')::bool as "isReadOnly",
-      coalesce(has_schema_privilege(to_regnamespace(quote_ident(${schema}))::oid, 'usage'), true) as "mayEnter",
+      coalesce(has_schema_privilege(to_regnamespace(quote_ident(${schema}))::oid, 'usage'), true) as "hasUsage",
       exists (select from hidden where not is_own) as "isRowSecured",
       array(select name from hidden where is_own) as forced
   `.execute(db)

@@ -8,7 +8,7 @@ import { OauthForm, readFormFields } from '../../schemas/oauth/form.ts'
 import { PageOrError } from '../../schemas/page.ts'
 import { NoBody } from '../../schemas/values/empty.ts'
 import type { AccountTextName } from '../../ui/account/texts.ts'
-import { checkForm, findSignedIn, owesFactor } from '../page-session/index.ts'
+import { checkForm, findSignedIn, requiresFactor } from '../page-session/index.ts'
 import type { Exchange } from '../pages/index.ts'
 import { accountErrorText } from './errors.ts'
 import { type AccountDeps, createVisit, type Outcome, type Visit } from './visit.ts'
@@ -90,7 +90,7 @@ async function visitPage(
   const now = new Date()
   const signedIn = await findSignedIn(app, exchange.request, now)
   if (!signedIn) return divert(app, exchange, 'sign-in', page.path)
-  if (owesFactor(signedIn.session)) return divert(app, exchange, 'sign-in/factor', page.path)
+  if (requiresFactor(signedIn.session)) return divert(app, exchange, 'sign-in/factor', page.path)
   const visit = createVisit(app, exchange, signedIn, page.path, now)
   try {
     return await act(visit)

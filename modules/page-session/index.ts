@@ -8,9 +8,9 @@ export {
   accessTokenFor,
   endPageSession,
   factorPage,
-  findOwedFactor,
+  findRequiredFactor,
   findSignedIn,
-  owesFactor,
+  requiresFactor,
   type SignedIn,
   startPageSession,
 } from './session.ts'

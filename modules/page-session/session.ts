@@ -10,7 +10,7 @@ import { findSessionById } from '../../db/sessions/find-session.ts'
 import type { TokenSession } from '../../db/sessions/sessions.ts'
 import { isBanned } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { OwedFactor } from '../../plugins/security/bearer-auth/session-policy.ts'
+import type { RequiredFactor } from '../../plugins/security/bearer-auth/session-policy.ts'
 import { recordAudit } from '../audit/index.ts'
 import { revokeSession } from '../sessions/index.ts'
 import { browserId, cookieHeader, hashOfCookie, makeBrowserId } from './cookie.ts'
@@ -46,21 +46,24 @@ export async function findSignedIn(
 }
 
 /** On the pages, users with a second factor must verify it. */
-export function owesFactor({ aal, factors }: Pick<TokenSession, 'aal' | 'factors'>): boolean {
+export function requiresFactor({ aal, factors }: Pick<TokenSession, 'aal' | 'factors'>): boolean {
   return aal !== 'aal2' && aal !== 'aal3' && factors.some(({ status }) => status === 'verified')
 }
 
 /** The second factor that is due before the user grants access: one to verify, or one that the role requires to add. */
-export function findOwedFactor(
+export function findRequiredFactor(
   { bearerAuth }: Deps<'bearerAuth'>,
   { session }: SignedIn,
-): OwedFactor | undefined {
-  if (owesFactor(session)) return 'verification'
-  return bearerAuth.sessionPolicy.owedByRole({ user: session, session }, session.role ?? undefined)
+): RequiredFactor | undefined {
+  if (requiresFactor(session)) return 'verification'
+  return bearerAuth.sessionPolicy.requiredByRole(
+    { user: session, session },
+    session.role ?? undefined,
+  )
 }
 
 /** The page for it, and `next` afterwards. Without the account page, factors are added in the operator's app. */
-export function factorPage({ config }: Deps<'config'>, owed: OwedFactor, next: string): string {
+export function factorPage({ config }: Deps<'config'>, owed: RequiredFactor, next: string): string {
   const { AUTH_ACCOUNT_PAGE_ENABLED, AUTH_API_EXTERNAL_URL: base, AUTH_SITE_URL } = config
   if (owed === 'verification') return `${base}/sign-in/factor?next=${encodeURIComponent(next)}`
   return AUTH_ACCOUNT_PAGE_ENABLED ? `${base}/account/factors` : AUTH_SITE_URL

@@ -90,6 +90,6 @@ function limited(
   { user, session }: Pick<AccessTokenInput, 'user' | 'session'>,
   claims: HookClaims,
 ): HookClaims {
-  const owed = sessionPolicy.owedByRole({ user, session }, claims.role)
+  const owed = sessionPolicy.requiredByRole({ user, session }, claims.role)
   return owed ? { ...claims, role: sessionPolicy.limitedRole, aud: jwt.issuer } : claims
 }

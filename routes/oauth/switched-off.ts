@@ -23,7 +23,7 @@ export const disabledPublicPaths = rejectAll([
 
 export const disabledUserPaths = rejectAll(['/user/oauth/grants', '/oauth/authorizations/*'], {
   isOpenWithoutFactor: true,
-  themselves: false,
+  rejectsImpersonation: false,
 })
 
 export const disabledAdminPaths = rejectAll(['/admin/oauth/*'])

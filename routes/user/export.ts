@@ -44,7 +44,7 @@ const userExport: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/user/export',
     {
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Export what is stored about the current user',
         description: 'Without secrets. A user with a second factor needs a session at aal2.',

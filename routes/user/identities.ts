@@ -42,7 +42,7 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
     if (!config.AUTH_SECURITY_MANUAL_LINKING_ENABLED) throw manualLinkingDisabled()
   }
 
-  const policy = { config: { themselves: true }, preHandler: requireLinking }
+  const policy = { config: { rejectsImpersonation: true }, preHandler: requireLinking }
 
   fastify.get(
     '/user/identities/authorize',

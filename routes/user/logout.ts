@@ -18,7 +18,7 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/logout',
     {
-      config: { isOpenWithoutFactor: true, themselves: false },
+      config: { isOpenWithoutFactor: true, rejectsImpersonation: false },
       schema: {
         summary: 'Sign out: revoke this session, the others, or all',
         tags: ['user'],

@@ -23,7 +23,7 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/reauthenticate',
     {
-      config: { rateLimit: rateLimits.otp, themselves: true },
+      config: { rateLimit: rateLimits.otp, rejectsImpersonation: true },
       schema: {
         summary: 'Send the reauthentication code that a password change requires',
         description: 'Sent to the email address, or to the phone of a user without one.',

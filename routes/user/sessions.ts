@@ -16,7 +16,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/sessions',
     {
-      config: { themselves: false },
+      config: { rejectsImpersonation: false },
       schema: {
         summary: 'List the sessions of the current user, last used first',
         tags: ['user'],
@@ -33,7 +33,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(
     '/sessions/:id',
     {
-      config: { themselves: false },
+      config: { rejectsImpersonation: false },
       schema: {
         summary: 'Revoke a session of the current user',
         tags: ['user'],

@@ -26,7 +26,7 @@ const singleLogout: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/logout/sso',
     {
-      config: { isOpenWithoutFactor: true, themselves: false },
+      config: { isOpenWithoutFactor: true, rejectsImpersonation: false },
       schema: {
         summary: 'Sign out here and at the identity provider (SAML 2.0 single logout)',
         description:

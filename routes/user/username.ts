@@ -33,7 +33,7 @@ const username: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/user/username',
     {
-      config: { themselves: false },
+      config: { rejectsImpersonation: false },
       schema: {
         summary: 'Get the username of the current user',
         description: 'changeable_at is absent when the user may choose another one now.',
@@ -50,7 +50,7 @@ const username: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.put(
     '/user/username',
     {
-      config: { rateLimit: rateLimits.otp, themselves: true },
+      config: { rateLimit: rateLimits.otp, rejectsImpersonation: true },
       schema: {
         summary: 'Set or change the username of the current user',
         description: 'Needs a recent sign-in, as every change of a sign-in method does.',

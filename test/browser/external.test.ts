@@ -15,7 +15,7 @@ import { startSite } from './site.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
-const disguises: Record<string, ProviderVariant> = {
+const variants: Record<string, ProviderVariant> = {
   google: {},
   keycloak: {
     paths: {
@@ -49,7 +49,7 @@ const disguises: Record<string, ProviderVariant> = {
 }
 
 suite('a user in a browser', { skip }, () => {
-  for (const [name, variant] of Object.entries(disguises)) {
+  for (const [name, variant] of Object.entries(variants)) {
     test(`${name}: a session in the fragment, then a code`, async (t) => {
       const { origin } = await startOpenidProvider(t, { claimsInIdToken: true, variant })
       await walk(t, name, providerEnv(name, origin))

@@ -113,7 +113,7 @@ export async function answerDevice(
   { audit }: Deps<'audit'>,
   trx: Trx,
   { device, client }: OpenDevice,
-  { user, signIn, ip, isApproved }: Omit<Answering, 'owesFactor'> & { isApproved: boolean },
+  { user, signIn, ip, isApproved }: Omit<Answering, 'requiresFactor'> & { isApproved: boolean },
   now: Date,
 ): Promise<void> {
   if (!isApproved) {

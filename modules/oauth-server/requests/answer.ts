@@ -33,7 +33,7 @@ export interface Answering {
   user: UserRecord
   signIn: StoredAuthentication
   /** The user has a second factor, and must verify it first. */
-  owesFactor: boolean
+  requiresFactor: boolean
   ip: string
 }
 

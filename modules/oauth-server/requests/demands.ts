@@ -11,13 +11,13 @@ type Demanding = Pick<StoredAuthorization, 'parameters' | 'created_at'>
 interface SignedIn {
   user: Pick<UserRecord, 'id' | 'factors'>
   signIn: Pick<StoredAuthentication, 'auth_time' | 'aal'>
-  owesFactor: boolean
+  requiresFactor: boolean
 }
 
 /** Undefined when the sign-in is sufficient. */
 export function missingFor(
   { parameters, created_at: requestedAt }: Demanding,
-  { user: { id, factors }, signIn, owesFactor }: SignedIn,
+  { user: { id, factors }, signIn, requiresFactor }: SignedIn,
 ): Missing | undefined {
   const {
     prompt = [],
@@ -32,7 +32,7 @@ export function missingFor(
   // Reading the consent page takes time, so the age at the time of the request counts.
   const age = (requestedAt.getTime() - signIn.auth_time.getTime()) / 1000
   if (maxAge !== undefined && age > maxAge) return 'sign_in'
-  if (owesFactor) return 'second_factor'
+  if (requiresFactor) return 'second_factor'
   const hasFactor = factors.some(({ status }) => status === 'verified')
   const asksAal2 = isEssential || (acr === 'aal2' && hasFactor)
   if (asksAal2 && signIn.aal === 'aal1') return 'second_factor'

@@ -79,6 +79,6 @@ export async function findListedRole(
   if (!role) return undefined
   const auth = await findLive(lookUps, claims, now)
   checkSession(deps, auth, now)
-  if (config.AUTH_CONSOLE_REQUIRE_MFA) throwIfRequired(sessionPolicy.owedByAdmin(auth))
+  if (config.AUTH_CONSOLE_REQUIRE_MFA) throwIfRequired(sessionPolicy.requiredByAdmin(auth))
   return role
 }

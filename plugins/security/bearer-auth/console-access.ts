@@ -4,7 +4,7 @@ import type { Db } from '../../../db/core/database.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { AccessTokenClaims } from '../../../schemas/access-token.ts'
 import type { AdminRole } from '../../../schemas/console/admin-role.ts'
-import { type OwedFactor, owedIn } from './session-policy.ts'
+import { getRequiredFactor, type RequiredFactor } from './session-policy.ts'
 
 interface Checks {
   adminRoles: readonly string[]
@@ -20,7 +20,7 @@ interface SignedInUser {
 
 interface AdminAccess {
   role: AdminRole | null
-  owed: OwedFactor | null
+  owed: RequiredFactor | null
 }
 
 export function createFindAccess({ adminRoles, db, authorizeRole, findListed }: Checks) {
@@ -34,7 +34,7 @@ export function createFindAccess({ adminRoles, db, authorizeRole, findListed }: 
       else await findListed(claims, now)
       return { role, owed: null }
     } catch (error) {
-      const owed = owedIn(error)
+      const owed = getRequiredFactor(error)
       if (!owed) throw error
       return { role, owed }
     }

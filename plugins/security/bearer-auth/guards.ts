@@ -13,7 +13,7 @@ declare module 'fastify' {
      * True for a route by which users change how they sign in: impersonating admins are rejected. Every route for
      * signed-in users declares it.
      */
-    themselves?: boolean
+    rejectsImpersonation?: boolean
   }
 }
 
@@ -36,12 +36,14 @@ interface Auth {
 export function createGuards(auth: Auth) {
   return {
     /**
-     * preParsing: requires a live user and stores them in `request.auth`. On routes with `themselves`, rejects an
+     * preParsing: requires a live user and stores them in `request.auth`. On routes with `rejectsImpersonation`, rejects an
      * impersonating admin.
      */
     async requireUser(request: FastifyRequest): Promise<void> {
-      const { themselves } = request.routeOptions.config
-      const authenticate = themselves ? auth.authenticateNotImpersonated : auth.authenticate
+      const { rejectsImpersonation } = request.routeOptions.config
+      const authenticate = rejectsImpersonation
+        ? auth.authenticateNotImpersonated
+        : auth.authenticate
       request.auth = await authenticate(request, new Date())
     },
 
@@ -52,7 +54,7 @@ export function createGuards(auth: Auth) {
     },
 
     /**
-     * As getAuth, for routes with `themselves`. Throws no_authorization for a token without a session (401) and for an
+     * As getAuth, for routes with `rejectsImpersonation`. Throws no_authorization for a token without a session (401) and for an
      * anonymous user (403).
      */
     getSessionAuth({ auth }: FastifyRequest): SessionAuth {

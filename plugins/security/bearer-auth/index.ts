@@ -56,7 +56,7 @@ function createBearerAuth(deps: Deps<'config' | 'db' | 'jwt'>) {
 
   /** Throws mfa_enrollment_required or insufficient_aal for a role that requires a second factor. */
   function checkFactor({ user, session, claims }: AuthContext): void {
-    throwIfRequired(sessionPolicy.owedByRole({ user, session }, claims.role))
+    throwIfRequired(sessionPolicy.requiredByRole({ user, session }, claims.role))
   }
 
   const admins = createAdmins({

@@ -68,7 +68,9 @@ function createSessionLimits(rules: SessionRules) {
       if (isPast(openedAt, openedAfter(now))) return 'timebox'
       if (isPast(usedAt, usedAfter(now))) return 'inactivity'
       const isClients = session.oauth_client_id !== null
-      if (!isClients && owesFactor(session) && isPast(openedAt, owedAfter(now))) return 'low_aal'
+      if (!isClients && requiresFactor(session) && isPast(openedAt, owedAfter(now))) {
+        return 'low_aal'
+      }
       return undefined
     },
   }
@@ -88,7 +90,10 @@ function createFactorRules(rules: SessionRules) {
     },
 
     /** Why a user with a role of AUTH_MFA_REQUIRED_ROLES is still limited; undefined for every other user. */
-    owedByRole({ user, session }: Asking, role: string | undefined): OwedFactor | undefined {
+    requiredByRole(
+      { user, session }: Asking,
+      role: string | undefined,
+    ): RequiredFactor | undefined {
       const roles = [user.role, role]
       const listed = [...rules.factorRoles, rules.limitedRole]
       const isListed = rules.factorRoles.length > 0 && listed.some((one) => roles.includes(one))
@@ -97,7 +102,7 @@ function createFactorRules(rules: SessionRules) {
     },
 
     /** The same for admins while AUTH_CONSOLE_REQUIRE_MFA is set, whatever their role. */
-    owedByAdmin({ user, session }: Asking): OwedFactor | undefined {
+    requiredByAdmin({ user, session }: Asking): RequiredFactor | undefined {
       if (session && !isLow(session)) return undefined
       return hasFactor(user) ? 'verification' : 'enrollment'
     },
@@ -122,16 +127,16 @@ function createReuseRules(rules: SessionRules) {
   }
 }
 
-export type OwedFactor = 'enrollment' | 'verification'
+export type RequiredFactor = 'enrollment' | 'verification'
 
 /** Throws mfa_enrollment_required or insufficient_aal when a second factor is required. */
-export function throwIfRequired(owed: OwedFactor | undefined): void {
+export function throwIfRequired(owed: RequiredFactor | undefined): void {
   if (owed === 'enrollment') throw mfaEnrollmentRequired()
   if (owed) throw insufficientAal('Users with this role must verify a second factor first', 403)
 }
 
 /** The requirement that such an error reports; undefined for every other error. */
-export function owedIn(error: unknown): OwedFactor | undefined {
+export function getRequiredFactor(error: unknown): RequiredFactor | undefined {
   if (!(error instanceof ApiError)) return undefined
   if (error.errorCode === 'insufficient_aal') return 'verification'
   return error.errorCode === 'mfa_enrollment_required' ? 'enrollment' : undefined
@@ -153,7 +158,7 @@ function isLow({ aal }: Pick<Level, 'aal'>): boolean {
   return aal === null || aal === 'aal1'
 }
 
-function owesFactor(session: Level): boolean {
+function requiresFactor(session: Level): boolean {
   return isLow(session) && hasFactor(session)
 }
 

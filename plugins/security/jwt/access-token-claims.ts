@@ -139,9 +139,9 @@ function computeExpiry({ user, session, config, now }: Omit<ClaimsSource, 'amr'>
   const end = session.not_after ? toSeconds(session.not_after) : Number.POSITIVE_INFINITY
   const expiry = Math.min(toSeconds(now) + config.AUTH_JWT_EXP, end)
   const allowance = config.AUTH_SESSIONS_ALLOW_LOW_AAL
-  const owesFactor =
+  const requiresFactor =
     getAal(session) === 'aal1' && user.factors.some(({ status }) => status === 'verified')
-  const isExempt = allowance === undefined || !owesFactor || Boolean(session.oauth_client_id)
+  const isExempt = allowance === undefined || !requiresFactor || Boolean(session.oauth_client_id)
   if (isExempt || !session.session_created_at) return expiry
   return Math.min(expiry, Math.floor(toSeconds(session.session_created_at) + allowance))
 }

@@ -14,7 +14,7 @@ import {
   openRequest,
   toStoredAuthentication,
 } from '../../../modules/oauth-server/index.ts'
-import { owesFactor } from '../../../modules/page-session/index.ts'
+import { requiresFactor } from '../../../modules/page-session/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { oauthAuthorizationNotFound, validationFailed } from '../../../schemas/errors.ts'
 import {
@@ -25,7 +25,7 @@ import {
 } from '../../../schemas/oauth/authorization.ts'
 
 const path = '/oauth/authorizations/:authorization_id'
-const policy = { themselves: true }
+const policy = { rejectsImpersonation: true }
 
 const readSchema = {
   summary: 'Get an authorization request, for a custom consent page',
@@ -113,8 +113,9 @@ async function findAnswering(
   const signIn = toStoredAuthentication(auth, now)
   // The rule of the hosted pages, which this API must not lead around; the operator's own page decides itself.
   const hasHostedPage = !config.AUTH_OAUTH_SERVER_AUTHORIZATION_PATH
-  const owes = hasHostedPage && owesFactor({ aal: signIn.aal, factors: user.factors })
-  return { user, signIn, owesFactor: owes, ip: request.clientIp }
+  const isFactorRequired =
+    hasHostedPage && requiresFactor({ aal: signIn.aal, factors: user.factors })
+  return { user, signIn, requiresFactor: isFactorRequired, ip: request.clientIp }
 }
 
 /** A page on another site must not respond for the user. Throws validation_failed. */

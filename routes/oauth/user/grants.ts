@@ -15,7 +15,7 @@ const grants: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     path,
     {
-      config: { themselves: false },
+      config: { rejectsImpersonation: false },
       schema: {
         summary: 'List the grants of the current user, newest first',
         tags: ['oauth'],
@@ -28,7 +28,7 @@ const grants: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(
     path,
     {
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Revoke a grant and the sessions of its client',
         tags: ['oauth'],

@@ -25,7 +25,7 @@ const readInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     path,
     {
-      config: { themselves: false },
+      config: { rejectsImpersonation: false },
       schema: {
         summary: 'List the invitations to the confirmed address of the current user',
         response: { 200: ReceivedInvitations, ...ErrorResponses },
@@ -46,7 +46,7 @@ const acceptInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     `${path}/accept`,
     {
-      config: { themselves: true, rateLimit: rateLimits.verify },
+      config: { rejectsImpersonation: true, rateLimit: rateLimits.verify },
       schema: {
         summary: 'Accept an invitation by the token of its email',
         body: Type.Object({ token: Type.String({ maxLength: 100 }) }),
@@ -59,7 +59,7 @@ const acceptInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     `${path}/:invitation_id/accept`,
     {
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Accept an invitation to the confirmed address of the current user',
         params: Path,
@@ -91,7 +91,7 @@ const declineInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     `${path}/:invitation_id/decline`,
     {
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Decline an invitation to the confirmed address of the current user',
         params: Path,

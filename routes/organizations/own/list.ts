@@ -25,7 +25,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/organizations',
     {
-      config: { themselves: false },
+      config: { rejectsImpersonation: false },
       schema: {
         summary: 'List the organizations of the current user, last joined first',
         description: 'Users join organizations whose domain joins automatically by this request.',
@@ -47,7 +47,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/organizations',
     {
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Create an organization, of which the current user is the owner',
         body: OrganizationInput,

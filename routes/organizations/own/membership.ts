@@ -28,7 +28,7 @@ const join: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/organizations/suggestions',
     {
-      config: { themselves: false },
+      config: { rejectsImpersonation: false },
       schema: {
         summary: 'List organizations that the current user may join by the domain of their address',
         response: { 200: Suggestions, ...ErrorResponses },
@@ -43,7 +43,7 @@ const join: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/organizations/:organization_id/join',
     {
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Join an organization by the domain of the confirmed address',
         params: OrganizationPath,
@@ -71,7 +71,7 @@ const leave: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/organizations/:organization_id/leave',
     {
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Leave an organization',
         params: OrganizationPath,
@@ -99,7 +99,7 @@ const activate: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.put(
     '/user/sessions/current',
     {
-      config: { themselves: false },
+      config: { rejectsImpersonation: false },
       schema: {
         summary: 'Set the active organization of the current session',
         description:

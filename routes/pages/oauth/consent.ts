@@ -20,7 +20,7 @@ import {
 import {
   checkForm,
   factorPage,
-  findOwedFactor,
+  findRequiredFactor,
   findSignedIn,
   type SignedIn,
 } from '../../../modules/page-session/index.ts'
@@ -68,7 +68,7 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
         return signInFirst(fastify, reply, id, stored.parameters)
       }
       if (missing === 'second_factor') {
-        const owed = findOwedFactor(fastify, signedIn) ?? 'verification'
+        const owed = findRequiredFactor(fastify, signedIn) ?? 'verification'
         return reply.redirect(factorPage(fastify, owed, getPagePath(id)), 303)
       }
       return ask(fastify, request, reply, id, signedIn, now)
@@ -83,7 +83,7 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
       const { form_token, authorization_id: id = '', action } = readFormFields(request.body)
       checkForm(fastify, request, form_token)
       const signedIn = await findSignedIn(fastify, request, now)
-      if (!signedIn || findOwedFactor(fastify, signedIn)) {
+      if (!signedIn || findRequiredFactor(fastify, signedIn)) {
         return signInFirst(fastify, reply, id, null)
       }
       const answering = toAnswering(fastify, signedIn, request, now)
@@ -184,8 +184,8 @@ function toAnswering(
 ): Answering {
   const { session } = signedIn
   const signIn = toStoredAuthentication({ user: session, session, claims: {} }, now)
-  const owesFactor = findOwedFactor(fastify, signedIn) !== undefined
-  return { user: session, signIn, owesFactor, ip: clientIp }
+  const requiresFactor = findRequiredFactor(fastify, signedIn) !== undefined
+  return { user: session, signIn, requiresFactor, ip: clientIp }
 }
 
 export default consent

@@ -13,7 +13,7 @@ import { throttleAttempt } from '../../../modules/otp/index.ts'
 import {
   checkForm,
   factorPage,
-  findOwedFactor,
+  findRequiredFactor,
   findSignedIn,
   type SignedIn,
 } from '../../../modules/page-session/index.ts'
@@ -57,7 +57,7 @@ const device: FastifyPluginAsyncTypebox = async (fastify) => {
       const { user_code: code = '', action } = fields
       const signedIn = await findSignedIn(fastify, request, now)
       if (!signedIn) return signInFirst(fastify, reply, code)
-      const owed = findOwedFactor(fastify, signedIn)
+      const owed = findRequiredFactor(fastify, signedIn)
       if (owed) return reply.redirect(factorPage(fastify, owed, getPagePath(code)), 303)
       if (action !== 'approve' && action !== 'deny') {
         return lookUp(fastify, request, reply, code, signedIn, now)

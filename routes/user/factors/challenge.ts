@@ -33,7 +33,7 @@ const challenge: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/factors/:factor_id/challenge',
     {
-      config: { themselves: true, rateLimit: rateLimits.mfa, isOpenWithoutFactor: true },
+      config: { rejectsImpersonation: true, rateLimit: rateLimits.mfa, isOpenWithoutFactor: true },
       schema: {
         summary: 'Create a challenge for a factor',
         description: 'Sends the code of a phone factor.',

@@ -40,7 +40,7 @@ const enrol: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post(
     '/factors',
     {
-      config: { themselves: true, isOpenWithoutFactor: true },
+      config: { rejectsImpersonation: true, isOpenWithoutFactor: true },
       schema: {
         summary: 'Enroll a factor',
         description:

@@ -14,7 +14,7 @@ const unenrol: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(
     '/factors/:factor_id',
     {
-      config: { themselves: true, isOpenWithoutFactor: true },
+      config: { rejectsImpersonation: true, isOpenWithoutFactor: true },
       schema: {
         summary: 'Delete a factor',
         description:

@@ -52,7 +52,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     '/factors/:factor_id/verify',
     {
       config: {
-        themselves: true,
+        rejectsImpersonation: true,
         rateLimit: rateLimits.mfa,
         isOpenWithoutFactor: true,
         signIn: () => 'factor',

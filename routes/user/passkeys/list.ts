@@ -12,7 +12,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     '/passkeys',
     {
       onRequest: () => requirePasskeysEnabled(passkeys),
-      config: { themselves: false },
+      config: { rejectsImpersonation: false },
       schema: {
         summary: 'List the passkeys of the current user, oldest first',
         tags: ['user'],

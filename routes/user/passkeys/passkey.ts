@@ -29,7 +29,7 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     {
       onRequest: () => requirePasskeysEnabled(passkeys),
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Rename a passkey',
         tags: ['user'],
@@ -58,7 +58,7 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
     path,
     {
       onRequest: () => requirePasskeysEnabled(passkeys),
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Delete a passkey',
         description: 'A user with a second factor needs a session at aal2.',

@@ -24,7 +24,7 @@ const registration: FastifyPluginAsyncTypebox = async (fastify) => {
     '/passkeys/registration/options',
     {
       onRequest: () => requirePasskeysEnabled(passkeys),
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Create registration options for a passkey (WebAuthn)',
         description:
@@ -41,7 +41,7 @@ const registration: FastifyPluginAsyncTypebox = async (fastify) => {
     '/passkeys/registration/verify',
     {
       onRequest: () => requirePasskeysEnabled(passkeys),
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Register a passkey',
         description: 'In the session that requested it. A challenge is valid for one attempt.',

@@ -55,7 +55,7 @@ const createOrReplaceSchema = {
 
 const generate: FastifyPluginAsyncTypebox = async (fastify) => {
   const { bearerAuth, factors } = fastify
-  const config = { themselves: true } as const
+  const config = { rejectsImpersonation: true } as const
   // Before the body is read: a disabled feature returns its error for every body.
   const preParsing = async () => requireRecoveryEnroll(factors)
 

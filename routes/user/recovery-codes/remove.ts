@@ -15,7 +15,7 @@ const remove: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(
     '/factors/recovery-codes',
     {
-      config: { themselves: true },
+      config: { rejectsImpersonation: true },
       schema: {
         summary: 'Delete all recovery codes',
         description:

@@ -18,7 +18,7 @@ const Status = Type.Object(
 
 const status: FastifyPluginAsyncTypebox = async (fastify) => {
   const { bearerAuth, db } = fastify
-  const config = { themselves: false, isOpenWithoutFactor: true } as const
+  const config = { rejectsImpersonation: false, isOpenWithoutFactor: true } as const
 
   fastify.get(
     '/factors/recovery-codes',

@@ -20,6 +20,15 @@ import { Session } from '../../../schemas/session.ts'
 
 const Body = Type.Object({ code: Type.Optional(Type.String(needed)) })
 
+const schema = {
+  summary: 'Verify a recovery code instead of a factor',
+  description:
+    'The code is consumed. The session continues at aal2 with new tokens; other sessions of the user below aal2 are revoked.',
+  tags: ['mfa'],
+  body: Body,
+  response: { 200: Session, ...ErrorResponses },
+}
+
 const verify: FastifyPluginAsyncTypebox = async (fastify) => {
   const { bearerAuth, credentials, db, factors, rateLimits } = fastify
 
@@ -27,17 +36,14 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     fastify.post(
       `${path}/verify`,
       {
-        config: { themselves: true, rateLimit: rateLimits.mfa, isOpenWithoutFactor: true },
+        config: {
+          rejectsImpersonation: true,
+          rateLimit: rateLimits.mfa,
+          isOpenWithoutFactor: true,
+        },
         // Before the body is read: a disabled feature returns its error for every body.
         preParsing: async () => requireRecoveryVerify(factors),
-        schema: {
-          summary: 'Verify a recovery code instead of a factor',
-          description:
-            'The code is consumed. The session continues at aal2 with new tokens; other sessions of the user below aal2 are revoked.',
-          tags: ['mfa'],
-          body: Body,
-          response: { 200: Session, ...ErrorResponses },
-        },
+        schema,
       },
       async (request) => {
         const at = { ip: request.clientIp, now: new Date() }

@@ -4,9 +4,9 @@ import { ErrorResponses } from '../../../schemas/error.ts'
 import { RedirectQuery } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
-import { updateCurrentUser } from './change-themselves.ts'
 import { ChangeBody } from './changes.ts'
 import { DeletionBody, deleteCurrentUser } from './deletion.ts'
+import { updateCurrentUser } from './update-current-user.ts'
 
 const user: FastifyPluginAsyncTypebox = async (fastify) => {
   const { bearerAuth, rateLimits } = fastify
@@ -14,7 +14,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.get(
     '/user',
     {
-      config: { isOpenWithoutFactor: true, themselves: false },
+      config: { isOpenWithoutFactor: true, rejectsImpersonation: false },
       schema: {
         summary: 'Get the current user',
         tags: ['user'],
@@ -28,7 +28,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
     '/user',
     {
       // Whether impersonation is allowed depends on the body: checkProfile decides.
-      config: { rateLimit: rateLimits.otp, themselves: false },
+      config: { rateLimit: rateLimits.otp, rejectsImpersonation: false },
       schema: {
         summary: 'Update the current user',
         description:
@@ -46,7 +46,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(
     '/user',
     {
-      config: { rateLimit: rateLimits.otp, themselves: true },
+      config: { rateLimit: rateLimits.otp, rejectsImpersonation: true },
       schema: {
         summary: 'Delete the current user',
         description:

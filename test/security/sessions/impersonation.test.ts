@@ -13,7 +13,7 @@ import type { App } from '../../support/server.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
 
 /** They change how a user signs in, or are of use for that alone. */
-const themselves = [
+const rejecting = [
   'GET /reauthenticate',
   'DELETE /user',
   'PUT /user/username',
@@ -56,16 +56,16 @@ suite('impersonated session', () => {
     const { app, session } = await impersonated(t)
     const found = await userRoutes(app, session.access_token)
     const names = found.map(getRouteName).toSorted()
-    assert.deepEqual(names, [...themselves, ...impersonatable].toSorted())
+    assert.deepEqual(names, [...rejecting, ...impersonatable].toSorted())
     for (const route of found) {
-      const isTheirs = themselves.includes(getRouteName(route))
-      assert.equal(route.config?.themselves, isTheirs, getRouteName(route))
+      const isTheirs = rejecting.includes(getRouteName(route))
+      assert.equal(route.config?.rejectsImpersonation, isTheirs, getRouteName(route))
     }
   })
 
   test('is rejected by routes reserved for the user', async (t) => {
     const { app, session } = await impersonated(t)
-    for (const name of themselves) {
+    for (const name of rejecting) {
       const response = await send(app, name, session.access_token)
       assert.deepEqual(statusAndCode(response), [403, 'session_impersonated'], name)
     }
