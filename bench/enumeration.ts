@@ -1,8 +1,8 @@
 import { Rejected } from './core/rejected.ts'
 import type { Target } from './core/target.ts'
 import { times } from './core/users.ts'
-import { type Contact, type Kind, newContact } from './enumeration/crowd.ts'
-import type { EnumerationCase } from './enumeration/questions.ts'
+import type { EnumerationCase } from './enumeration/cases.ts'
+import { type Contact, type Kind, newContact } from './enumeration/users.ts'
 import { plainForm } from './plain-form.ts'
 import { type Comparison, compare, median } from './statistics.ts'
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { catalogue } from './catalogue.ts'
-import { type EnumerationCase, enumerationCases } from './enumeration/questions.ts'
+import { type EnumerationCase, enumerationCases } from './enumeration/cases.ts'
 
 export const usage = `npm run bench -- [scenario ...] [options]
 

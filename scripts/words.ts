@@ -32,6 +32,13 @@ export const words: readonly Word[] = [
   { forms: ['newcomer', 'newcomers'], instead: 'new user', limit: 0 },
   { forms: ['unproven'], instead: 'unverified', limit: 0 },
   { forms: ['decoy', 'decoys'], instead: 'dummy', limit: 0 },
+  { forms: ['crowd', 'crowds'], instead: 'users', limit: 0 },
+  { forms: ['asker', 'askers'], instead: 'requester', limit: 0 },
+  { forms: ['owe', 'owes'], instead: 'require', limit: 0 },
+  { forms: ['disguise', 'disguises'], instead: 'variant', limit: 0 },
+  { forms: ['rehearse', 'rehearses', 'rehearsal'], instead: 'dry run', limit: 0 },
+  { forms: ['chore', 'chores'], instead: 'task', limit: 0 },
+  { forms: ['outlast', 'outlasts', 'hears'], instead: 'the action itself', limit: 0 },
 ]
 
 /** Where a word is no private term: each with its reason. A path matches as a whole or as a folder. */
@@ -42,6 +49,7 @@ const allowed: Readonly<Record<string, string>> = {
   'docs/internals/decisions/': 'history',
   'mail/languages/': 'texts for end users',
   'ui/languages/': 'texts for end users',
+  'ui/account/languages/': 'texts for end users',
   'test/db/fixtures/': 'the specification, and databases of earlier releases',
   'db/migrations/': 'names of tables that exist',
   'dev/postgres/account.ts': 'the system user nobody',

@@ -1,6 +1,6 @@
 import type { PostgresPool } from 'kysely'
 
-import { rehearseMigrations } from '../../db/migrate/rehearse.ts'
+import { dryRunMigrations } from '../../db/migrate/dry-run.ts'
 import { note, ok, stop, type TakeoverFinding } from './finding.ts'
 
 /** Runs the migrations of the first start in a transaction and rolls it back. */
@@ -9,7 +9,7 @@ export async function migrationTrial(
   schema: string,
 ): Promise<TakeoverFinding[]> {
   try {
-    const { tried, failure } = await rehearseMigrations(pool, schema)
+    const { tried, failure } = await dryRunMigrations(pool, schema)
     if (!failure) {
       return [ok(`${tried} migrations were tried in a transaction and rolled back: all succeed.`)]
     }

@@ -31,7 +31,7 @@ function createOtp(needed: Deps<DepNames>) {
     ...createSendPolicy(needed),
     tokenKey: encryption.deriveKey('one-time tokens'),
     tokenKeys: encryption.deriveKeys('one-time tokens').toArray(),
-    gateKeys: {
+    attemptKeys: {
       password: encryption.deriveKey('sign-in throttle'),
       code: encryption.deriveKey('code throttle'),
       nonce: encryption.deriveKey('nonce throttle'),

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Target } from '../../bench/core/target.ts'
-import { createUsers } from '../../bench/enumeration/crowd.ts'
-import { enumerationCases } from '../../bench/enumeration/questions.ts'
+import { enumerationCases } from '../../bench/enumeration/cases.ts'
+import { createUsers } from '../../bench/enumeration/users.ts'
 import { compareSamples, type EnumerationUsers, enumerate } from '../../bench/enumeration.ts'
 import { plainForm } from '../../bench/plain-form.ts'
 import { fakeServer } from './fake-server.ts'
@@ -72,9 +72,9 @@ suite('enumeration check', () => {
 
   test('uses a new token per request without an account', async (t) => {
     const { target, state } = await fakeServer(t)
-    const crowd = new Map([['confirmed', await createUsers(target, 'confirmed', users)]] as const)
+    const byKind = new Map([['confirmed', await createUsers(target, 'confirmed', users)]] as const)
     const before = state.requests
-    await enumerate(target, findQuestion('put-user'), crowd)
+    await enumerate(target, findQuestion('put-user'), byKind)
     assert.equal(state.requests - before, 4 * users)
   })
 

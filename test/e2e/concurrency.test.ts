@@ -66,7 +66,7 @@ suite('racing requests', () => {
 
   test('twenty sign-ups with one email create one user and one identity', async () => {
     const { app, mail } = await serverFor()
-    const email = 'crowd@example.com'
+    const email = 'concurrent@example.com'
 
     const responses = await times(20, () => signUp(app, { email }))
 

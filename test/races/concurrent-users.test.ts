@@ -13,7 +13,7 @@ import { watchPool } from '../support/statements.ts'
 import { autoconfirm, bodyOf200, signedIn, signUpUser } from '../support/users.ts'
 
 const steps = Number(process.env.TEST_RACE_ROUNDS ?? 25)
-const crowd = 16
+const userCount = 16
 
 interface TestUser {
   id: string
@@ -43,7 +43,7 @@ const deeds: Deed[] = [
 suite('concurrent users', () => {
   test('each get the responses they would get alone', { timeout: 3_600_000 }, async (t) => {
     const { app } = await build(t, { env: autoconfirm })
-    const users = await Promise.all(Array.from({ length: crowd }, () => arrive(app)))
+    const users = await Promise.all(Array.from({ length: userCount }, () => arrive(app)))
     const trips = await watchPool(app.pool, () =>
       Promise.all(users.map((user, seed) => live(app, user, seed))),
     )

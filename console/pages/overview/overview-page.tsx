@@ -7,8 +7,8 @@ import { Attention } from './attention.tsx'
 import { Figures } from './figures.tsx'
 import { SignInTable } from './sign-in-table.tsx'
 import { rangeChoices, type ShownStatistics } from './statistics.ts'
+import { SystemStatus } from './system-status.tsx'
 import { Trends } from './trends.tsx'
-import { SystemStatus } from './workings.tsx'
 
 export function OverviewPage() {
   const range = rangeChoices.find(([name]) => name === query.value.get('range'))?.[0] ?? '24h'

@@ -42,7 +42,7 @@ export interface VerificationAttempt<Owner extends DeviceOwner = DeviceOwner> {
 
 export interface ThrottlePolicy extends DevicePolicy {
   /** Keys that hash the account, per type. */
-  gateKeys: Record<AttemptKind, KeyObject>
+  attemptKeys: Record<AttemptKind, KeyObject>
 }
 
 /** An admitted attempt. */
@@ -117,8 +117,8 @@ export async function forgetFailures(
   await resetAllAttempts(trx, { keys })
 }
 
-function hashAccount({ gateKeys }: ThrottlePolicy, kind: AttemptKind, what: string): string {
-  return createHmac('sha256', gateKeys[kind]).update(what).digest('base64url')
+function hashAccount({ attemptKeys }: ThrottlePolicy, kind: AttemptKind, what: string): string {
+  return createHmac('sha256', attemptKeys[kind]).update(what).digest('base64url')
 }
 
 function toAttemptCount(

@@ -22,7 +22,7 @@ export async function dryRunEmailSignUp(
   now: Date,
 ): Promise<UserRecord> {
   const { address } = input.contact
-  const unused = { ...input.contact, address: `${crypto.randomUUID()}@rehearsal.invalid` }
+  const unused = { ...input.contact, address: `${crypto.randomUUID()}@dry-run.invalid` }
   const user = await createUnconfirmedUser(deps, trx, { ...input, contact: unused }, now)
   if (!user) throw new Error('a random address was taken')
   const sent = await sendUncountedLinkEmail(deps.emails, trx, 'confirmation', user, context, now)

@@ -48,10 +48,10 @@ export interface JobExecution {
 export function runnerOptions(options: JobRunnerOptions, doing: JobExecution) {
   const { pool, schema, log, tasks, crons, pollIntervalMs = 2_000 } = options
   const { preparedStatements, around = (_job, work) => work() } = options
-  const chores = queueMaintenance(options)
+  const maintenanceTasks = queueMaintenance(options)
   const handlers = new Map(tasks)
-  for (const { task, run } of chores) handlers.set(task, run)
-  const cronItems = [...crons, ...chores].map(({ task, match }) => once({ task, match }))
+  for (const { task, run } of maintenanceTasks) handlers.set(task, run)
+  const cronItems = [...crons, ...maintenanceTasks].map(({ task, match }) => once({ task, match }))
   return {
     pgPool: pool,
     schema,

@@ -16,7 +16,7 @@ export function idTokenGrant(fastify: FastifyInstance): GrantHandler {
   const { identities, oauthProviders, organizations, sessions } = fastify
 
   return async (body, request, now) => {
-    const linking = body.link_identity ? await findAsker(body, request, now) : {}
+    const linking = body.link_identity ? await findLinkingUser(body, request, now) : {}
     const signedIn = await oauthProviders.identifyByIdToken(toRequest(body), now)
     const { provider, identity, emailOptional } = signedIn
     const externalUser = { provider, identity, emailOptional }
@@ -55,7 +55,7 @@ export function idTokenGrant(fastify: FastifyInstance): GrantHandler {
   }
 
   /** The user who links an identity. Checked before the provider is called. */
-  async function findAsker({ id_token }: TokenRequest, request: FastifyRequest, now: Date) {
+  async function findLinkingUser({ id_token }: TokenRequest, request: FastifyRequest, now: Date) {
     if (!id_token) throw badIdToken('invalid request', 'id_token is missing')
     if (!request.headers.authorization) {
       throw badIdToken('invalid request', 'Linking an identity requires a token with a session')

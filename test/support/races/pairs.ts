@@ -34,14 +34,14 @@ export function runRaces<Stage>(pair: Pair<Stage>, defaultRounds: number): Races
   const seeds = Array.from({ length: Number(rounds ?? defaultRounds) }, (_, seed) => seed)
   return async (track) => {
     const broken: string[] = []
-    let story = ''
+    let report = ''
     for (const seed of onlySeed === undefined ? seeds : [Number(onlySeed)]) {
       const { wrong, told: reported } = await runOne(track, pair, seed)
       if (wrong.length > 0) broken.push(`seed ${seed}: ${wrong.join('; ')}`)
-      if (wrong.length > 0 && story === '') story = reported
+      if (wrong.length > 0 && report === '') report = reported
       if (onlySeed !== undefined) console.log(reported)
     }
-    assert.deepEqual(broken, [], `${pair.invariant}\n${story}`)
+    assert.deepEqual(broken, [], `${pair.invariant}\n${report}`)
   }
 }
 

@@ -7,7 +7,7 @@ import { givingWay, type Waiting } from './giving-way.ts'
 import { openMigrationDb } from './migration-db.ts'
 import { appliedMigrations } from './migration-tables.ts'
 
-export interface Rehearsal {
+export interface DryRunResult {
   /** The number of migrations that ran. */
   tried: number
   /** The first failed migration; undefined when all succeeded. */
@@ -24,7 +24,7 @@ const patienceMs = 10_000
  * Runs every pending migration and rolls back. Throws an Error that names the blocking transactions when they last too
  * long.
  */
-export async function rehearseMigrations(pool: PostgresPool, schema: string): Promise<Rehearsal> {
+export async function dryRunMigrations(pool: PostgresPool, schema: string): Promise<DryRunResult> {
   const connections = openMigrationDb(pool)
   const waiting = { ...connections, schema, patienceMs, log: { info() {} } }
   const applied = await appliedMigrations(connections.db, schema)

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../core/exchange.ts'
 import { password } from '../core/users.ts'
-import { type Contact, type Kind, kinds } from './crowd.ts'
+import { type Contact, type Kind, kinds } from './users.ts'
 
 /** One endpoint, requested with known and unknown emails and phones. */
 export interface EnumerationCase {
