@@ -10,7 +10,7 @@ import { encryptionKey, testConfig } from './config.ts'
 import { cloneDatabase, dropLater, type TestDatabase } from './database.ts'
 import { startMailServer } from './messages/mail-server.ts'
 import { recordStatements } from './plans/recorder.ts'
-import type { Ending } from './processes/ending.ts'
+import { type Ending, lastFirst } from './processes/ending.ts'
 
 export type App = FastifyInstance
 
@@ -45,18 +45,16 @@ export type Built = Awaited<ReturnType<typeof build>>
 
 /** Builds the server and closes it, with all it needs, when the test ends. */
 export async function build(t: Ending, options: BuildOptions = {}) {
-  const opened: (() => Promise<unknown>)[] = []
-  t.after(async () => {
-    for (const close of opened.reverse()) await close()
-  })
+  // The runner keeps a test's hooks: theirs must not keep the server, so nothing else is in scope where they are made.
+  const { after } = lastFirst(t)
   const mail = await startMailServer()
-  opened.push(mail.stop)
+  after(mail.stop)
   const database = options.database ?? (await cloneDatabase())
-  opened.push(options.database?.drop ?? (async () => dropLater(database)))
+  after(options.database?.drop ?? (async () => dropLater(database)))
   const settings = { ...quick, ...mail.env, DATABASE_URL: database.url, ...options.env }
   const config = testConfig(settings, options.dev ?? false)
   const app = await buildApp({ config, log: logTo(options.lines), examine })
-  opened.push(() => app.close())
+  after(() => app.close())
   if (config.AUTH_DB_NAMESPACE === 'auth') recordStatements(app.pool)
   await app.ready()
   return { app, mail, config, database }
