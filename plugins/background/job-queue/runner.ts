@@ -72,17 +72,22 @@ export class JobRunner {
 
   async #runOnce(): Promise<void> {
     const { signal } = this.#stopping
+    let taskList: Record<string, unknown> = {}
     try {
       const preparedStatements = await keepsPlans(this.#options)
       await settleJobs(this.#options, this.#record)
       this.#record = createJobRecord()
       const doing = { active: this.#active, signal: this.#ending.signal, record: this.#record }
-      const runner = await run(runnerOptions({ ...this.#options, preparedStatements }, doing))
+      const options = runnerOptions({ ...this.#options, preparedStatements }, doing)
+      taskList = options.taskList
+      const runner = await run(options)
       this.#downSince = undefined
       if (!signal.aborted) await Promise.race([runner.promise, this.#stopRequested])
       if (signal.aborted) await runner.stop()
     } finally {
       this.#downSince ??= performance.now()
+      // The library keeps the options of each runner, and so all that its tasks refer to.
+      for (const name of Object.keys(taskList)) delete taskList[name]
     }
   }
 
