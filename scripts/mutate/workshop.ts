@@ -78,7 +78,8 @@ export function createWorkshop(database: TestDatabase): Workshop {
   }
 }
 
-function findFile(folder: string, find: string): string {
+/** The file of the product with this piece of source. Throws unless it stands in one place. */
+export function findFile(folder: string, find: string): string {
   const files = globSync(product.patterns, { cwd: folder, exclude: product.exclude })
   const places = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes(find))
   const [file] = places
