@@ -71,13 +71,15 @@ export async function deleteDeactivation(
   return numDeletedRows > 0n
 }
 
-export async function findDeactivatedAt(db: Db, userId: string): Promise<Date | undefined> {
-  const row = await db
+const findOfUser = queryOne((db, value: ParamOf<{ userId: string }>) =>
+  db
     .selectFrom('postern_deactivations')
-    .select('created_at')
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
-  return row?.created_at
+    .select('postern_deactivations.created_at')
+    .where('postern_deactivations.user_id', '=', value('userId')),
+)
+
+export async function findDeactivatedAt(db: Db, userId: string): Promise<Date | undefined> {
+  return (await findOfUser(db, { userId }))?.created_at
 }
 
 /** Whether the user is not active at this connection, whatever the account may do otherwise. */

@@ -49,12 +49,21 @@ const deleteSchema = {
 }
 
 const record: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, users } = fastify
+  const { audit, bearerAuth, config, db, users } = fastify
+
+  /** Without SCIM, no account is rejected for its deactivation. */
+  async function readDeactivation(id: string): Promise<Date | undefined> {
+    return config.AUTH_EXPERIMENTAL_SCIM_ENABLED ? findDeactivatedAt(db, id) : undefined
+  }
 
   fastify.get('/admin/users/:user_id', { schema: readSchema }, async ({ params }) => {
-    const user = await bearerAuth.findUserById(readUuid('user_id', params.user_id))
+    const id = readUuid('user_id', params.user_id)
+    const [user, deactivatedAt] = await Promise.all([
+      bearerAuth.findUserById(id),
+      readDeactivation(id),
+    ])
     if (!user) throw userNotFound()
-    return toAdminUser(user, await findDeactivatedAt(db, user.id))
+    return toAdminUser(user, deactivatedAt)
   })
 
   fastify.put('/admin/users/:user_id', { schema: updateSchema }, async (request) => {
@@ -70,7 +79,7 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
       await recordAdminActionOnUser(audit, trx, 'user_modified', request, after, traits)
       return after
     })
-    return toAdminUser(user, await findDeactivatedAt(db, id))
+    return toAdminUser(user, await readDeactivation(id))
   })
 
   fastify.delete('/admin/users/:user_id', { schema: deleteSchema }, async (request) => {
