@@ -63,7 +63,10 @@ function printComparison(demands: Demands, found: (name: keyof typeof validation
   console.log('| --- | ---: | --- | ---: | ---: | ---: |')
   for (const name of listKeys(validation)) {
     const { clients, servers } = validation[name]
-    const predicted = simulate(requests[name], thisMachine(servers, clients * servers))
+    const predicted = simulate(
+      requests[name],
+      thisMachine(servers, clients * servers, demands.besideHash),
+    )
     const head = `| ${name} | ${clients * servers} |`
     const measured = found(name)
     const deviation = Math.round(100 * (predicted.perSecond / measured.perSecond - 1))
@@ -84,14 +87,18 @@ function printPlan(demands: Demands): void {
   console.log('| Requests/s | Servers (2 cores) | Cores of Postgres | p99 ms | Busiest |')
   console.log('| ---: | ---: | ---: | ---: | --- |')
   for (const perSecond of [100, 1000, 5000, 10_000, 25_000, 50_000]) {
-    const { replicas, postgresCores, p99, busiest } = plan(buildDay(demands), perSecond)
+    const { replicas, postgresCores, p99, busiest } = plan(
+      buildDay(demands),
+      perSecond,
+      demands.besideHash,
+    )
     const figures = [perSecond, replicas, postgresCores, p99.toFixed(1), busiest]
     console.log(`| ${figures.join(' | ')} |`)
   }
 }
 
 /** Servers in three regions, one of which has the primary. */
-function printRegions({ read, refresh }: Demands): void {
+function printRegions({ read, refresh, besideHash }: Demands): void {
   console.log('\n| Round trip ms | Request | p50 ms | p99 ms | Connections in use |')
   console.log('| ---: | --- | ---: | ---: | ---: |')
   for (const roundTripMs of [0, 20, 80, 150]) {
@@ -100,7 +107,7 @@ function printRegions({ read, refresh }: Demands): void {
       ['refresh', refresh],
     ] as const) {
       const { p50, p99, busy } = simulate([demand], {
-        ...{ replicas: 3, cores: 2, postgresCores: 2, pool: 1000, seconds: 20 },
+        ...{ replicas: 3, cores: 2, postgresCores: 2, besideHash, pool: 1000, seconds: 20 },
         regions: { count: 3, roundTripMs },
         load: { perSecond: 1500 },
       })

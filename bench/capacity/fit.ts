@@ -18,9 +18,10 @@ export interface Measured {
 export const poolSize = 20
 
 /** Servers, Postgres and the load generator on this machine. */
-export function thisMachine(replicas: number, clients: number): Setup {
+export function thisMachine(replicas: number, clients: number, besideHash: number): Setup {
   return {
     replicas,
+    besideHash,
     cores: availableParallelism(),
     pool: poolSize * replicas,
     load: { clients },
@@ -47,7 +48,7 @@ export function fitBatched(
   let demand = between(kind, wait, points)
   for (let round = 0; round < rounds; round++) {
     for (const point of points) {
-      const predicted = simulate([demand], thisMachine(1, point.clients))
+      const predicted = simulate([demand], thisMachine(1, point.clients, 1))
       point.factor *= correction(predicted, point)
       point.batchSize = predicted.batchSize[kind]
     }
@@ -69,11 +70,23 @@ export function fitAlone(wait: number, hash: number, measured: Measured): Demand
   let factor = 1
   for (let round = 0; round < rounds; round++) {
     factor *= correction(
-      simulate([scaleDemand(factor)], thisMachine(1, measured.clients)),
+      simulate([scaleDemand(factor)], thisMachine(1, measured.clients, 1)),
       measured,
     )
   }
   return scaleDemand(factor)
+}
+
+/** How many times longer other work takes beside hashes, such that the mix has the measured rate. */
+export function fitBesideHash(mix: readonly Demand[], { clients, perSecond }: Measured): number {
+  let [low, high] = [1, 3]
+  for (let round = 0; round < rounds; round++) {
+    const middle = (low + high) / 2
+    const predicted = simulate(mix, thisMachine(1, clients, middle))
+    if (predicted.perSecond > perSecond) low = middle
+    else high = middle
+  }
+  return (low + high) / 2
 }
 
 function correction(predicted: Prediction, measured: Measured): number {

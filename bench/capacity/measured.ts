@@ -14,13 +14,22 @@ import { getUser } from '../scenarios/get-user.ts'
 import { refresh } from '../scenarios/refresh.ts'
 import { signIn } from '../scenarios/sign-in.ts'
 import { median, quantile } from '../statistics.ts'
-import { fitAlone, fitBatched, type Measured } from './fit.ts'
+import { fitAlone, fitBatched, fitBesideHash, type Measured } from './fit.ts'
 import { buildDay, mixedScenario } from './mixed-scenario.ts'
 import type { Demand } from './setup.ts'
 
 const scenarios = { read: getUser, refresh, signIn }
 export type RequestType = keyof typeof scenarios
-export type Demands = Record<RequestType, Demand>
+export interface Demands extends Record<RequestType, Demand> {
+  /** How many times longer other work takes while the same machine computes hashes. */
+  besideHash: number
+}
+
+/** Enough sign-ins that a hash is always under way. */
+const withHashes = <T>({ read, signIn }: Record<RequestType, T>): T[] => [
+  ...Array.from({ length: 19 }, () => read),
+  signIn,
+]
 
 /** Two servers on two databases of one Postgres. */
 export function startServers(): Promise<PosternServers> {
@@ -53,6 +62,7 @@ const calibration = {
   refreshByFew: { scenario: scenarios.refresh, clients: 4, servers: 1 },
   refreshByMany: { scenario: scenarios.refresh, clients: 32, servers: 1 },
   signIn: { scenario: scenarios.signIn, clients: 8, servers: 1 },
+  besideHashes: { scenario: mixedScenario(withHashes(scenarios)), clients: 12, servers: 1 },
 } satisfies Record<string, Run>
 
 const mixed = mixedScenario(buildDay(scenarios))
@@ -161,9 +171,10 @@ export function toDemands(found: (name: Calibrated) => Measured, commitMs: numbe
   const [signedIn, refreshed] = [found('signIn'), found('refreshByFew')]
   // What a sign-in costs the server more than a refresh, which creates the same tokens.
   const hash = Math.max(signedIn.server - refreshed.server, 0)
-  return {
+  const demands = {
     read: fitBatched('lookup', 0, [found('readByFew'), found('readByMany')]),
     refresh: fitBatched('commit', commitMs, [refreshed, found('refreshByMany')]),
     signIn: fitAlone(commitMs, hash, signedIn),
   }
+  return { ...demands, besideHash: fitBesideHash(withHashes(demands), found('besideHashes')) }
 }

@@ -16,20 +16,29 @@ export interface Plan {
 type BatchSize = Prediction['batchSize']
 
 /** The machines for random arrivals of these requests, each equally likely. */
-export function plan(requests: readonly Demand[], perSecond: number): Plan {
+export function plan(requests: readonly Demand[], perSecond: number, besideHash: number): Plan {
+  const simulateWith = (batchSize: BatchSize) =>
+    simulatePlan(requests, { perSecond, besideHash, batchSize })
   let batchSize: BatchSize = { lookup: 1, commit: 1 }
-  let planned = simulatePlan(requests, perSecond, batchSize)
+  let planned = simulateWith(batchSize)
   // Fewer machines have larger batches, which cost less.
   for (let i = 0; i < 3; i++) {
     batchSize = { ...batchSize, ...defined(planned.batchSize) }
-    planned = simulatePlan(requests, perSecond, batchSize)
+    planned = simulateWith(batchSize)
   }
   const { replicas, postgresCores, p99, busy } = planned
   const [[name = '', share = 0] = []] = Object.entries(busy).toSorted(([, a], [, b]) => b - a)
   return { replicas, postgresCores, p99, busiest: `${name}, ${Math.round(share * 100)} %` }
 }
 
-function simulatePlan(requests: readonly Demand[], perSecond: number, batchSize: BatchSize) {
+function simulatePlan(
+  requests: readonly Demand[],
+  {
+    perSecond,
+    besideHash,
+    batchSize,
+  }: { perSecond: number; besideHash: number; batchSize: BatchSize },
+) {
   const average = (of: (demand: Demand) => number) =>
     requests.reduce((sum, demand) => sum + of(demand), 0) / requests.length
   const shared = ({ batch }: Demand, part: 'server' | 'postgres') =>
@@ -47,6 +56,7 @@ function simulatePlan(requests: readonly Demand[], perSecond: number, batchSize:
     replicas,
     cores: coresOfServer,
     postgresCores,
+    besideHash,
     pool: Math.max(postgresCores * 4, 20),
     load: { perSecond },
     seconds: Math.max(100_000 / perSecond, 2),

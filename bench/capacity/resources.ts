@@ -1,6 +1,9 @@
 /** The clock of a simulation, and what its requests queue for. */
 import TinyQueue from 'tinyqueue'
 
+/** Low work gives its core to other work after this long. */
+export const lowSliceMs = 0.25
+
 export interface Resource {
   name: string
   capacity: number
@@ -10,13 +13,26 @@ export interface Resource {
   /** Waits until nothing else does, or until others had the resource for `lowTurnMs`. */
   waitingLow: (() => void)[]
   sinceLowMs: number
+  lowRunning: number
+  /** Other work takes this many times longer beside low work: they share caches and the bandwidth of memory. */
+  slowdown: number
 }
 
-/** The kernel's scheduler gives a thread of niceness 10 a tenth of a core that others keep busy, 1 ms at a time. */
-const lowTurnMs = 9
+/** The kernel's scheduler gives a thread of niceness 10 a tenth of a core that others keep busy. */
+const lowTurnMs = 9 * lowSliceMs
 
-export function resource(name: string, capacity: number): Resource {
-  return { name, capacity, free: capacity, busyMs: 0, waiting: [], waitingLow: [], sinceLowMs: 0 }
+export function resource(name: string, capacity: number, slowdown = 1): Resource {
+  const queues = { waiting: [], waitingLow: [] }
+  return {
+    name,
+    capacity,
+    free: capacity,
+    busyMs: 0,
+    ...queues,
+    sinceLowMs: 0,
+    lowRunning: 0,
+    slowdown,
+  }
 }
 
 export function acquire(part: Resource, isLow: boolean, then: () => void): void {
@@ -79,14 +95,17 @@ export function runStages(clock: Clock, stages: readonly Stage[], done: () => vo
     done()
     return
   }
-  const { thread, cores, ms, isLow = false } = stage
+  const { thread, cores, isLow = false } = stage
   acquire(thread, isLow, () =>
-    acquire(cores, isLow, () =>
+    acquire(cores, isLow, () => {
+      const ms = isLow || cores.lowRunning === 0 ? stage.ms : stage.ms * cores.slowdown
+      if (isLow) cores.lowRunning += 1
       clock.after(ms, () => {
+        if (isLow) cores.lowRunning -= 1
         release(cores, ms)
         release(thread, ms)
         runStages(clock, rest, done)
-      }),
-    ),
+      })
+    }),
   )
 }

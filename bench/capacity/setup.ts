@@ -23,6 +23,8 @@ export interface Setup {
   /** Cores of each machine. Without `postgresCores`, everything shares `cores`, the load generator as well. */
   cores: number
   postgresCores?: number
+  /** How many times longer other work takes while the same machine computes hashes. */
+  besideHash: number
   /** Connections of all servers to Postgres. */
   pool: number
   /** The replicas are spread over this many regions; the primary is in the first. The time is between any two. */
@@ -35,21 +37,26 @@ export interface Setup {
 export interface Server {
   loop: Resource
   machine: Resource
+  /** Hashes that are computed at the same time. */
+  hashes: Resource
   /** Milliseconds to the primary and back. */
   roundTripMs: number
 }
 
 export type Parts = ReturnType<typeof createParts>
 
-export function createParts({ replicas, cores, postgresCores, pool, regions }: Setup) {
+export function createParts(setup: Setup) {
+  const { replicas, cores, postgresCores, besideHash, pool, regions } = setup
   const isOneMachine = postgresCores === undefined
-  const one = resource('cores', cores)
-  const getMachine = (i: number) => (isOneMachine ? one : resource(`cores of server ${i}`, cores))
+  const one = resource('cores', cores, besideHash)
+  const getMachine = (i: number) =>
+    isOneMachine ? one : resource(`cores of server ${i}`, cores, besideHash)
   const servers = Array.from(
     { length: replicas },
     (_, i): Server => ({
       loop: resource(`event loop ${i}`, 1),
       machine: getMachine(i),
+      hashes: resource(`hashes of server ${i}`, cores + 1),
       roundTripMs: regions && i % regions.count > 0 ? regions.roundTripMs : 0,
     }),
   )

@@ -5,7 +5,15 @@
 import { maxGroupMs } from '../../plugins/database/driver/index.ts'
 import { quantile } from '../statistics.ts'
 import { type Batches, type BatchKind, batchLimits, createBatches } from './batches.ts'
-import { acquire, type Clock, createClock, release, runStages, type Stage } from './resources.ts'
+import {
+  acquire,
+  type Clock,
+  createClock,
+  lowSliceMs,
+  release,
+  runStages,
+  type Stage,
+} from './resources.ts'
 import { createParts, type Demand, type Parts, type Server, type Setup } from './setup.ts'
 
 export interface Prediction {
@@ -17,9 +25,6 @@ export interface Prediction {
   /** Requests in a message to Postgres, on average; NaN without any. */
   batchSize: Record<BatchKind, number>
 }
-
-/** A hash gives its core to other work after this long, as the scheduler of the kernel does. */
-const sliceMs = 1
 
 interface Simulation {
   clock: Clock
@@ -86,17 +91,35 @@ function runRequest(
   const about = (ms: number) => -Math.log(1 - random()) * ms
   const { loop, machine } = server
   const half = (): Stage => ({ thread: loop, cores: machine, ms: about(demand.server / 2) })
-  const slices = Math.round(demand.hash / sliceMs)
-  const hash = { thread: parts.unlimited, cores: machine, ms: sliceMs, isLow: true }
   const before = [
     { thread: parts.generator, cores: parts.generatorMachine, ms: about(demand.generator) },
     half(),
-    ...Array.from({ length: slices }, () => hash),
   ]
   const after = () => runStages(clock, [half()], done)
-  runStages(clock, before, () => {
+  const send = () => {
     if (demand.batch) startBatches(simulation, demand, position, server).join(after)
     else query(simulation, server, about(demand.postgres), demand.wait, after)
+  }
+  runStages(clock, before, () => {
+    if (demand.hash > 0) computeHash(simulation, server, demand.hash, send)
+    else send()
+  })
+}
+
+/** Of low priority: other work on the machine goes first. */
+function computeHash(
+  { clock, parts }: Simulation,
+  { hashes, machine }: Server,
+  ms: number,
+  done: () => void,
+): void {
+  const slice = { thread: parts.unlimited, cores: machine, ms: lowSliceMs, isLow: true }
+  acquire(hashes, false, () => {
+    const slices = Array.from({ length: Math.round(ms / lowSliceMs) }, () => slice)
+    runStages(clock, slices, () => {
+      release(hashes, ms)
+      done()
+    })
   })
 }
 

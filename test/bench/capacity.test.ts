@@ -11,6 +11,7 @@ const nothing: Demand = { generator: 0, server: 0, hash: 0, postgres: 0, wait: 0
 const setup: Setup = {
   replicas: 1,
   cores: 2,
+  besideHash: 1,
   postgresCores: 1,
   pool: 1000,
   load: { perSecond: 500 },
@@ -39,7 +40,7 @@ suite('capacity simulation', () => {
     const demand = { server: 1, postgres: 0.1 }
     assertNear(predict(demand, { load, seconds: 20 }).perSecond, 1000)
     assertNear(predict(demand, { load, seconds: 20, replicas: 2 }).perSecond, 2000)
-    const shared: Setup = { replicas: 2, cores: 2, pool: 1000, load, seconds: 20 }
+    const shared: Setup = { replicas: 2, cores: 2, besideHash: 1, pool: 1000, load, seconds: 20 }
     assertNear(simulate([{ ...nothing, ...demand }], shared).perSecond, 2000 / 1.1)
   })
 
@@ -53,6 +54,14 @@ suite('capacity simulation', () => {
     const mix = [...reads, { ...nothing, hash: 12 }]
     const { p50 } = simulate(mix, { ...setup, load: { perSecond: 1000 }, seconds: 100 })
     assert.ok(p50 < 3, `${p50} ms`)
+  })
+
+  test('slows other work down beside password hashes', () => {
+    const reads = Array.from({ length: 9 }, () => ({ ...nothing, server: 1 }))
+    const mix = [...reads, { ...nothing, hash: 12 }]
+    const rate = (besideHash: number) =>
+      simulate(mix, { ...setup, besideHash, load: { clients: 16 }, seconds: 20 }).perSecond
+    assert.ok(rate(1.5) < 0.9 * rate(1))
   })
 })
 
@@ -95,7 +104,7 @@ suite('capacity plan', () => {
       refresh: { ...read, server: 0.5 },
       signIn: { ...read, hash: 11 },
     })
-    const { replicas, postgresCores } = plan(requests, 10_000)
+    const { replicas, postgresCores } = plan(requests, 10_000, 1)
     // (50 * 0.1 + 8 * 0.5 + 0.1 + 11) / 59 ms on two cores, half busy.
     assert.equal(replicas, Math.ceil((10 * 20.1) / 59))
     assert.equal(postgresCores, 1)
