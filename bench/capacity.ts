@@ -13,7 +13,7 @@ import {
   measureAll,
   measureCommit,
   startServers,
-  startVariants,
+  createSides,
   toDemands,
   validation,
 } from './capacity/measured.ts'
@@ -39,7 +39,7 @@ else {
 async function compare(rounds: number): Promise<void> {
   const own = await startServers()
   try {
-    const sides = await startVariants(own, 32)
+    const sides = await createSides(own, 32)
     const found = await measureAll(sides, rounds)
     const commitMs = await measureCommit(own.sides[0]?.databaseUrl ?? '')
     for (const { target } of sides) await target.close()

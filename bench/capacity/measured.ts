@@ -36,7 +36,7 @@ export function startServers(): Promise<PosternServers> {
   return startPostern({ beside: join(import.meta.dirname, '../..') })
 }
 
-export async function startVariants(own: PosternServers, connections: number): Promise<Side[]> {
+export async function createSides(own: PosternServers, connections: number): Promise<Side[]> {
   const serviceRole = await mintServiceRole(own.jwtSecret)
   return own.sides.map(({ name, url, databaseUrl, serverPids }) => ({
     target: createTarget({ name, url, connections, serviceRole, databaseUrl }),
