@@ -8,12 +8,12 @@ import { parseArgs } from 'node:util'
 
 import { thisMachine } from './capacity/fit.ts'
 import {
+  createSides,
   type Demands,
   type Found,
   measureAll,
   measureCommit,
   startServers,
-  createSides,
   toDemands,
   validation,
 } from './capacity/measured.ts'
