@@ -15,29 +15,40 @@ export interface Plan {
 
 type BatchSize = Prediction['batchSize']
 
+/** What the machines are planned with: the simulation corrects the first assumptions. */
+interface Assumptions {
+  perSecond: number
+  besideHash: number
+  batchSize: BatchSize
+  /** How many times longer the event loop is busy than alone. */
+  slowdown: number
+}
+
 /** The machines for random arrivals of these requests, each equally likely. */
 export function plan(requests: readonly Demand[], perSecond: number, besideHash: number): Plan {
-  const simulateWith = (batchSize: BatchSize) =>
-    simulatePlan(requests, { perSecond, besideHash, batchSize })
-  let batchSize: BatchSize = { lookup: 1, commit: 1 }
-  let planned = simulateWith(batchSize)
-  // Fewer machines have larger batches, which cost less.
+  let assumed: Assumptions = {
+    ...{ perSecond, besideHash, slowdown: 1 },
+    batchSize: { lookup: 1, commit: 1 },
+  }
+  let planned = simulatePlan(requests, assumed)
   for (let i = 0; i < 3; i++) {
-    batchSize = { ...batchSize, ...defined(planned.batchSize) }
-    planned = simulateWith(batchSize)
+    // Fewer machines have larger batches, which cost less, and compute hashes for a larger part of the time.
+    const batchSize = { ...assumed.batchSize, ...defined(planned.batchSize) }
+    const slowdown = assumed.slowdown * Math.max(1, busiestLoop(planned) / maxBusy)
+    assumed = { ...assumed, batchSize, slowdown }
+    planned = simulatePlan(requests, assumed)
   }
   const { replicas, postgresCores, p99, busy } = planned
   const [[name = '', share = 0] = []] = Object.entries(busy).toSorted(([, a], [, b]) => b - a)
   return { replicas, postgresCores, p99, busiest: `${name}, ${Math.round(share * 100)} %` }
 }
 
+const busiestLoop = ({ busy }: Prediction): number =>
+  Math.max(...Object.entries(busy).map(([name, share]) => (/^event loop/.test(name) ? share : 0)))
+
 function simulatePlan(
   requests: readonly Demand[],
-  {
-    perSecond,
-    besideHash,
-    batchSize,
-  }: { perSecond: number; besideHash: number; batchSize: BatchSize },
+  { perSecond, besideHash, batchSize, slowdown }: Assumptions,
 ) {
   const average = (of: (demand: Demand) => number) =>
     requests.reduce((sum, demand) => sum + of(demand), 0) / requests.length
@@ -47,7 +58,7 @@ function simulatePlan(
     Math.max(Math.ceil((perSecond * ms) / 1000 / maxBusy / perMachine), 1)
   const loop = average((demand) => demand.server + shared(demand, 'server'))
   const hashing = average(({ hash }) => hash)
-  const replicas = Math.max(needed(loop, 1), needed(loop + hashing, coresOfServer))
+  const replicas = Math.max(needed(loop * slowdown, 1), needed(loop + hashing, coresOfServer))
   const postgresCores = needed(
     average((demand) => demand.postgres + shared(demand, 'postgres')),
     1,
