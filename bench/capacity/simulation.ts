@@ -4,6 +4,7 @@
  */
 import { maxGroupMs } from '../../plugins/database/driver/index.ts'
 import { quantile } from '../statistics.ts'
+import { pick, scheduleArrivals } from './arrivals.ts'
 import { type Batches, type BatchKind, batchLimits, createBatches } from './batches.ts'
 import {
   acquire,
@@ -184,24 +185,4 @@ function averageSize({ batches }: Simulation, kind: BatchKind): number {
     .filter(([key]) => key.startsWith(kind))
     .map(([, one]) => one.averageSize())
   return sizes.reduce((sum, size) => sum + size, 0) / sizes.length
-}
-
-function pick(requests: readonly Demand[], at: number): Demand {
-  const demand = requests[Math.floor(at * requests.length)]
-  if (!demand) throw new Error('there is no request to simulate')
-  return demand
-}
-
-function scheduleArrivals(
-  clock: Clock,
-  perSecond: number,
-  random: () => number,
-  arrive: (i: number) => void,
-): void {
-  let i = 0
-  const next = () => {
-    arrive(i++)
-    clock.after((-Math.log(1 - random()) * 1000) / perSecond, next)
-  }
-  next()
 }

@@ -27,14 +27,8 @@ async function create(template: string, t: Ending | undefined): Promise<TestData
   const url = new URL(env('TEST_ADMIN_URL'))
   url.pathname = `/${name}`
   const drop = () => admin(`drop database if exists ${name} with (force)`)
-  const database = { url: url.href, drop }
-  t?.after(async () => dropLater(database))
-  return database
-}
-
-/** Drops it without waiting until its connections have ended, for which Postgres looks ten times a second. */
-export function dropLater({ drop }: TestDatabase): void {
-  drop().catch((error: unknown) => console.error('A database of a test was not dropped:', error))
+  t?.after(drop)
+  return { url: url.href, drop }
 }
 
 /**

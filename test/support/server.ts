@@ -7,7 +7,7 @@ import { emailKindDefinitions } from '../../mail/kinds/index.ts'
 import { createPino } from '../../plugins/observability/logger/index.ts'
 import { buildApp } from '../../server/app.ts'
 import { encryptionKey, testConfig } from './config.ts'
-import { cloneDatabase, dropLater, type TestDatabase } from './database.ts'
+import { cloneDatabase, type TestDatabase } from './database.ts'
 import { startMailServer } from './messages/mail-server.ts'
 import { recordStatements } from './plans/recorder.ts'
 import { type Ending, lastFirst } from './processes/ending.ts'
@@ -50,7 +50,7 @@ export async function build(t: Ending, options: BuildOptions = {}) {
   const mail = await startMailServer()
   after(mail.stop)
   const database = options.database ?? (await cloneDatabase())
-  after(options.database?.drop ?? (async () => dropLater(database)))
+  after(database.drop)
   const settings = { ...quick, ...mail.env, DATABASE_URL: database.url, ...options.env }
   const config = testConfig(settings, options.dev ?? false)
   const app = await buildApp({ config, log: logTo(options.lines), examine })
