@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 import pg from 'pg'
 
+import { withClient } from '../../server/with-client.ts'
 import type { Ending } from './processes/ending.ts'
 
 export interface TestDatabase {
@@ -26,7 +27,12 @@ async function create(template: string, t: Ending | undefined): Promise<TestData
   await whenFree(`create database ${name} template ${template} strategy file_copy`)
   const url = new URL(env('TEST_ADMIN_URL'))
   url.pathname = `/${name}`
-  const drop = () => admin(`drop database if exists ${name} with (force)`)
+  // Over a new connection: meanwhile, those of the test end by themselves. A forced end would be an error of theirs.
+  const drop = async () => {
+    await withClient({ connectionString: env('TEST_ADMIN_URL') }, (client) =>
+      client.query(`drop database if exists ${name} with (force)`),
+    )
+  }
   t?.after(drop)
   return { url: url.href, drop }
 }

@@ -133,6 +133,7 @@ suite('job queue', () => {
     const ending = lastFirst(t)
     const { url } = await cloneDatabase(ending)
     const pool = new QueuePool({ connectionString: url, max: 2 })
+    pool.on('connect', (connected) => connected.on('error', () => {}))
     ending.after(() => pool.end())
 
     const client = await pool.connect()

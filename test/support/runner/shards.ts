@@ -15,10 +15,13 @@ export interface Shards {
   remove(): void
 }
 
+/** Of the files that start no process; the others fill the end, so that all processes end at about the same time. */
+const shareOfLargeShards = 0.7
+
 /**
- * Shards in start order for this many concurrent processes. One process is left for the files that start processes:
- * they often wait, and each takes little time, so that they also fill the end. The others share the remaining files:
- * each process compiles and optimizes the same code again, for several seconds.
+ * Shards in start order for this many concurrent processes: first large ones, because each process compiles and
+ * optimizes the same code again, for several seconds. One process is left for the files that start processes, which
+ * often wait.
  */
 export function makeShards(testFiles: string[], processes: number): Shards {
   const folder = mkdtempSync(join(tmpdir(), 'postern-shards-'))
@@ -26,8 +29,12 @@ export function makeShards(testFiles: string[], processes: number): Shards {
   const others = testFiles
     .filter((file) => !long.includes(file))
     .toSorted((a, b) => computePosition(a).localeCompare(computePosition(b)))
-  const size = Math.max(smallest, Math.ceil(others.length / (processes - 1)))
-  const files = [...inGroups(others, size), ...inGroups(long, 2)].map((shard, index) => {
+  const isLarge = (_: string, index: number) => index < shareOfLargeShards * others.length
+  const inShards = (group: string[]) =>
+    inGroups(group, Math.max(smallest, Math.ceil(group.length / (processes - 1))))
+  const large = inShards(others.filter(isLarge))
+  const small = inShards(others.filter((file, index) => !isLarge(file, index)))
+  const files = [...large, ...inGroups(long, 2), ...small].map((shard, index) => {
     const path = join(folder, `shard-${String(index + 1).padStart(2, '0')}.cjs`)
     writeFileSync(path, shard.map(toLine).join(''))
     return path
