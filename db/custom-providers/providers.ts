@@ -105,13 +105,16 @@ export async function bindIssuer(
         .where((eb) =>
           eb.or([
             eb('postern_custom_provider_issuers.issuer', '=', binding.issuer),
-            eb.not(
-              eb.exists(
-                eb
-                  .selectFrom('identities')
-                  .select(sql`1`.as('one'))
-                  .where('identities.provider', '=', binding.identifier),
-              ),
+            // In the order of an index: `exists` might read all identities.
+            eb(
+              eb
+                .selectFrom('identities')
+                .select('identities.user_id')
+                .where('identities.provider', '=', binding.identifier)
+                .orderBy('identities.user_id')
+                .limit(sql.lit(1)),
+              'is',
+              null,
             ),
           ]),
         ),
