@@ -12,7 +12,7 @@ import { isBanned } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { RequiredFactor } from '../../plugins/security/bearer-auth/session-policy.ts'
 import { recordAudit } from '../audit/index.ts'
-import { revokeSession } from '../sessions/index.ts'
+import { isSuperseded, revokeSession } from '../sessions/index.ts'
 import { browserId, cookieHeader, hashOfCookie, makeBrowserId } from './cookie.ts'
 
 export interface SignedIn {
@@ -38,9 +38,10 @@ export async function findSignedIn(
   if (!cookie || !stored || !session) return undefined
   if (session.deleted_at || isBanned(session, now)) return undefined
   if (deps.bearerAuth.sessionPolicy.expiredBy(session, now)) return undefined
+  if (await isSuperseded(deps, deps.db, session, now)) return undefined
   if (now.getTime() - stored.last_used_at.getTime() > touchAfterMs) {
     const expiresAt = expiry(deps, stored.created_at, now)
-    await touchPageSession(deps.db, stored.id, expiresAt, now)
+    await touchPageSession(deps.db, stored, expiresAt, now)
   }
   return { session, cookie }
 }
