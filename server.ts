@@ -42,8 +42,12 @@ export async function run(_args: readonly string[] = [], examine?: Examine): Pro
   return config.AUTH_WORKERS > 1 ? serveWithWorkers(config, logger) : serve(config, logger, examine)
 }
 
-/** The telemetry SDK reads its variables from the environment and not from .env. */
+/**
+ * The telemetry SDK reads its variables from the environment and not from .env. Its default passes the baggage of a
+ * client on to every other server.
+ */
 function handOverTelemetryVariables(env: NodeJS.ProcessEnv): void {
+  process.env.OTEL_PROPAGATORS ??= env.OTEL_PROPAGATORS ?? 'tracecontext'
   for (const [name, value] of Object.entries(env)) {
     if (name.startsWith('OTEL_')) process.env[name] ??= value
   }

@@ -28,7 +28,7 @@ export async function serveDocuments(t: TestContext, app: App) {
     proxy: { httpProxy: undefined, httpsProxy: undefined, noProxy: undefined },
   })
   t.after(() => void client.close())
-  t.mock.method(app.httpClient, 'guardedFetch', (input: string, init: RequestInit) =>
+  t.mock.method(app.httpClient, 'fetchFromOauthClient', (input: string, init: RequestInit) =>
     client.guardedFetch(
       String(input).replace('https://client.example', `http://127.0.0.1:${port}`),
       init,

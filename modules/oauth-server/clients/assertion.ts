@@ -93,7 +93,7 @@ async function loadKeys(
   if (!uri) return jwks as JSONWebKeySet
   const known = isFresh ? undefined : fetchedKeys.get(uri)
   if (known) return known
-  const response = await httpClient.guardedFetch(uri, { redirect: 'error' })
+  const response = await httpClient.fetchFromOauthClient(uri, { redirect: 'error' })
   const keys: unknown = await response.json()
   if (!response.ok || !isKeySet(keys)) throw new Error('the jwks_uri serves no key set')
   fetchedKeys.set(uri, keys)

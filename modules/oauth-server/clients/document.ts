@@ -60,7 +60,7 @@ interface FetchedDocument {
 async function fetchDocument(deps: DocumentDeps, url: string): Promise<FetchedDocument> {
   let response: Response
   try {
-    response = await deps.httpClient.guardedFetch(url, {
+    response = await deps.httpClient.fetchFromOauthClient(url, {
       headers: { accept: 'application/json' },
       redirect: 'error',
     })

@@ -32,12 +32,14 @@ function describe(span: Otel.Span, request: FastifyRequest): void {
 }
 
 /** Parameters that contain a secret, and wildcards (`*`), which can contain anything. */
-const secretNames = /^\*$|code|hash|secret|token/
-/** Ids and route names are shorter. A longer value may be a token put into a path by mistake. */
-const maxLength = 64
+const secretNames = /^\*$|authorization|code|hash|secret|token/
+/** Ids and names of routes. A longer value may be a token put into a path by mistake, another one an address. */
+const form = /^[\w.:~-]{1,64}$/
+const numberForm = /^\d{6,}$/
 
 /** The value itself, or for secrets the beginning of its SHA-256, which still correlates equal values. */
 function recordable(key: string, value: string): string {
-  if (!secretNames.test(key) && value.length <= maxLength) return value
+  const isId = form.test(value) && !numberForm.test(value)
+  if (isId && !secretNames.test(key)) return value
   return createHash('sha256').update(value).digest('hex').slice(0, 16)
 }

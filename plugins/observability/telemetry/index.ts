@@ -23,10 +23,11 @@ function createTelemetry(metrics: Metrics, tracing: Tracing) {
     metrics,
     tracing,
 
-    /** Wraps fetch to count calls by host. */
+    /** Wraps fetch to count calls by host; by `label` where clients choose the host. */
     fetch: <R extends { status: number }>(
       fetch: (input: string | URL | Request, init?: RequestInit) => Promise<R>,
-    ) => countedFetch(fetch, metrics),
+      label?: string,
+    ) => countedFetch(fetch, metrics, label),
 
     /** Called after every statement; undefined when metrics are off. */
     onStatement: onStatement(metrics),

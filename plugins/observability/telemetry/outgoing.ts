@@ -8,14 +8,16 @@ type Fetch<R> = (input: string | URL | Request, init?: RequestInit) => Promise<R
 const maxHosts = 50
 const hosts = new Set<string>()
 
-/** Wraps fetch to count each call. */
+/** Wraps fetch to count each call, by its host or by the fixed label in its place. */
 export function countedFetch<R extends { status: number }>(
   fetch: Fetch<R>,
   metrics: Metrics,
+  label?: string,
 ): Fetch<R> {
   if (!metrics.enabled) return fetch
   return async (input, init) => {
-    const host = toHostLabel(new URL(input instanceof Request ? input.url : input).hostname)
+    const url = new URL(input instanceof Request ? input.url : input)
+    const host = label ?? toHostLabel(url.hostname)
     const count = (outcome: string) => metrics.count('postern.outgoing_requests', { host, outcome })
     try {
       const response = await fetch(input, init)

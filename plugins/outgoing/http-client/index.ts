@@ -81,6 +81,9 @@ export function createHttpClient(options: HttpClientOptions) {
      */
     guardedFetch: guardedFetch satisfies Fetch,
 
+    /** `guardedFetch` for URLs of OAuth clients: metrics do not name their hosts. */
+    fetchFromOauthClient: guardedFetch satisfies Fetch,
+
     /** Throws a TypeError for a URL that `guardedFetch` would reject before a lookup. */
     assertAllowed: (url: URL): void => assertAllowed(url, dev),
 
@@ -180,6 +183,7 @@ export default definePlugin({
       ...client,
       fetch: telemetry.fetch(client.fetch),
       guardedFetch: telemetry.fetch(client.guardedFetch),
+      fetchFromOauthClient: telemetry.fetch(client.guardedFetch, 'oauth_client'),
     }
   },
 })
