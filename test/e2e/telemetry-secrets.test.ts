@@ -33,7 +33,7 @@ const sent = {
   hookUrlToken: 'secret-in-the-url-of-a-hook',
   providerSecret: 'secret-of-the-provider-client',
   providerCode: 'code-of-the-provider-response',
-  scimToken: 'a-scim-token-nobody-issued',
+  scimToken: 'an-invented-scim-token',
   grantType: 'an-invented-grant-type',
   baggage: 'put-into-baggage-by-a-client',
 }
