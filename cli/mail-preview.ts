@@ -36,7 +36,7 @@ export async function run(args: readonly string[]): Promise<void> {
     for (const tag of tags) {
       const into = values.all ? `${folder}/${tag}` : folder
       const previews = await previewAll(renderer, { siteUrl, externalUrl }, tag)
-      await writePreviews(into, previews, languages.speech(tag))
+      await writePreviews(into, previews, languages.messagesFor(tag))
       console.log(`${previews.length} mails: ${pathToFileURL(`${into}/index.html`)}`)
     }
   })
@@ -56,12 +56,12 @@ function readSettings(): Config {
   return readConfig(env, { dev: true, warn: () => {} })
 }
 
-async function writePreviews(folder: string, previews: MailPreview[], speech: LocalizedMessages) {
+async function writePreviews(folder: string, previews: MailPreview[], messages: LocalizedMessages) {
   await mkdir(`${folder}/templates`, { recursive: true })
   const files = previews.flatMap(({ kind, html, text }) => [
     [`${kind}.html`, html] as const,
     [`${kind}.txt`, text] as const,
-    [`templates/${kind}.html`, builtInSource(kind, speech).html] as const,
+    [`templates/${kind}.html`, builtInSource(kind, messages).html] as const,
   ])
   await Promise.all(
     [...files, ['index.html', indexPage(previews)] as const].map(([name, content]) =>

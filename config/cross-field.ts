@@ -6,10 +6,10 @@ import { mailLocalesWithoutEffect } from './groups/mail-locales.ts'
 /** One sentence per conflict. */
 export function crossFieldIssues(config: Config): string[] {
   const notices: string[] = []
-  const { AUTH_SESSIONS_INACTIVITY_TIMEOUT: longestPause } = config
-  if (longestPause !== undefined && longestPause <= config.AUTH_JWT_EXP) {
+  const { AUTH_SESSIONS_INACTIVITY_TIMEOUT: inactivityTimeout } = config
+  if (inactivityTimeout !== undefined && inactivityTimeout <= config.AUTH_JWT_EXP) {
     notices.push(
-      `AUTH_SESSIONS_INACTIVITY_TIMEOUT is not above AUTH_JWT_EXP: clients refresh shortly before a token expires, so active sessions end ${formatDuration(longestPause)} after each refresh.`,
+      `AUTH_SESSIONS_INACTIVITY_TIMEOUT is not above AUTH_JWT_EXP: clients refresh shortly before a token expires, so active sessions end ${formatDuration(inactivityTimeout)} after each refresh.`,
     )
   }
   if (config.AUTH_MFA_REQUIRED_ROLES.length > 0 && !canAddFactor(config)) {

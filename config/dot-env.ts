@@ -18,7 +18,7 @@ function dotEnv(path: string): Environment {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
     if (code === 'ENOENT') return {}
-    const remedy = 'it must be a readable text file, or not exist'
-    throw new ConfigError([{ variable: path, problem: `cannot be read (${code})`, remedy }])
+    const hint = 'it must be a readable text file, or not exist'
+    throw new ConfigError([{ variable: path, problem: `cannot be read (${code})`, hint }])
   }
 }

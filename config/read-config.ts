@@ -25,7 +25,7 @@ export interface ReadOptions {
 
 /**
  * Reads and validates the whole configuration; durations are seconds. Throws ConfigError with every issue, each naming
- * its variable and the remedy.
+ * its variable and the hint.
  */
 export function readConfig(env: Environment, { dev, warn }: ReadOptions): Config {
   const entries = listEntries(Object.keys(env))
@@ -70,11 +70,11 @@ function toIssues({ missing, wrong }: ConfigIssues, source: Given): ConfigIssue[
   const { entries, found, texts, env } = source
   const faulty = new Set([...missing, ...wrong])
   const own = entries.flatMap(([variable, schema]) => {
-    const remedy = `it must be ${expectation(schema)}`
+    const hint = `it must be ${expectation(schema)}`
     const at = found.get(variable)
     if (!faulty.has(variable)) return []
-    if (!at) return [{ variable, problem: notSet(typoSuggestion(variable, env)), remedy }]
-    return [{ variable: at.name, problem: describeProblem(at.text, schema), remedy }]
+    if (!at) return [{ variable, problem: notSet(typoSuggestion(variable, env)), hint }]
+    return [{ variable: at.name, problem: describeProblem(at.text, schema), hint }]
   })
   const right = Object.fromEntries(Object.entries(texts).filter(([name]) => !faulty.has(name)))
   const rest = readEnvironment({ ...source, texts: right, incomplete: true })
@@ -105,8 +105,8 @@ function toleratedIn(found: FoundNames): (issue: ConfigIssue) => boolean {
 /** Whether an issue belongs to a feature requested under GoTrue's names only. */
 function leftOutIn(found: FoundNames): (issue: ConfigIssue) => boolean {
   return ({ feature }) => {
-    const asked = feature?.askedBy.flatMap((name) => found.get(name) ?? []) ?? []
-    return asked.length > 0 && asked.every(({ foreign }) => foreign)
+    const settings = feature?.enabledBy.flatMap((name) => found.get(name) ?? []) ?? []
+    return settings.length > 0 && settings.every(({ foreign }) => foreign)
   }
 }
 

@@ -66,7 +66,7 @@ export function settingConflicts(config: Config, values: Record<string, unknown>
   const faults = rules.flatMap((rule) => rule(changed))
   return faults
     .filter(({ variable }) => schemas.has(variable))
-    .map(({ variable, problem, remedy }) => `${variable} ${problem}; ${remedy}`)
+    .map(({ variable, problem, hint }) => `${variable} ${problem}; ${hint}`)
 }
 
 const readValues = (texts: Readonly<Record<string, string>>) =>

@@ -22,9 +22,9 @@ export function withoutSwitchedOff(found: FoundNames, warn: (notice: string) => 
     const flag = findSwitch(variable)
     if (!at || flag === undefined || isOn(flag, found) || accepts(schema, at.text)) continue
     const problem = schema['x-secret'] ? 'has an invalid value' : `is "${at.text}"`
-    const remedy = `it must be ${expectation(schema)}`
+    const hint = `it must be ${expectation(schema)}`
     warn(
-      `${formatIssue({ variable: at.name, problem, remedy })}: it is ignored because ${flag} is not true.`,
+      `${formatIssue({ variable: at.name, problem, hint })}: it is ignored because ${flag} is not true.`,
     )
     kept.delete(variable)
   }

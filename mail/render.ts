@@ -21,7 +21,7 @@ export interface MailRendererOptions extends Omit<CustomTemplateOptions, 'timeou
   /** Display names of the providers. */
   providerTitles: ReadonlyMap<string, string>
   /** Returns the language of any tag. */
-  speech: (tag: string) => LocalizedMessages
+  messagesFor: (tag: string) => LocalizedMessages
   /** The language of templates that apply to all languages. */
   defaultTag: string
 }
@@ -95,7 +95,7 @@ function renderSubject(
   const way = { kind, part: 'subject', log: options.log, tell } as const
   if (own) tellUnknown(kind, own, tell)
   const subject = own && attempt(own, reader.variables(reader.tag), way)
-  const { subject: standard } = builtIn(kind, options.speech(bodyTag))
+  const { subject: standard } = builtIn(kind, options.messagesFor(bodyTag))
   return oneLine(subject ?? '') || oneLine(standard.render(reader.variables(bodyTag)))
 }
 
@@ -123,7 +123,7 @@ async function renderBody(
     const isOfLanguage = templates.isOfLanguage(kind, tag)
     return { html, text: toPlainText(html), tag: isOfLanguage ? tag : options.defaultTag }
   }
-  const standard = builtIn(kind, options.speech(tag))
+  const standard = builtIn(kind, options.messagesFor(tag))
   return { html: standard.html.render(variables), text: standard.text.render(variables), tag }
 }
 
@@ -138,7 +138,7 @@ async function compose<Kind extends EmailKind>(
   const reader = {
     tag,
     variables: (each: string) =>
-      localVariables(variables, options.speech(each), options.providerTitles),
+      localVariables(variables, options.messagesFor(each), options.providerTitles),
   }
   const { html, text, tag: bodyTag } = await renderBody(context, kind, reader, tell)
   return { subject: renderSubject(context, kind, reader, bodyTag, tell), html, text }

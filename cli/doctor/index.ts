@@ -85,7 +85,7 @@ async function examineEnvironment(
     return [...named('configuration', first), ...(await examineAll(config, chosen, to))]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const mistakes = error.issues.map(({ variable, problem, remedy: hint }) =>
+    const mistakes = error.issues.map(({ variable, problem, hint }) =>
       fail(`${variable} ${problem}; ${hint}.`),
     )
     return named('configuration', [

@@ -23,10 +23,10 @@ export async function withRenderer(
     const own = createCustomLanguages(config, deps)
     await own.renew()
     const languages = createLanguages(config, own)
-    const { speech, fallback: defaultTag } = languages
+    const { messagesFor, fallback: defaultTag } = languages
     await use({
       languages,
-      renderer: configuredRenderer(config, { ...deps, speech, defaultTag }),
+      renderer: configuredRenderer(config, { ...deps, messagesFor, defaultTag }),
     })
   } finally {
     await http.close()

@@ -12,21 +12,21 @@ interface Audience {
 
 /** Checks the audiences: users are looked up within one. */
 export async function audiences(db: Db, config: Config): Promise<TakeoverFinding[]> {
-  const { AUTH_DB_NAMESPACE: schema, AUTH_JWT_AUD: wanted } = config
+  const { AUTH_DB_NAMESPACE: schema, AUTH_JWT_AUD: configured } = config
   const { rows } = await sql<Audience>`
     select coalesce(aud, '') as aud, count(*)::int as users from ${sql.id(schema, 'users')}
     group by 1 order by users desc
   `.execute(db)
   const [most] = rows
   if (!most) return []
-  if (rows.some(({ aud }) => aud === wanted)) return notAllowed(rows, config)
+  if (rows.some(({ aud }) => aud === configured)) return notAllowed(rows, config)
   const all = rows.reduce((sum, { users }) => sum + users, 0)
   const hint = most.aud
     ? `set AUTH_JWT_AUD=${most.aud}`
-    : `run update ${schema}.users set aud = '${wanted}' where coalesce(aud, '') = '', and set GOTRUE_JWT_AUD=${wanted}, which was never set`
+    : `run update ${schema}.users set aud = '${configured}' where coalesce(aud, '') = '', and set GOTRUE_JWT_AUD=${configured}, which was never set`
   return [
     stop(
-      `No user has the audience "${wanted}" of AUTH_JWT_AUD, so no user would be found: of the ${all} users, ${most.users} have "${most.aud}". To continue, ${hint}.`,
+      `No user has the audience "${configured}" of AUTH_JWT_AUD, so no user would be found: of the ${all} users, ${most.users} have "${most.aud}". To continue, ${hint}.`,
     ),
   ]
 }

@@ -1,8 +1,8 @@
-/** An error of one variable and its remedy, each as part of a sentence. */
+/** An error of one variable and its hint, each as part of a sentence. */
 export interface ConfigIssue {
   variable: string
   problem: string
-  remedy: string
+  hint: string
   /** The feature that is incomplete; an issue without one concerns the whole server. */
   feature?: DisabledFeature
   /** What GoTrue does with the value, as a clause: under GoTrue's names this server does the same, with a warning. */
@@ -14,7 +14,7 @@ export interface DisabledFeature {
   /** Its name in a notice. */
   name: string
   /** The variables that request it. */
-  askedBy: readonly string[]
+  enabledBy: readonly string[]
   /** The variable whose absence disables it. */
   disabledBy: string
 }
@@ -41,6 +41,6 @@ function indent(sentence: string): string {
   return `  ${sentence}`
 }
 
-export function formatIssue({ variable, problem, remedy }: ConfigIssue): string {
-  return `${variable} ${problem}; ${remedy}`
+export function formatIssue({ variable, problem, hint }: ConfigIssue): string {
+  return `${variable} ${problem}; ${hint}`
 }

@@ -24,14 +24,14 @@ function prefixIssues({ AUTH_API_PREFIX: prefix }: Config): ConfigIssue[] {
   const [, first = ''] = prefix.split('/')
   if (!firstParts.includes(first)) return []
   const problem = `is "${prefix}", but paths of this server begin with /${first}`
-  const remedy = 'it must be another path, such as /auth/v1, or / for none'
-  return [{ variable: 'AUTH_API_PREFIX', problem, remedy }]
+  const hint = 'it must be another path, such as /auth/v1, or / for none'
+  return [{ variable: 'AUTH_API_PREFIX', problem, hint }]
 }
 
 function mailHostIssues({ AUTH_SMTP_HOST: host }: Config): ConfigIssue[] {
   if (host === undefined || !/[/@\s]|^[^[]*:\d+$/.test(host)) return []
-  const remedy = 'it must be a host name only; the port is set by AUTH_SMTP_PORT'
-  return [{ variable: 'AUTH_SMTP_HOST', problem: `is "${withoutPassword(host)}"`, remedy }]
+  const hint = 'it must be a host name only; the port is set by AUTH_SMTP_PORT'
+  return [{ variable: 'AUTH_SMTP_HOST', problem: `is "${withoutPassword(host)}"`, hint }]
 }
 
 function withoutPassword(host: string): string {
@@ -44,8 +44,8 @@ function metricsPortIssues(config: Config): ConfigIssue[] {
   const isServed = config.AUTH_METRICS_ENABLED && config.AUTH_METRICS_EXPORTER === 'prometheus'
   if (!isServed || PORT === 0 || PORT < first || PORT >= first + AUTH_WORKERS) return []
   const problem = 'includes PORT, which the API uses'
-  const remedy = `the range of one port per worker (AUTH_WORKERS) must not include ${PORT}`
-  return [{ variable: 'OTEL_EXPORTER_PROMETHEUS_PORT', problem, remedy }]
+  const hint = `the range of one port per worker (AUTH_WORKERS) must not include ${PORT}`
+  return [{ variable: 'OTEL_EXPORTER_PROMETHEUS_PORT', problem, hint }]
 }
 
 /** A wildcard in place of a site's host. Custom schemes of apps are allowed. */
@@ -55,9 +55,9 @@ const anyOrigin = /^(?:(?:https?\*?|\*+):\/\/)?\*+(?::[\d*]+)?(?:\/.*)?$/i
 function allowListIssues({ dev, AUTH_URI_ALLOW_LIST: list }: Config): ConfigIssue[] {
   if (dev) return []
   const variable = 'AUTH_URI_ALLOW_LIST'
-  const remedy = 'it must list your own hosts, as in https://*.example.com/**'
+  const hint = 'it must list your own hosts, as in https://*.example.com/**'
   const inGotrue = 'otherwise links can redirect sessions to any site'
   return list
     .filter((entry) => anyOrigin.test(entry))
-    .map((entry) => ({ variable, problem: `allows every site with ${entry}`, remedy, inGotrue }))
+    .map((entry) => ({ variable, problem: `allows every site with ${entry}`, hint, inGotrue }))
 }

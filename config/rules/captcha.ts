@@ -15,8 +15,8 @@ function pageIssues(config: Config): ConfigIssue[] {
   const variable = 'AUTH_SECURITY_CAPTCHA_SITE_KEY'
   if (!usesSignInPages(config) || config[variable]) return []
   const problem = 'is not set, so the hosted sign-in pages cannot show the captcha'
-  const remedy = 'set it to the site key of the captcha provider'
-  return [{ variable, problem, remedy }]
+  const hint = 'set it to the site key of the captcha provider'
+  return [{ variable, problem, hint }]
 }
 
 /** In development the account page is on by itself, and may do without a working sign-in. */
@@ -31,5 +31,5 @@ function timeIssues(config: Config): ConfigIssue[] {
   const needed = config.AUTH_SECURITY_CAPTCHA_TIMEOUT
   if (config[variable] >= needed) return []
   const problem = 'is shorter than AUTH_SECURITY_CAPTCHA_TIMEOUT'
-  return [{ variable, problem, remedy: `it must be at least ${formatDuration(needed)}` }]
+  return [{ variable, problem, hint: `it must be at least ${formatDuration(needed)}` }]
 }

@@ -22,12 +22,12 @@ export function databaseRule({ DATABASE_URL, AUTH_DB_READ_URL }: Config): Config
 function encryptionIssues(variable: string, parameters: URLSearchParams): ConfigIssue[] {
   const mode = parameters.get('sslmode')
   if (mode !== null && !modes.includes(mode)) {
-    return [{ variable, problem: `has sslmode=${mode}`, remedy: `sslmode must be one of ${modes}` }]
+    return [{ variable, problem: `has sslmode=${mode}`, hint: `sslmode must be one of ${modes}` }]
   }
   if (mode !== 'verify-ca' || parameters.get('sslrootcert')) return []
-  const remedy =
+  const hint =
     'set sslrootcert to the file of the certificate authority, or use sslmode=verify-full'
-  return [{ variable, problem: 'has sslmode=verify-ca without sslrootcert', remedy }]
+  return [{ variable, problem: 'has sslmode=verify-ca without sslrootcert', hint }]
 }
 
 function targetIssues(parameters: URLSearchParams): ConfigIssue[] {
@@ -37,7 +37,7 @@ function targetIssues(parameters: URLSearchParams): ConfigIssue[] {
     {
       variable: 'DATABASE_URL',
       problem: `has target_session_attrs=${target}`,
-      remedy: 'it must be read-write, primary or any, because this server writes',
+      hint: 'it must be read-write, primary or any, because this server writes',
     },
   ]
 }
@@ -52,12 +52,12 @@ function replicaIssues(parameters: URLSearchParams): ConfigIssue[] {
           {
             variable,
             problem: 'has several hosts in one connection string',
-            remedy: 'write one connection string for each standby, separated by commas',
+            hint: 'write one connection string for each standby, separated by commas',
           },
         ]
       : []),
     ...(target !== 'any'
-      ? [{ variable, problem: `has target_session_attrs=${target}`, remedy: 'leave it out' }]
+      ? [{ variable, problem: `has target_session_attrs=${target}`, hint: 'leave it out' }]
       : []),
   ]
 }

@@ -12,6 +12,6 @@ export function encryptionRule(config: Config): ConfigIssue[] {
   const lost = missing(config, [idName, keyName], 'AUTH_SECURITY_DB_ENCRYPTION_ENCRYPT is true')
   if (id === undefined || id in config[keysName]) return lost
   const problem = `has no key "${id}"`
-  const remedy = `it must contain the key named by ${idName}, which existing data is encrypted with`
-  return [...lost, { variable: keysName, problem, remedy }]
+  const hint = `it must contain the key named by ${idName}, which existing data is encrypted with`
+  return [...lost, { variable: keysName, problem, hint }]
 }

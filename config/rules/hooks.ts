@@ -20,17 +20,17 @@ function wrongUri(
   { protocol, hostname, pathname, username }: URL,
 ): ConfigIssue[] {
   if (protocol !== 'pg-functions:' && username !== '') {
-    const remedy =
+    const hint =
       'requests are signed instead: configure the receiver with the secret of AUTH_HOOK_..._SECRETS'
-    return [{ variable, problem: 'contains a user name', remedy }]
+    return [{ variable, problem: 'contains a user name', hint }]
   }
   if (protocol === 'http:' && !localHosts.includes(hostname)) {
-    const remedy = 'it must be an https:// URL, because requests contain user data'
-    return [{ variable, problem: 'is not encrypted', remedy }]
+    const hint = 'it must be an https:// URL, because requests contain user data'
+    return [{ variable, problem: 'is not encrypted', hint }]
   }
   if (protocol === 'pg-functions:' && !namesFunction(pathname)) {
-    const remedy = 'it must be pg-functions://postgres/<schema>/<function>'
-    return [{ variable, problem: 'is no database function', remedy }]
+    const hint = 'it must be pg-functions://postgres/<schema>/<function>'
+    return [{ variable, problem: 'is no database function', hint }]
   }
   return []
 }

@@ -13,7 +13,7 @@ const listName = 'AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS'
 /** GoTrue's variable needs no audience, and none can be derived. */
 const feature = {
   name: 'sign-in with ID tokens of issuers that are no provider',
-  askedBy: [listName],
+  enabledBy: [listName],
   disabledBy: listName,
 }
 
@@ -29,13 +29,13 @@ export function idTokenRule(config: Config): ConfigIssue[] {
     ...lost.map((issuer) => ({
       variable,
       problem: `has no audience for ${issuer}`,
-      remedy: `it must list the accepted client ids, as in ${issuer}=app-one|app-two, because ${listName} includes that issuer`,
+      hint: `it must list the accepted client ids, as in ${issuer}=app-one|app-two, because ${listName} includes that issuer`,
       feature,
     })),
     ...stray.map((issuer) => ({
       variable,
       problem: `names ${issuer}`,
-      remedy: `it may only contain issuers of ${listName}`,
+      hint: `it may only contain issuers of ${listName}`,
     })),
   ]
 }

@@ -31,9 +31,9 @@ const asBefore = 'it is used nevertheless and is open to brute force'
 
 function lengthIssues({ AUTH_JWT_SECRET: secret, dev }: Config): ConfigIssue[] {
   if (secret === undefined || !isTooShort(Buffer.from(secret), dev)) return []
-  const remedy = `it must be at least ${minBytes} bytes long, such as the output of \`openssl rand -base64 48\``
+  const hint = `it must be at least ${minBytes} bytes long, such as the output of \`openssl rand -base64 48\``
   const problem = 'is too short'
-  return [{ variable: 'AUTH_JWT_SECRET', problem, remedy, inGotrue: asBefore }]
+  return [{ variable: 'AUTH_JWT_SECRET', problem, hint, inGotrue: asBefore }]
 }
 
 /** Outside development mode a guessable secret is reported by secrets.ts, whatever its length. */
@@ -45,9 +45,9 @@ function isTooShort(secret: Buffer, dev: boolean): boolean {
 function secretIssues(config: Config): ConfigIssue[] {
   const signsWithSecret = config.AUTH_JWT_ALGORITHM === 'HS256' && !config.AUTH_JWT_KEYS
   if (!signsWithSecret || config.AUTH_JWT_ACCEPT_SECRET) return []
-  const remedy =
+  const hint =
     'it must be true while AUTH_JWT_ALGORITHM is HS256, otherwise no token would be accepted'
-  return [{ variable: 'AUTH_JWT_ACCEPT_SECRET', problem: 'is false', remedy }]
+  return [{ variable: 'AUTH_JWT_ACCEPT_SECRET', problem: 'is false', hint }]
 }
 
 function methodsIssues(config: Config): ConfigIssue[] {
@@ -55,8 +55,8 @@ function methodsIssues(config: Config): ConfigIssue[] {
   const algorithm = signingAlgorithm(config)
   if (methods === undefined || methods.includes(algorithm)) return []
   const problem = `does not include ${algorithm}, which this server signs with`
-  const remedy = `it must include ${algorithm}, otherwise no session would be accepted`
-  return [{ variable: 'AUTH_JWT_VALID_METHODS', problem, remedy }]
+  const hint = `it must include ${algorithm}, otherwise no session would be accepted`
+  return [{ variable: 'AUTH_JWT_VALID_METHODS', problem, hint }]
 }
 
 /** If one of these were an admin role, every user would be an admin. */
@@ -65,11 +65,11 @@ function adminRoleIssues(config: Config): ConfigIssue[] {
     ['anon', 'the role of the public token'],
     [config.AUTH_JWT_DEFAULT_GROUP_NAME, 'the role of every new user'],
   ])
-  const remedy = 'it must contain only roles of your own servers and admins'
+  const hint = 'it must contain only roles of your own servers and admins'
   return config.AUTH_JWT_ADMIN_ROLES.filter((role) => roles.has(role)).map((role) => ({
     variable: 'AUTH_JWT_ADMIN_ROLES',
     problem: `names ${role}, ${roles.get(role)}`,
-    remedy,
+    hint,
   }))
 }
 
@@ -78,26 +78,26 @@ function keyIssues(keys: JWK[], dev: boolean): ConfigIssue[] {
   const wrong = keys.flatMap((key, index) => wrongKey(key, index + 1, dev))
   if (signing.length === 1) return [...wrong, ...repeatedIds(keys)]
   const problem = signing.length === 0 ? 'has no signing key' : `has ${signing.length} signing keys`
-  const remedy = 'exactly one key must have "key_ops": ["sign"]'
-  return [{ variable, problem, remedy }, ...wrong]
+  const hint = 'exactly one key must have "key_ops": ["sign"]'
+  return [{ variable, problem, hint }, ...wrong]
 }
 
 function wrongKey(key: JWK, place: number, dev: boolean): ConfigIssue[] {
   const allowed = algorithms[key.kty ?? ''] ?? []
   if (!allowed.includes(key.alg ?? 'HS256')) {
     const problem = `has "kty": "${key.kty}" with "alg": "${key.alg}" in key ${place}`
-    const remedy =
+    const hint =
       'RSA keys need RS256 or RS512, EC keys ES256 or ES512, OKP keys EdDSA, oct keys HS256'
-    return [{ variable, problem, remedy }]
+    return [{ variable, problem, hint }]
   }
   if (key.key_ops?.includes('sign') && key.kty !== 'oct' && key.d === undefined) {
-    const remedy = 'the signing key must have its private parameter "d"'
-    return [{ variable, problem: `has only the public parameters of key ${place}`, remedy }]
+    const hint = 'the signing key must have its private parameter "d"'
+    return [{ variable, problem: `has only the public parameters of key ${place}`, hint }]
   }
   if (key.kty === 'oct' && isTooShort(Buffer.from(key.k ?? '', 'base64url'), dev)) {
-    const remedy = `"k" must have at least ${minBytes} bytes as base64url`
+    const hint = `"k" must have at least ${minBytes} bytes as base64url`
     const problem = `has a key ${place} that is too short`
-    return [{ variable, problem, remedy, inGotrue: asBefore }]
+    return [{ variable, problem, hint, inGotrue: asBefore }]
   }
   return []
 }
@@ -107,6 +107,6 @@ function repeatedIds(keys: JWK[]): ConfigIssue[] {
   const named = keys.filter(({ kty, kid }) => kty !== 'oct' || kid !== undefined)
   const ids = named.map((key) => key.kid)
   if (keys.length === 1 || (new Set(ids).size === ids.length && !ids.includes(undefined))) return []
-  const remedy = 'with several keys, each one except shared secrets must have a unique "kid"'
-  return [{ variable, problem: 'has keys without a unique "kid"', remedy }]
+  const hint = 'with several keys, each one except shared secrets must have a unique "kid"'
+  return [{ variable, problem: 'has keys without a unique "kid"', hint }]
 }

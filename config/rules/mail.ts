@@ -14,11 +14,13 @@ export function mailRule(config: Config): ConfigIssue[] {
 function serverIssues(config: Config): ConfigIssue[] {
   const { AUTH_SMTP_HOST, AUTH_SMTP_ADMIN_EMAIL, AUTH_SMTP_USER, AUTH_SMTP_PASS } = config
   const set = { AUTH_SMTP_HOST, AUTH_SMTP_ADMIN_EMAIL, AUTH_SMTP_USER, AUTH_SMTP_PASS }
-  const askedBy = Object.entries(set).flatMap(([name, value]) => (value === undefined ? [] : name))
-  const mail = { name: 'mail', askedBy, disabledBy: 'AUTH_SMTP_HOST' }
+  const enabledBy = Object.entries(set).flatMap(([name, value]) =>
+    value === undefined ? [] : name,
+  )
+  const mail = { name: 'mail', enabledBy, disabledBy: 'AUTH_SMTP_HOST' }
   const lacks = (needed: readonly ConfigVariableName[], given: string) =>
     missing(config, needed, `${given} is set`, mail)
-  const [first] = askedBy
+  const [first] = enabledBy
   if (first === undefined) return []
   return [
     ...lacks(['AUTH_SMTP_HOST', 'AUTH_SMTP_ADMIN_EMAIL'], first),
@@ -34,8 +36,8 @@ const reserved =
 function headerIssues({ AUTH_SMTP_HEADERS }: Config): ConfigIssue[] {
   const variable = 'AUTH_SMTP_HEADERS'
   const names = Object.keys(AUTH_SMTP_HEADERS).filter((name) => reserved.test(name))
-  const remedy = 'it may add headers, but not replace those set by the server'
-  return names.map((name) => ({ variable, problem: `sets the header ${name}`, remedy }))
+  const hint = 'it may add headers, but not replace those set by the server'
+  return names.map((name) => ({ variable, problem: `sets the header ${name}`, hint }))
 }
 
 const paths = ['INVITE', 'CONFIRMATION', 'RECOVERY', 'EMAIL_CHANGE'] as const
@@ -47,8 +49,8 @@ function pathIssues(config: Config): ConfigIssue[] {
   return paths.flatMap((kind) => {
     const variable = `AUTH_MAILER_URLPATHS_${kind}` as const
     if (URL.canParse(config[variable], anyBase)) return []
-    const remedy = 'it must be a path such as /verify, or a URL'
-    return [{ variable, problem: 'does not result in a valid link', remedy }]
+    const hint = 'it must be a path such as /verify, or a URL'
+    return [{ variable, problem: 'does not result in a valid link', hint }]
   })
 }
 
@@ -56,6 +58,6 @@ function pathIssues(config: Config): ConfigIssue[] {
 function confirmationIssues(config: Config): ConfigIssue[] {
   const variable = 'AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS'
   if (!config[variable] || !config.AUTH_MAILER_AUTOCONFIRM) return []
-  const remedy = 'it must be false while AUTH_MAILER_AUTOCONFIRM is true'
-  return [{ variable, problem: 'is true', remedy }]
+  const hint = 'it must be false while AUTH_MAILER_AUTOCONFIRM is true'
+  return [{ variable, problem: 'is true', hint }]
 }

@@ -18,8 +18,8 @@ export function missingVariable(
   because: string,
   feature?: DisabledFeature,
 ): ConfigIssue {
-  const remedy = `it is needed because ${because}`
-  return { variable, problem: 'is not set', remedy, ...(feature && { feature }) }
+  const hint = `it is needed because ${because}`
+  return { variable, problem: 'is not set', hint, ...(feature && { feature }) }
 }
 
 export function isEmpty(value: unknown): boolean {

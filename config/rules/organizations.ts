@@ -7,8 +7,8 @@ export function organizationsRule(config: Config): ConfigIssue[] {
   const variable = 'AUTH_ORGANIZATIONS_DNS_SERVERS'
   const servers = config[variable] ?? []
   if (servers.every(isAddress)) return []
-  const remedy = 'it must list IP addresses, with a port where it is not 53: 10.0.0.2,10.0.0.3:5353'
-  return [{ variable, problem: 'holds what is no address of a DNS server', remedy }]
+  const hint = 'it must list IP addresses, with a port where it is not 53: 10.0.0.2,10.0.0.3:5353'
+  return [{ variable, problem: 'holds what is no address of a DNS server', hint }]
 }
 
 function isAddress(server: string): boolean {

@@ -15,7 +15,7 @@ function missingIssues(config: Config): ConfigIssue[] {
     config,
     ['AUTH_WEBAUTHN_RP_ID', 'AUTH_WEBAUTHN_RP_DISPLAY_NAME', 'AUTH_WEBAUTHN_RP_ORIGINS'],
     `${variable} is true`,
-    { name: 'sign-in with passkeys', askedBy: [variable], disabledBy: variable },
+    { name: 'sign-in with passkeys', enabledBy: [variable], disabledBy: variable },
   )
 }
 
@@ -24,18 +24,18 @@ const domain = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]
 
 function domainIssues({ AUTH_WEBAUTHN_RP_ID: id }: Config): ConfigIssue[] {
   if (id === undefined || (domain.test(id) && isIP(id) === 0)) return []
-  const remedy = 'it must be a domain without scheme, port and path, such as example.com'
-  return [{ variable: 'AUTH_WEBAUTHN_RP_ID', problem: `is "${id}"`, remedy }]
+  const hint = 'it must be a domain without scheme, port and path, such as example.com'
+  return [{ variable: 'AUTH_WEBAUTHN_RP_ID', problem: `is "${id}"`, hint }]
 }
 
 function originIssues({ AUTH_WEBAUTHN_RP_ORIGINS: origins }: Config): ConfigIssue[] {
   const wrong = origins.filter((origin) => !isOrigin(origin))
-  const remedy =
+  const hint =
     'an origin is https:// and a host, or android:apk-key-hash: and 43 characters, or the origin of another app'
   return wrong.map((origin) => ({
     variable: 'AUTH_WEBAUTHN_RP_ORIGINS',
     problem: `has "${origin}"`,
-    remedy,
+    hint,
   }))
 }
 

@@ -37,8 +37,8 @@ export function genericOidcRule(config: Config): ConfigIssue[] {
     const prefix = `AUTH_EXTERNAL_OIDC_${settings.name.toUpperCase()}`
     if (!settings.enabled) return []
     if (!reserved.has(settings.name)) return lostValues(prefix, settings, config)
-    const remedy = 'it needs another name, because a built-in provider has this one'
-    return [{ variable: `${prefix}_ISSUER`, problem: 'is the name of a built-in provider', remedy }]
+    const hint = 'it needs another name, because a built-in provider has this one'
+    return [{ variable: `${prefix}_ISSUER`, problem: 'is the name of a built-in provider', hint }]
   })
 }
 
@@ -58,8 +58,8 @@ function appleIssues(config: Config, settings: ProviderVariables): ConfigIssue[]
 function appleKeyIssues({ AUTH_EXTERNAL_APPLE_PRIVATE_KEY: pem }: Config): ConfigIssue[] {
   const variable = 'AUTH_EXTERNAL_APPLE_PRIVATE_KEY'
   if (pem === undefined || isOnP256(pem)) return []
-  const remedy = 'it must be the content of Apple’s .p8 file; \\n may stand for line breaks'
-  return [{ variable, problem: 'contains no P-256 private key', remedy }]
+  const hint = 'it must be the content of Apple’s .p8 file; \\n may stand for line breaks'
+  return [{ variable, problem: 'contains no P-256 private key', hint }]
 }
 
 function isOnP256(pem: string): boolean {
@@ -91,7 +91,7 @@ function signInBy(prefix: string): DisabledFeature {
   const disabledBy = `${prefix}_ENABLED`
   return {
     name: `sign-in by ${prefix.replace('AUTH_EXTERNAL_', '')}`,
-    askedBy: [disabledBy],
+    enabledBy: [disabledBy],
     disabledBy,
   }
 }

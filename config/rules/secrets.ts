@@ -3,7 +3,7 @@ import { explainWeakness, isPublished, isWeakSecret } from '../core/weak-secret.
 import type { Config } from '../groups/index.ts'
 import { isEmpty } from './missing.ts'
 
-const remedy = 'remove it and run `npm run secrets`, which writes a random one to .env'
+const hint = 'remove it and run `npm run secrets`, which writes a random one to .env'
 
 /** Such a secret gives admin access. In development mode only the local machine can reach the server. */
 export function secretsRule(config: Config): ConfigIssue[] {
@@ -19,7 +19,7 @@ export function secretsRule(config: Config): ConfigIssue[] {
 
 function jwtSecretIssues({ AUTH_JWT_SECRET: secret }: Config): ConfigIssue[] {
   const problem = isEmpty(secret) ? undefined : explainWeakness(secret)
-  return problem === undefined ? [] : [{ variable: 'AUTH_JWT_SECRET', problem, remedy }]
+  return problem === undefined ? [] : [{ variable: 'AUTH_JWT_SECRET', problem, hint }]
 }
 
 function encryptionKeyIssues(config: Config): ConfigIssue[] {
@@ -30,10 +30,10 @@ function encryptionKeyIssues(config: Config): ConfigIssue[] {
   const signing = [config.AUTH_JWT_SECRET ?? '', ...octetKeys(config)]
   if (signing.some((secret) => secret === text || Buffer.from(secret, 'latin1').equals(key))) {
     const problem = 'is the secret that signs tokens'
-    return [{ variable, problem, remedy }]
+    return [{ variable, problem, hint }]
   }
   const problem = isWeakSecret(key.toString('latin1')) ? 'is guessable' : explainWeakness(text)
-  return problem === undefined ? [] : [{ variable, problem, remedy }]
+  return problem === undefined ? [] : [{ variable, problem, hint }]
 }
 
 function jwksIssues(config: Config): ConfigIssue[] {
@@ -42,7 +42,7 @@ function jwksIssues(config: Config): ConfigIssue[] {
   const isWeak = octetKeys(config).some((secret) => explainWeakness(secret) !== undefined)
   if (!isKnown && !isWeak) return []
   const problem = 'has a published or guessable key'
-  return [{ variable, problem, remedy: 'without it the server generates and stores its own keys' }]
+  return [{ variable, problem, hint: 'without it the server generates and stores its own keys' }]
 }
 
 /** Shared secrets among the keys; each byte is a character. */
@@ -59,11 +59,11 @@ function captchaIssues({ AUTH_SECURITY_CAPTCHA_SECRET: secret }: Config): Config
   if (secret === undefined || !testSecrets.test(secret)) return []
   const problem = 'is the provider’s test secret, which accepts every response'
   const own = 'it must be the secret key of your site'
-  return [{ variable: 'AUTH_SECURITY_CAPTCHA_SECRET', problem, remedy: own }]
+  return [{ variable: 'AUTH_SECURITY_CAPTCHA_SECRET', problem, hint: own }]
 }
 
 function databaseIssues({ DATABASE_URL: address }: Config): ConfigIssue[] {
   if (!isPublished(URL.parse(address)?.password ?? '')) return []
   const problem = 'has a password that is published in documentation'
-  return [{ variable: 'DATABASE_URL', problem, remedy: 'set another password for this role' }]
+  return [{ variable: 'DATABASE_URL', problem, hint: 'set another password for this role' }]
 }

@@ -14,8 +14,7 @@ export function securityTxtRule(config: Config): ConfigIssue[] {
     ...wrong.map((contact) => ({
       variable: 'AUTH_SECURITY_TXT_CONTACT',
       problem: `contains "${contact}"`,
-      remedy:
-        'each contact must be an address such as mailto:security@example.com or https://example.com/report',
+      hint: 'each contact must be an address such as mailto:security@example.com or https://example.com/report',
     })),
     ...languageIssues(config),
   ]
@@ -26,6 +25,6 @@ function languageIssues({ AUTH_SECURITY_TXT_PREFERRED_LANGUAGES: tags }: Config)
   return wrong.map((tag) => ({
     variable: 'AUTH_SECURITY_TXT_PREFERRED_LANGUAGES',
     problem: `contains "${tag}"`,
-    remedy: 'it must be language tags such as en or pt-BR, separated by commas',
+    hint: 'it must be language tags such as en or pt-BR, separated by commas',
   }))
 }

@@ -33,6 +33,6 @@ export function smsRule(config: Config): ConfigIssue[] {
   const provider = config.AUTH_SMS_PROVIDER
   if (!sendsCodes(config) || provider === undefined) return []
   const [variable, name] = ['AUTH_SMS_PROVIDER', 'sending SMS']
-  const feature = { name, askedBy: [variable], disabledBy: variable }
+  const feature = { name, enabledBy: [variable], disabledBy: variable }
   return missing(config, needed[provider], `${variable} is ${provider}`, feature)
 }

@@ -17,9 +17,9 @@ const standardExponent = 65_537n
 
 function keyIssues(variable: string, base64: string | undefined): ConfigIssue[] {
   if (base64 === undefined || isUsable(base64)) return []
-  const remedy =
+  const hint =
     'it must be an RSA key of at least 2048 bits as base64 of PKCS#1 DER: openssl genrsa 2048 | openssl rsa -traditional -outform der | base64 -w0'
-  return [{ variable, problem: 'contains no usable RSA key', remedy }]
+  return [{ variable, problem: 'contains no usable RSA key', hint }]
 }
 
 function isUsable(base64: string): boolean {

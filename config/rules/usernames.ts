@@ -8,7 +8,7 @@ export function usernamesRule(config: Config): ConfigIssue[] {
     {
       variable: 'AUTH_USERNAMES_MIN_LENGTH',
       problem: `is ${least}, and AUTH_USERNAMES_MAX_LENGTH is ${most}`,
-      remedy: 'the minimum must not exceed the maximum',
+      hint: 'the minimum must not exceed the maximum',
     },
   ]
 }

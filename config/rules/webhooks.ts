@@ -12,10 +12,10 @@ export function webhooksRule(config: Config): ConfigIssue[] {
 function wrongAddress(url: URL, isOpen: boolean): ConfigIssue[] {
   const { host, protocol } = url
   if (url.username || url.password) {
-    const remedy = 'events are signed instead: the receiver verifies them with one of the secrets'
-    return [{ variable, problem: `has credentials in the URL of ${host}`, remedy }]
+    const hint = 'events are signed instead: the receiver verifies them with one of the secrets'
+    return [{ variable, problem: `has credentials in the URL of ${host}`, hint }]
   }
   if (isOpen || protocol === 'https:') return []
-  const remedy = 'it must be a public https:// URL, unless AUTH_WEBHOOK_PRIVATE_ADDRESSES is true'
-  return [{ variable, problem: `has ${protocol}//${host}`, remedy }]
+  const hint = 'it must be a public https:// URL, unless AUTH_WEBHOOK_PRIVATE_ADDRESSES is true'
+  return [{ variable, problem: `has ${protocol}//${host}`, hint }]
 }

@@ -48,7 +48,7 @@ async function tryInsert(
   audit: Pick<NewAuditLogEntry, 'entry'>,
   now: Date,
 ): Promise<boolean> {
-  const row = await insertAsked(db, {
+  const row = await insertChallengeOfUser(db, {
     ...challenge,
     ...auditValues(audit),
     ceremony: challenge.ceremony ?? null,
@@ -67,7 +67,7 @@ type Values = Omit<NewFactorChallenge, 'ceremony' | 'challenge' | 'sessionData'>
     now: Date
   }
 
-const insertAsked = queryOne((db, value: ParamOf<Values>) =>
+const insertChallengeOfUser = queryOne((db, value: ParamOf<Values>) =>
   db
     .with('held', (eb) => lockUserShared(eb, value('userId')))
     .with('asked', (eb) =>
@@ -172,7 +172,7 @@ export function findChallenge(
 export async function consumeChallenge(
   trx: Trx,
   id: string,
-  madeAfter: Date,
+  createdAfter: Date,
   now: Date,
 ): Promise<boolean> {
   const result = await trx
@@ -180,7 +180,7 @@ export async function consumeChallenge(
     .set({ verified_at: now })
     .where('id', '=', id)
     .where('verified_at', 'is', null)
-    .where('created_at', '>', madeAfter)
+    .where('created_at', '>', createdAfter)
     .executeTakeFirst()
   return result.numUpdatedRows > 0n
 }

@@ -62,7 +62,7 @@ export async function dropPosternObjects(
   schema: string,
   queueSchema: string,
 ): Promise<string[]> {
-  await limitLockWaits(trx, { longestMs: 5_000 })
+  await limitLockWaits(trx, { maxWaitMs: 5_000 })
   await sql`drop schema if exists ${sql.id(queueSchema)} cascade`.execute(trx)
   const { rows } = await sql<{ kind: string; name: string }>`
     select relkind as kind, relname as name from pg_class

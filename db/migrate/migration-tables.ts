@@ -22,8 +22,8 @@ const tables: MigrationTable[] = [
   { table: 'postern_later_migrations', migrations: select((name) => name > lastWithoutFloor) },
 ]
 
-function select(isWanted: (name: string) => boolean): Record<string, Migration> {
-  return Object.fromEntries(Object.entries(migrations).filter(([name]) => isWanted(name)))
+function select(matches: (name: string) => boolean): Record<string, Migration> {
+  return Object.fromEntries(Object.entries(migrations).filter(([name]) => matches(name)))
 }
 
 export function getMigrationTable(name: string): MigrationTable {

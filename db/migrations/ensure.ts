@@ -20,7 +20,7 @@ export async function ensureEnum(db: MigrationDb, name: string, values: string[]
     return
   }
   const present = rows.map((row) => row.value)
-  for (const value of values.filter((wanted) => !present.includes(wanted))) {
+  for (const value of values.filter((candidate) => !present.includes(candidate))) {
     await sql`alter type ${sql.ref(name)} add value if not exists ${sql.lit(value)}`.execute(db)
   }
 }

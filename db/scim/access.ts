@@ -10,7 +10,7 @@ export interface RoleChange {
 }
 
 /** The role of the first mapping that names a group of the user, or else that of the connection. */
-const wantedRole = (
+const mappedRole = (
   eb: ExpressionBuilder<
     Database & { u: Database['scim_users']; c: Database['postern_scim_connections'] },
     'u' | 'c'
@@ -65,7 +65,7 @@ export async function findRoleChanges(
       'm.user_id',
       'm.organization_id',
       'm.role as present',
-      wantedRole(eb).as('role'),
+      mappedRole(eb).as('role'),
     ])
     .where('u.sso_provider_id', '=', connectionId)
     .where('u.deleted_at', 'is', null)

@@ -17,7 +17,7 @@ export interface Refresh {
   /** Sessions last used at or before this have reached AUTH_SESSIONS_INACTIVITY_TIMEOUT. */
   usedAfter: Date | null
   /** Sessions below aal2 created at or before this have reached AUTH_SESSIONS_ALLOW_LOW_AAL. */
-  owedAfter: Date | null
+  factorRequiredAfter: Date | null
   /** Reject when another session of the same kind was used later (AUTH_SESSIONS_SINGLE_PER_USER). */
   singlePerUser: boolean
   /** Tags that separate sessions for the single-session rule; a session without one of them counts under the first. */
@@ -33,7 +33,13 @@ export interface Refresh {
 export type RefreshValues = Refresh & { organizationId: string | null; now: Date }
 
 /** Each set of conditions is a statement of its own: Postgres initializes disabled conditions too. */
-type Condition = 'client' | 'timebox' | 'inactivity' | 'owed_factor' | 'single_per_user' | 'member'
+type Condition =
+  | 'client'
+  | 'timebox'
+  | 'inactivity'
+  | 'required_factor'
+  | 'single_per_user'
+  | 'member'
 export type Rule = Condition | 'organization' | 'audited'
 
 export function refreshRules(refresh: Refresh): Rule[] {
@@ -43,7 +49,7 @@ export function refreshRules(refresh: Refresh): Rule[] {
     ...(refresh.openedAfter ? ['timebox' as const] : []),
     ...(refresh.usedAfter ? ['inactivity' as const] : []),
     // A client cannot verify a factor, and does not supersede sessions of the user.
-    ...(refresh.owedAfter && !isClient ? ['owed_factor' as const] : []),
+    ...(refresh.factorRequiredAfter && !isClient ? ['required_factor' as const] : []),
     ...(refresh.singlePerUser && !isClient ? ['single_per_user' as const] : []),
     ...(refresh.scope && !isClient ? ['organization' as const] : []),
     ...(refresh.scope?.organizationId && !isClient ? ['member' as const] : []),
@@ -61,9 +67,9 @@ export function isRefreshable(
     client: () => sql`sessions.oauth_client_id = ${value('clientId')}::uuid`,
     timebox: () => sql`coalesce(sessions.created_at > ${value('openedAfter')}::timestamptz, true)`,
     inactivity: () => sql`coalesce(${lastUsed} > ${value('usedAfter')}::timestamptz, true)`,
-    owed_factor: () =>
+    required_factor: () =>
       eb.or([
-        sql<boolean>`coalesce(sessions.created_at > ${value('owedAfter')}::timestamptz, true)`,
+        sql<boolean>`coalesce(sessions.created_at > ${value('factorRequiredAfter')}::timestamptz, true)`,
         sql<boolean>`coalesce(sessions.aal, 'aal1') > 'aal1'`,
         eb.not(eb.exists(verifiedFactor(eb))),
       ]),

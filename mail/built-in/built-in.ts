@@ -8,11 +8,11 @@ import { htmlLayout, textLayout } from './layout.ts'
 /** Returns the template source of a built-in email; operators may start from it. */
 export function builtInSource(
   kind: EmailKind,
-  speech: LocalizedMessages,
+  messages: LocalizedMessages,
 ): { html: string; text: string } {
-  const wording = emailTexts(speech, kind)
+  const texts = emailTexts(messages, kind)
   const { button }: EmailKindDefinition = emailKindDefinitions[kind]
-  return { html: htmlLayout(wording, speech, button), text: textLayout(wording, speech, button) }
+  return { html: htmlLayout(texts, messages, button), text: textLayout(texts, messages, button) }
 }
 
 export interface BuiltIn {
@@ -24,14 +24,14 @@ export interface BuiltIn {
 const compiled = new WeakMap<LocalizedMessages, Map<EmailKind, BuiltIn>>()
 
 /** Compiled at the first use: most servers never send most types of email. */
-export function builtIn(kind: EmailKind, speech: LocalizedMessages): BuiltIn {
-  const inLanguage = compiled.get(speech) ?? new Map<EmailKind, BuiltIn>()
-  compiled.set(speech, inLanguage)
+export function builtIn(kind: EmailKind, messages: LocalizedMessages): BuiltIn {
+  const inLanguage = compiled.get(messages) ?? new Map<EmailKind, BuiltIn>()
+  compiled.set(messages, inLanguage)
   const known = inLanguage.get(kind)
   if (known) return known
-  const { html, text } = builtInSource(kind, speech)
+  const { html, text } = builtInSource(kind, messages)
   const template = {
-    subject: compileTemplate(emailTexts(speech, kind).subject, 'text'),
+    subject: compileTemplate(emailTexts(messages, kind).subject, 'text'),
     html: compileTemplate(html, 'html'),
     text: compileTemplate(text, 'text'),
   }

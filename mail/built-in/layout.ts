@@ -13,15 +13,15 @@ const mono = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Courier Ne
 
 /** HTML source of an email with these texts; `link` is the variable of its button. */
 export function htmlLayout(
-  wording: EmailTexts,
-  speech: LocalizedMessages,
+  email: EmailTexts,
+  messages: LocalizedMessages,
   link?: ButtonVariable,
 ): string {
-  const { tag, direction, texts } = speech
-  const heading = inHtml(wording.heading)
+  const { tag, direction, texts } = messages
+  const heading = inHtml(email.heading)
   // Some email clients drop the html element, so the direction is repeated on the card.
   const side = direction === 'rtl' ? 'right' : 'left'
-  const sentTo = inHtml(formatMessage(texts.layout.sent_to, speech))
+  const sentTo = inHtml(formatMessage(texts.layout.sent_to, messages))
   return `<!doctype html>
 <html lang="${tag}" dir="${direction}">
 <head>
@@ -59,7 +59,7 @@ h1:lang(ja) { word-break: auto-phrase; }
 <tr><td class="outer" align="center" style="background:#f3f4f6;padding:32px 12px 0">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:560px">
 <tr><td class="card" lang="${tag}" dir="${direction}" style="background:#ffffff;border:1px solid #e2e5ea;border-radius:12px;padding:36px 40px;text-align:${side};${font}">
-${cardRows(wording, speech, link).join('\n')}
+${cardRows(email, messages, link).join('\n')}
 </td></tr>
 <tr><td class="foot" lang="${tag}" dir="${direction}" style="padding:16px 40px 32px;text-align:${side};${font}">
 <p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#5b6472;word-break:break-word">${sentTo}</p>
@@ -72,15 +72,15 @@ ${cardRows(wording, speech, link).join('\n')}
 `
 }
 
-function cardRows(wording: EmailTexts, speech: LocalizedMessages, link?: ButtonVariable): string[] {
-  const written = (text: Paragraph) => inHtml(formatMessage(text, speech))
-  const { heading, paragraphs, caution } = wording
+function cardRows(email: EmailTexts, messages: LocalizedMessages, link?: ButtonVariable): string[] {
+  const written = (text: Paragraph) => inHtml(formatMessage(text, messages))
+  const { heading, paragraphs, caution } = email
   return [
     `<h1 class="strong" style="margin:0 0 16px;font-size:22px;line-height:30px;font-weight:600;color:#14171c">${inHtml(heading)}</h1>`,
     ...paragraphs.map((text) => paragraph(written(text))),
-    ...(wording.button && link ? [button(inHtml(wording.button), link)] : []),
-    ...(wording.code ? [code(inHtml(wording.code))] : []),
-    ...(wording.button && link ? [linkInFull(inHtml(speech.texts.layout.full_link), link)] : []),
+    ...(email.button && link ? [button(inHtml(email.button), link)] : []),
+    ...(email.code ? [code(inHtml(email.code))] : []),
+    ...(email.button && link ? [linkInFull(inHtml(messages.texts.layout.full_link), link)] : []),
     `<div class="rule" style="border-top:1px solid #e2e5ea;margin:24px 0 16px;font-size:0;line-height:0">&nbsp;</div>`,
     `<p class="quiet" style="margin:0;font-size:14px;line-height:22px;color:#5b6472;word-break:break-word">${written(caution)}</p>`,
   ]
@@ -108,18 +108,18 @@ function linkInFull(label: string, link: ButtonVariable): string {
 
 /** Plain-text source of the same email. */
 export function textLayout(
-  wording: EmailTexts,
-  speech: LocalizedMessages,
+  email: EmailTexts,
+  messages: LocalizedMessages,
   link?: ButtonVariable,
 ): string {
-  const written = (text: Paragraph) => formatMessage(text, speech)
+  const written = (text: Paragraph) => formatMessage(text, messages)
   const parts = [
-    wording.heading,
-    ...wording.paragraphs.map(written),
-    ...(wording.button && link ? [`${wording.button}:\n{{ .${link} }}`] : []),
-    ...(wording.code ? [`${wording.code}\n\n    {{ .Token }}`] : []),
-    written(wording.caution),
-    `-- \n${written(speech.texts.layout.sent_to)}`,
+    email.heading,
+    ...email.paragraphs.map(written),
+    ...(email.button && link ? [`${email.button}:\n{{ .${link} }}`] : []),
+    ...(email.code ? [`${email.code}\n\n    {{ .Token }}`] : []),
+    written(email.caution),
+    `-- \n${written(messages.texts.layout.sent_to)}`,
   ]
   return `${parts.join('\n\n')}\n`
 }

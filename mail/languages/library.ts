@@ -15,7 +15,7 @@ export interface MissingMessages {
 export function createLibrary(own: (tag: string) => MessageCatalog | undefined) {
   const made = new Map<
     string,
-    { from: (MessageCatalog | undefined)[]; speech: LocalizedMessages }
+    { from: (MessageCatalog | undefined)[]; messages: LocalizedMessages }
   >()
 
   return {
@@ -24,11 +24,11 @@ export function createLibrary(own: (tag: string) => MessageCatalog | undefined) 
       const tags = fallbacks(tag)
       const from = tags.map(own)
       const known = made.get(tag)
-      if (known?.from.every((texts, at) => texts === from[at])) return known.speech
+      if (known?.from.every((texts, at) => texts === from[at])) return known.messages
       const layers = tags.flatMap((each, at) => [from[at], shippedLanguages.get(each)])
-      const speech = { tag, direction: findDirection(tag), texts: merged(layers) }
-      made.set(tag, { from, speech })
-      return speech
+      const messages = { tag, direction: findDirection(tag), texts: merged(layers) }
+      made.set(tag, { from, messages })
+      return messages
     },
 
     /** The messages that a language lacks and that fall back to English. */

@@ -19,7 +19,7 @@ import { checkInterval, perClientInterval, reserveInterval } from '../otp/index.
 import type { LinkContext } from '../otp/link-context.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { emitEmailChanged, verifyEmail } from '../users/index.ts'
-import { clearContested, throttleNewIdentifier } from './new-identifier.ts'
+import { clearContestedAccount, throttleNewIdentifier } from './new-identifier.ts'
 import { recordNewMethod } from './session-proofs.ts'
 import type { VerificationResult } from './verification-result.ts'
 
@@ -57,8 +57,8 @@ export async function checkEmailChange(
     }
   }
   const taken = await isTaken(db, email, user.aud ?? '', user.id)
-  const wanted = { isTaken: taken, takenError: emailExists(), needsNoConfirmation }
-  return { email, reachesNew: await throttleNewIdentifier(deps, db, user, wanted, now) }
+  const identifier = { isTaken: taken, takenError: emailExists(), needsNoConfirmation }
+  return { email, reachesNew: await throttleNewIdentifier(deps, db, user, identifier, now) }
 }
 
 /** The minimum interval applies to the user, and to the new address for this client. */
@@ -129,7 +129,7 @@ export async function agreeToEmail(
   const isNewProven = needsBoth || autoconfirm || by === 'email_change_token_new'
   if (!isNewProven) return { state: 'rejected' }
   const type = 'email_change_token_new'
-  await clearContested(deps, trx, user, { provider: 'email', address: email, type }, now)
+  await clearContestedAccount(deps, trx, user, { provider: 'email', address: email, type }, now)
   const isAssumed = !needsBoth && by !== 'email_change_token_new'
   const agreed = { email, isAgreedByCurrent: needsBoth, isAssumed }
   const changed = await putEmail(deps, trx, user, agreed, now)

@@ -31,14 +31,14 @@ export async function throttleNewIdentifier(
   { isTaken, takenError, needsNoConfirmation }: NewIdentifier,
   now: Date,
 ): Promise<boolean> {
-  const guess = { kind: 'password', account: `addresses wanted by ${user.id}` } as const
-  const attempt = await throttleAttempt(otp, db, guess, now)
+  const target = { kind: 'password', account: `addresses wanted by ${user.id}` } as const
+  const attempt = await throttleAttempt(otp, db, target, now)
   if (isTaken && (needsNoConfirmation || !user.is_anonymous)) throw takenError
   await attempt.succeeded(db)
   return !isTaken
 }
 
-interface ProvenAddress {
+interface VerifiedIdentifier {
   provider: 'email' | 'phone'
   address: string
   /** The type of the tokens that verify the identifier. */
@@ -49,11 +49,11 @@ interface ProvenAddress {
  * Several accounts requested the identifier, so that the user who confirmed it may not be the one who created this
  * account: an anonymous account, which has no other credential, loses its earlier password, sessions and factors.
  */
-export async function clearContested(
+export async function clearContestedAccount(
   { users }: Deps<'users'>,
   trx: Trx,
   user: UserRecord,
-  { provider, address, type }: ProvenAddress,
+  { provider, address, type }: VerifiedIdentifier,
   now: Date,
 ): Promise<void> {
   if (!user.is_anonymous || !(await isRequestedByOthers(trx, user.id, address, type))) return

@@ -14,7 +14,7 @@ import { deliverSms, reserveSms, storeSms, withholdSms } from '../otp/index.ts'
 import type { SentCode, SmsChannel, SmsRequest } from '../otp/sms-otp.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { verifyPhone } from '../users/index.ts'
-import { clearContested, throttleNewIdentifier } from './new-identifier.ts'
+import { clearContestedAccount, throttleNewIdentifier } from './new-identifier.ts'
 import { recordNewMethod } from './session-proofs.ts'
 import type { VerificationResult } from './verification-result.ts'
 
@@ -38,12 +38,12 @@ export async function sendPhoneChangeOtp(
 ): Promise<PhoneChangeRequest | undefined> {
   const { config, otp } = deps
   const needsNoConfirmation = config.AUTH_SMS_AUTOCONFIRM
-  const askedBy = user.phone || user.id
+  const requester = user.phone || user.id
   const purpose = { purpose: 'phone_change', countsAs: 'phone_change' } as const
-  const request: SmsRequest = { ...purpose, ...to, owner: user, askedBy }
+  const request: SmsRequest = { ...purpose, ...to, owner: user, requester }
   const isTaken = await hasOwner(db, user, to.phone)
-  const wanted = { isTaken, takenError: phoneExists(), needsNoConfirmation }
-  const reachesNew = await throttleNewIdentifier(deps, db, user, wanted, now)
+  const identifier = { isTaken, takenError: phoneExists(), needsNoConfirmation }
+  const reachesNew = await throttleNewIdentifier(deps, db, user, identifier, now)
   if (needsNoConfirmation) return undefined
   await db.transaction().execute((trx) => reserveSms(otp, trx, request, now))
   const messageId = crypto.randomUUID()
@@ -79,7 +79,7 @@ export async function agreeToPhone(
   const phone = user.phone_change
   if (!phone) return { state: 'rejected' }
   const type = 'phone_change_token'
-  await clearContested(deps, trx, user, { provider: 'phone', address: phone, type }, now)
+  await clearContestedAccount(deps, trx, user, { provider: 'phone', address: phone, type }, now)
   const agreed = { phone, isAssumed: false }
   const changed = await setPhone(deps, trx, { user, session: undefined }, agreed, now)
   return { state: 'done', user: changed, type: 'phone_change', action: 'user_modified' }

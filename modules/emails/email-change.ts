@@ -25,7 +25,7 @@ type EmailChangeDeps = Deps<'config' | 'mailer' | 'otp'>
 
 type ConfirmationRequest = MailRequest<'email_change'> & { proof: SecondConfirmation }
 
-interface Asked {
+interface NewConfirmation {
   kind: Extract<LinkKind, `email_change_${string}`>
   to: string
   newEmail: string
@@ -54,10 +54,10 @@ export async function sendEmailChangeEmails(
   // A send email hook gets both addresses in one call, so that the first email waits for the second link.
   const isPair = mailer.byHook && current !== undefined
   const toNew = { newEmail, reachesNew, waits: isPair }
-  const first = await askNew(deps, trx, user, toNew, context, now)
+  const first = await requestNewConfirmation(deps, trx, user, toNew, context, now)
   if (current) {
     const toCurrent = { current, newEmail, first: isPair ? first : undefined }
-    await askCurrent(deps, trx, user, toCurrent, context, now)
+    await requestCurrentConfirmation(deps, trx, user, toCurrent, context, now)
   } else {
     await deleteTokens(trx, user.id, ['email_change_token_current'])
   }
@@ -66,7 +66,7 @@ export async function sendEmailChangeEmails(
 }
 
 /** Returns the email, which is queued unless it waits for the second one. */
-async function askNew(
+async function requestNewConfirmation(
   deps: EmailChangeDeps,
   trx: Trx,
   user: UserRecord,
@@ -75,9 +75,9 @@ async function askNew(
   now: Date,
 ): Promise<ConfirmationRequest> {
   const { mailer, otp } = deps
-  const asked = { kind: 'email_change_new', to: newEmail, newEmail } as const
+  const confirmation = { kind: 'email_change_new', to: newEmail, newEmail } as const
   const mail = await withSavepoint(trx, reachesNew, async () => {
-    const made = await question(deps, trx, user, asked, context, now)
+    const made = await createConfirmation(deps, trx, user, confirmation, context, now)
     if (!waits) await mailer.queue(trx, made, now)
     return made
   })
@@ -87,7 +87,7 @@ async function askNew(
 }
 
 /** Queues the second email, or the first one with the second token. */
-async function askCurrent(
+async function requestCurrentConfirmation(
   deps: EmailChangeDeps,
   trx: Trx,
   user: UserRecord,
@@ -102,8 +102,8 @@ async function askCurrent(
   const { mailer, otp } = deps
   // The client gets the id of the first email only.
   const { messageId: _, ...rest } = context
-  const asked = { kind: 'email_change_current', to: current, newEmail } as const
-  const second = await question(deps, trx, user, asked, rest, now)
+  const confirmation = { kind: 'email_change_current', to: current, newEmail } as const
+  const second = await createConfirmation(deps, trx, user, confirmation, rest, now)
   await mailer.queue(trx, first ? { ...first, second: second.proof } : second, now)
   await reserveSendQuota(otp, trx, 'email', counted(current, context), now)
 }
@@ -112,11 +112,11 @@ const counted = (to: string, { network }: LinkContext) =>
   ({ purpose: 'email_change', to, network }) as const
 
 /** Creates the link and its email. */
-async function question(
+async function createConfirmation(
   { config, otp }: Deps<'config' | 'otp'>,
   trx: Trx,
   user: UserRecord,
-  { kind, to, newEmail }: Asked,
+  { kind, to, newEmail }: NewConfirmation,
   context: LinkContext,
   now: Date,
 ): Promise<ConfirmationRequest> {

@@ -26,7 +26,7 @@ export interface ChallengeableFactor extends FactorRecord {
  * Returns a factor of the user. Throws mfa_factor_not_found, also for an unverified one of another session, and
  * validation_failed for recovery codes, which have no challenge.
  */
-export async function findOwn(
+export async function findOwnFactor(
   db: Db,
   { user, session }: Member,
   id: string,
@@ -50,21 +50,21 @@ export async function challengeFactor(
   deps: ChallengeDeps,
   db: Db,
   auth: Member,
-  asked: { factorId: string; channel: string | undefined; ip: string },
+  input: { factorId: string; channel: string | undefined; ip: string },
   now: Date,
 ) {
-  const factor = await findOwn(db, auth, asked.factorId)
+  const factor = await findOwnFactor(db, auth, input.factorId)
   const { id: factorId, factor_type: type } = factor
   requireVerify(deps, type)
   await requireAnotherClass(deps, db, auth, type, now)
   const id = crypto.randomUUID()
-  const { code, webauthn } = await prepare(deps, db, auth, factor, { ...asked, id }, now)
+  const { code, webauthn } = await prepare(deps, db, auth, factor, { ...input, id }, now)
   const made = {
     id,
     factorId,
     userId: auth.user.id,
     sessionId: auth.session.session_id,
-    ip: asked.ip,
+    ip: input.ip,
     code,
     ...(webauthn && {
       ceremony: webauthn.type,
@@ -73,7 +73,7 @@ export async function challengeFactor(
     }),
   }
   const traits = { factor_id: factorId, challenge_id: id, factor_type: type }
-  const entry = createAuditEntry(deps.audit, 'challenge_created', auth.user, asked.ip, traits)
+  const entry = createAuditEntry(deps.audit, 'challenge_created', auth.user, input.ip, traits)
   const isMade = await insertChallenge(db, made, entry, now).catch((error) => {
     throw isForeignKeyViolation(error) ? sessionNotFound() : error
   })

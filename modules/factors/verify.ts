@@ -14,7 +14,7 @@ import {
   mfaIpAddressMismatch,
   validationFailed,
 } from '../../schemas/errors.ts'
-import { type ChallengeableFactor, findOwn } from './challenge.ts'
+import { type ChallengeableFactor, findOwnFactor } from './challenge.ts'
 import { requireVerify } from './factor-types.ts'
 import { isRightCode } from './phone.ts'
 import { decryptTotpSecret, findTotpStep } from './totp.ts'
@@ -53,7 +53,7 @@ export async function loadFactorChallenge(
   answer: ChallengeResponse,
   now: Date,
 ): Promise<FactorChallenge> {
-  const factor = await findOwn(db, auth, answer.factorId)
+  const factor = await findOwnFactor(db, auth, answer.factorId)
   requireVerify(deps, factor.factor_type)
   checkForm(factor, answer)
   const sessionId = auth.session.session_id
@@ -90,16 +90,16 @@ function checkForm(
 export async function verifyChallengeResponse(
   deps: Deps<'config' | 'encryption' | 'sms' | 'passkeys'>,
   db: Db,
-  asked: FactorChallenge,
+  challenged: FactorChallenge,
   { code = '', credential }: Pick<ChallengeResponse, 'code' | 'credential'>,
   now: Date,
 ): Promise<FactorVerification | undefined> {
-  const { factor, challenge } = asked
+  const { factor, challenge } = challenged
   if (factor.factor_type === 'webauthn') {
     if (!credential) return undefined
     const verified = await findWebauthnFactors(db, factor.user_id)
     return {
-      ...asked,
+      ...challenged,
       key: await verifyWebAuthnResponse(deps, factor, challenge, credential, verified),
     }
   }
@@ -107,9 +107,9 @@ export async function verifyChallengeResponse(
   const typed = code.replaceAll(' ', '')
   if (factor.factor_type === 'phone') {
     return (await isRightCode(deps, factor, challenge, typed))
-      ? { ...asked, byCode: true }
+      ? { ...challenged, byCode: true }
       : undefined
   }
   const step = findTotpStep(await decryptTotpSecret(deps, db, factor), typed, now)
-  return step === undefined ? undefined : { ...asked, step }
+  return step === undefined ? undefined : { ...challenged, step }
 }

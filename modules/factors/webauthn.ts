@@ -33,8 +33,8 @@ export async function verifyWebAuthnResponse(
   const expectedChallenge = challenge.challenge ?? ''
   // GoTrue does not store the ceremony: the state of the factor decides.
   const ceremony = challenge.ceremony ?? (factor.status === 'verified' ? 'request' : 'create')
-  const isAsked = isRegistration(answer) === (ceremony === 'create')
-  if (!isAsked || expectedChallenge === '') {
+  const matchesCeremony = isRegistration(answer) === (ceremony === 'create')
+  if (!matchesCeremony || expectedChallenge === '') {
     throw validationFailed('The credential is not a response to this challenge')
   }
   try {

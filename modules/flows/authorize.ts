@@ -42,9 +42,14 @@ export async function startAuthorization(
 ): Promise<Pick<AuthorizationState, 'id' | 'provider'> & { url: string }> {
   const { db, oauthProviders, gotrueMigration: takeover } = deps
   const { linkingSessionId, browserHash } = request
-  const { provider: asked = '', scopes = '', invite_token: inviteToken, ...others } = request.query
+  const {
+    provider: providerName = '',
+    scopes = '',
+    invite_token: inviteToken,
+    ...others
+  } = request.query
   const { bind_browser: _, ...params } = others
-  const { provider, emailOptional } = await oauthProviders.resolve(asked)
+  const { provider, emailOptional } = await oauthProviders.resolve(providerName)
   const id = crypto.randomUUID()
   const listed = scopes.split(/[\s,]+/).filter(Boolean)
   const authorization = { state: id, scopes: listed, params, now }

@@ -40,7 +40,7 @@ export {
   issueCode,
   type OpenRequest,
   openRequest,
-  scopesAsked,
+  requestedScopes,
 } from './requests/answer.ts'
 export {
   type CreatedRequest,

@@ -17,7 +17,7 @@ export function scopeList(scope: string): string[] {
 }
 
 /** Whether all of them were granted. */
-export function covers(granted: string, asked: string): boolean {
+export function covers(granted: string, requested: string): boolean {
   const names = scopeList(granted)
-  return scopeList(asked).every((name) => names.includes(name))
+  return scopeList(requested).every((name) => names.includes(name))
 }

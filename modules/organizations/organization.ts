@@ -65,11 +65,12 @@ async function insertWithSlug(
   slug: string | undefined,
   now: Date,
 ): Promise<OrganizationRow> {
-  const wanted = slug ?? toSlug(draft.name)
-  const created = wanted && (await insertOrganization(trx, { ...draft, slug: wanted }, now))
+  const requestedSlug = slug ?? toSlug(draft.name)
+  const created =
+    requestedSlug && (await insertOrganization(trx, { ...draft, slug: requestedSlug }, now))
   if (created) return created
   if (slug !== undefined) throw organizationSlugTaken()
-  const unique = `${wanted.slice(0, 50) || 'organization'}-${randomBytes(4).toString('hex')}`
+  const unique = `${requestedSlug.slice(0, 50) || 'organization'}-${randomBytes(4).toString('hex')}`
   const retried = await insertOrganization(trx, { ...draft, slug: unique }, now)
   if (!retried) throw organizationSlugTaken()
   return retried

@@ -42,6 +42,6 @@ export async function checkGrant(
   role: string,
   granted: readonly string[],
 ): Promise<void> {
-  const wanted = await findRolePermissions(db, organizationId, role)
-  if (!includesAll(granted, wanted)) throw organizationRoleTooHigh()
+  const required = await findRolePermissions(db, organizationId, role)
+  if (!includesAll(granted, required)) throw organizationRoleTooHigh()
 }

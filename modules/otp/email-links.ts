@@ -26,8 +26,8 @@ export async function createEmailLink(
   const { AUTH_MAILER_OTP_LENGTH: digits, AUTH_MAILER_OTP_EXP: ttlSeconds } = deps.config
   const usesPkce = pkce !== undefined && flowMethod !== undefined
   const { id: userId, address } = user
-  const wanted = { userId, type: tokenType, address, digits, ttlSeconds, pkce: usesPkce }
-  const token = await createToken(deps, db, wanted, now)
+  const input = { userId, type: tokenType, address, digits, ttlSeconds, pkce: usesPkce }
+  const token = await createToken(deps, db, input, now)
   const url = deps.mailer.confirmationUrl({
     base: baseUrl,
     urlPath: configuredPath(deps, path),
@@ -48,8 +48,8 @@ export async function createReauthenticationNonce(
 ): Promise<Pick<EmailLink, 'code' | 'expiresAt'>> {
   const { AUTH_MAILER_OTP_LENGTH: digits, AUTH_MAILER_OTP_EXP: ttlSeconds } = deps.config
   const type = 'reauthentication_token'
-  const wanted = { userId, type, address, digits, ttlSeconds, pkce: false } as const
-  const { code } = await createToken(deps, db, wanted, now)
+  const input = { userId, type, address, digits, ttlSeconds, pkce: false } as const
+  const { code } = await createToken(deps, db, input, now)
   return { code, expiresAt: new Date(now.getTime() + ttlSeconds * 1000) }
 }
 

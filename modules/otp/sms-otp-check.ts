@@ -72,8 +72,8 @@ export async function consumeSmsOtp(
     const user_id = await findOwner(trx, type, phone, aud)
     if (!user_id) return undefined
     await lockUser(trx, user_id)
-    const asked = await findNewestToken(trx, type, phone)
-    const token_hash = asked?.token_hash ?? null
+    const newest = await findNewestToken(trx, type, phone)
+    const token_hash = newest?.token_hash ?? null
     return { user_id, token_type: type, relates_to: phone, token_hash }
   }
   if (!otpResult.token) return undefined

@@ -21,7 +21,7 @@ export interface SmsReservation {
   /** E.164 digits without the plus sign. */
   phone: string
   /** The requesting user, if it is not the number's owner: the interval applies to both. */
-  askedBy?: string
+  requester?: string
   countsAs: QuotaPurpose
   /** The network of a client that need not own the number: the interval is per client. */
   network?: string | undefined
@@ -102,9 +102,9 @@ export function hasFixedCode({ sms }: Deps<'sms'>, phone: string, now: Date): bo
 }
 
 /** Sorted: two users who request each other's number must not deadlock. */
-function listIntervals({ phone, askedBy, network }: SmsReservation): string[] {
+function listIntervals({ phone, requester, network }: SmsReservation): string[] {
   const own = perClientInterval(phone, network)
-  return askedBy ? [askedBy, own].sort() : [own]
+  return requester ? [requester, own].sort() : [own]
 }
 
 function toCountedMessage({ phone, countsAs, network }: SmsReservation): CountedMessage {

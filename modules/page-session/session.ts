@@ -64,9 +64,13 @@ export function findRequiredFactor(
 }
 
 /** The page for it, and `next` afterwards. Without the account page, factors are added in the operator's app. */
-export function factorPage({ config }: Deps<'config'>, owed: RequiredFactor, next: string): string {
+export function factorPage(
+  { config }: Deps<'config'>,
+  required: RequiredFactor,
+  next: string,
+): string {
   const { AUTH_ACCOUNT_PAGE_ENABLED, AUTH_API_EXTERNAL_URL: base, AUTH_SITE_URL } = config
-  if (owed === 'verification') return `${base}/sign-in/factor?next=${encodeURIComponent(next)}`
+  if (required === 'verification') return `${base}/sign-in/factor?next=${encodeURIComponent(next)}`
   return AUTH_ACCOUNT_PAGE_ENABLED ? `${base}/account/factors` : AUTH_SITE_URL
 }
 

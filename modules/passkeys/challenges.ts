@@ -64,11 +64,11 @@ export async function createPasskeyRegistration(
   const algorithms = options.pubKeyCredParams
   const requester = { userId: user.id, sessionId: session.session_id }
   const handle = deps.ceremonies.userHandle(user.id).toString('base64')
-  const asked = { options, stored: { user_id: handle, credParams: algorithms }, requester }
+  const challenge = { options, stored: { user_id: handle, credParams: algorithms }, requester }
   const work = async (trx: Trx) => {
     // The user is locked before the session, as in a deletion, to prevent deadlocks.
     await deps.bearerAuth.holdMember(trx, auth, now)
-    return ask(deps, trx, asked, now)
+    return createChallenge(deps, trx, challenge, now)
   }
   return db
     .transaction()
@@ -85,19 +85,19 @@ export async function createPasskeyAuthentication(
   now: Date,
 ): Promise<PasskeyChallengeInput> {
   const options = await deps.ceremonies.passkeyRequest()
-  return ask(deps, db, { options, stored: { user_id: null } }, now)
+  return createChallenge(deps, db, { options, stored: { user_id: null } }, now)
 }
 
-interface Asked {
+interface NewChallenge {
   options: Options
   stored: object
   requester?: ChallengeRequester
 }
 
-async function ask(
+async function createChallenge(
   { config }: Deps<'config'>,
   db: Db,
-  { options, stored, requester }: Asked,
+  { options, stored, requester }: NewChallenge,
   now: Date,
 ): Promise<PasskeyChallengeInput> {
   const id = crypto.randomUUID()

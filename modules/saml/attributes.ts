@@ -30,8 +30,8 @@ export function mapAttributes(
   return Object.fromEntries(entries)
 }
 
-function findValues(attributes: readonly SamlAttribute[], wanted: string): string[] {
+function findValues(attributes: readonly SamlAttribute[], attributeName: string): string[] {
   return attributes
-    .filter(({ names }) => names.some((name) => name.toLowerCase() === wanted.toLowerCase()))
+    .filter(({ names }) => names.some((name) => name.toLowerCase() === attributeName.toLowerCase()))
     .flatMap(({ values }) => values)
 }

@@ -18,11 +18,11 @@ export interface RequestedPage extends PageRequest {
 /** Throws invalidCursor, invalidCount and invalidValue. */
 export function readScimPage({ startIndex, count, cursor }: ScimPageQuery): RequestedPage {
   const byCursor = cursor !== undefined
-  const asked = readInteger('count', count, defaultPageSize)
+  const requested = readInteger('count', count, defaultPageSize)
   // A larger number is no error: fewer resources are returned.
-  const limit = Math.min(Math.max(asked, 0), maxPageSize)
+  const limit = Math.min(Math.max(requested, 0), maxPageSize)
   if (byCursor) {
-    if (asked < 1) throw scimRejected(400, 'invalidCount', 'count must be at least 1')
+    if (requested < 1) throw scimRejected(400, 'invalidCount', 'count must be at least 1')
     return { limit, offset: 0, after: readCursor(cursor), startIndex: 1, byCursor }
   }
   const first = Math.max(1, readInteger('startIndex', startIndex, 1))

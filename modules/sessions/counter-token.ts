@@ -54,7 +54,7 @@ async function rotate(
     counter,
     openedAfter: policy.openedAfter(now),
     usedAfter: policy.usedAfter(now),
-    owedAfter: policy.owedAfter(now),
+    factorRequiredAfter: policy.factorRequiredAfter(now),
     singlePerUser: policy.singlePerUser,
     tags: policy.tags,
     audited: audit.stored,

@@ -34,7 +34,7 @@ import type { Presenter, RefreshDeps, RotationOutcome } from './rotation.ts'
 import { decryptKey, deriveKey, encryptKey } from './session-key.ts'
 
 /** Earlier releases had other forms; the table decides. */
-const usualForm = /^[a-z2-7]{12}$/
+const currentForm = /^[a-z2-7]{12}$/
 
 /** In characters; counter tokens have 51 or more, so that a truncated one needs no look-up. */
 export const maxLegacyTokenLength = 44
@@ -47,8 +47,8 @@ export async function refreshWithLegacyToken(
 ): Promise<RotationOutcome> {
   const token = await findRefreshToken(deps.db, presented)
   if (!token) {
-    const isUsual = usualForm.test(presented)
-    return isUsual ? refreshTokenNotFound() : validationFailed('Refresh token is not valid')
+    const isCurrentForm = currentForm.test(presented)
+    return isCurrentForm ? refreshTokenNotFound() : validationFailed('Refresh token is not valid')
   }
   const scope = organizationScope(deps, clientInfo.organizationId)
   const record = token.session_id
@@ -64,10 +64,10 @@ export async function refreshWithLegacyToken(
   )
   if (refreshError) return refreshError
   if (clientInfo.organizationId && !record.organization) return organizationNotFound()
-  const staysRow = deps.gotrueMigration.isShared && record.refresh_token_hmac_key === null
-  const next = staysRow ? rotate : exchange
+  const keepsLegacyToken = deps.gotrueMigration.isShared && record.refresh_token_hmac_key === null
+  const next = keepsLegacyToken ? rotate : exchange
   const exchanged = await next(deps, { token, record }, clientInfo, now)
-  return exchanged ?? answerSpentToken(deps, { presented, record }, clientInfo, now)
+  return exchanged ?? handleConsumedToken(deps, { presented, record }, clientInfo, now)
 }
 
 interface Presented {
@@ -83,8 +83,8 @@ async function rotate(
   now: Date,
 ): Promise<RotationOutcome | undefined> {
   const child = newToken()
-  const spent = { tokenId: token.id, sessionId: record.session_id }
-  if (!(await rotateRefreshToken(db, { ...spent, child, userAgent, ip }, now))) return undefined
+  const consumed = { tokenId: token.id, sessionId: record.session_id }
+  if (!(await rotateRefreshToken(db, { ...consumed, child, userAgent, ip }, now))) return undefined
   await recordAudit(audit, db, 'token_refreshed', record, { ip: ip ?? '', now })
   return { record: { ...record, refreshed_at: now }, token: child, outcome: 'rotated' }
 }
@@ -105,8 +105,8 @@ async function exchange(
   const { db, audit } = deps
   const { session_id: sessionId } = record
   const newKey = encryptKey(deps, sessionId, deriveKey(deps, sessionId))
-  const spent = { tokenId: token.id, sessionId }
-  const state = await rotateLegacyToken(db, { ...spent, newKey, userAgent, ip }, now)
+  const consumed = { tokenId: token.id, sessionId }
+  const state = await rotateLegacyToken(db, { ...consumed, newKey, userAgent, ip }, now)
   if (!state) return undefined
   await recordAudit(audit, db, 'token_refreshed', record, { ip: ip ?? '', now })
   const key = decryptKey(deps, sessionId, state.refresh_token_hmac_key)
@@ -115,7 +115,7 @@ async function exchange(
 }
 
 /** As GoTrue does for its sessions: the parent of the current token may be reused at any time. */
-async function answerSpentToken(
+async function handleConsumedToken(
   deps: RefreshDeps,
   { presented, record }: { presented: string; record: TokenSession },
   clientInfo: Presenter,

@@ -90,6 +90,6 @@ function limited(
   { user, session }: Pick<AccessTokenInput, 'user' | 'session'>,
   claims: HookClaims,
 ): HookClaims {
-  const owed = sessionPolicy.requiredByRole({ user, session }, claims.role)
-  return owed ? { ...claims, role: sessionPolicy.limitedRole, aud: jwt.issuer } : claims
+  const requiredFactor = sessionPolicy.requiredByRole({ user, session }, claims.role)
+  return requiredFactor ? { ...claims, role: sessionPolicy.limitedRole, aud: jwt.issuer } : claims
 }

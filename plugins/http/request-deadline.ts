@@ -23,7 +23,7 @@ export default defineHooksPlugin({
   name: 'request-deadline',
   deps: ['config', 'addHook'],
   install(deps) {
-    const longestMs = Math.ceil(deps.config.AUTH_API_MAX_REQUEST_DURATION * 1000)
+    const maxDurationMs = Math.ceil(deps.config.AUTH_API_MAX_REQUEST_DURATION * 1000)
 
     deps.addHook('onRequest', (request, reply, done) => {
       const limit = new RequestDeadline()
@@ -31,7 +31,7 @@ export default defineHooksPlugin({
         if (hasResponded(reply)) return
         if (limit.end()) timer = setTimeout(answer, graceMs)
         else answer()
-      }, longestMs)
+      }, maxDurationMs)
       const answer = () => {
         if (hasResponded(reply)) return
         reply.send(limit.answer())

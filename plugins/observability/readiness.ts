@@ -45,15 +45,15 @@ const maxAgeMs = 1_000
  */
 const maxQueuePauseMs = 60_000
 /** A load balancer that connects per request has no open connections at times and still sends requests here. */
-const quietMs = 1_000
+const idleMs = 1_000
 /** Called by machines every second or two, so they do not count as work. */
 export const healthChecks = ['/health', '/ready']
 
 function createReadiness(deps: ReadinessDeps) {
   const { db, schema, queueDownMs, countConnections } = deps
   let stopping = false
-  let askedForWorkAt = Number.NEGATIVE_INFINITY
-  let asked: { at: number; checks: Promise<Checks> } | undefined
+  let lastRequestAt = Number.NEGATIVE_INFINITY
+  let latest: { at: number; checks: Promise<Checks> } | undefined
 
   async function check(): Promise<Checks> {
     const deadline = AbortSignal.timeout(answerMs)
@@ -73,10 +73,10 @@ function createReadiness(deps: ReadinessDeps) {
     /** Never throws. */
     async check(): Promise<Readiness> {
       const now = performance.now()
-      if (!asked || now - asked.at > maxAgeMs) {
-        asked = { at: now, checks: withoutDeadline(check) }
+      if (!latest || now - latest.at > maxAgeMs) {
+        latest = { at: now, checks: withoutDeadline(check) }
       }
-      const checks = await asked.checks
+      const checks = await latest.checks
       const ready = !stopping && checks.database && checks.migrations && checks.queue
       return { ready, stopping, checks }
     },
@@ -87,7 +87,7 @@ function createReadiness(deps: ReadinessDeps) {
 
     /** A user's request was served on this route. */
     answered(url: string | undefined): void {
-      if (url === undefined || !healthChecks.includes(url)) askedForWorkAt = performance.now()
+      if (url === undefined || !healthChecks.includes(url)) lastRequestAt = performance.now()
     },
 
     /**
@@ -98,9 +98,9 @@ function createReadiness(deps: ReadinessDeps) {
     async leave(seconds: number): Promise<void> {
       stopping = true
       const end = performance.now() + seconds * 1000
-      const isQuiet = async () =>
-        performance.now() - askedForWorkAt > quietMs && (await countConnections()) === 0
-      while (performance.now() < end && !(await isQuiet())) await pause(50)
+      const isIdle = async () =>
+        performance.now() - lastRequestAt > idleMs && (await countConnections()) === 0
+      while (performance.now() < end && !(await isIdle())) await pause(50)
     },
   }
 }

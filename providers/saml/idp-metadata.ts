@@ -86,11 +86,11 @@ function httpUrl(text: string): string | undefined {
 }
 
 function noSignOn(descriptor: XmlElement): string {
-  const wanted = 'it has no SingleSignOnService with the binding HTTP-Redirect or HTTP-POST'
+  const reason = 'it has no SingleSignOnService with the binding HTTP-Redirect or HTTP-POST'
   const isArtifact = childrenNamed(descriptor, 'metadata', 'SingleSignOnService').some(
     (service) => service.getAttribute('Binding') === `${bindingPrefix}HTTP-Artifact`,
   )
-  return isArtifact ? `${wanted}; HTTP-Artifact is not supported` : wanted
+  return isArtifact ? `${reason}; HTTP-Artifact is not supported` : reason
 }
 
 /** Certificates for signing or without a stated use. */

@@ -31,8 +31,8 @@ const authorize: FastifyPluginAsyncTypebox = async (fastify) => {
       const query = firstValues(request.query)
       const context = readLinkContext(flows, request, query)
       const bound = setStateCookie(flows, query)
-      const asked = { query, context, browserHash: bound?.hash }
-      const { url, ...flow } = await startAuthorization(flows, asked, new Date())
+      const authorization = { query, context, browserHash: bound?.hash }
+      const { url, ...flow } = await startAuthorization(flows, authorization, new Date())
       if (bound) reply.header('set-cookie', stateCookieName(flows, flow, bound.value))
       return reply.header('referrer-policy', 'no-referrer').redirect(url, 302)
     },

@@ -33,8 +33,8 @@ const magiclink: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const asked = readMagicLink(credentials, request, request.body, { createUser: true })
-      await db.transaction().execute((trx) => requestEmailOtp(credentials, trx, asked, now))
+      const emailRequest = readMagicLink(credentials, request, request.body, { createUser: true })
+      await db.transaction().execute((trx) => requestEmailOtp(credentials, trx, emailRequest, now))
       return {}
     },
   )

@@ -41,14 +41,14 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
       if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
         throw emailProviderDisabled('Email logins are disabled', 400)
       }
-      const asked = {
+      const emailRequest = {
         ...readAccount(request.body),
         aud: request.audience,
         data: {},
         context: readLinkContext(flows, request, request.body),
         ip: request.clientIp,
       }
-      await db.transaction().execute((trx) => requestEmailOtp(credentials, trx, asked, now))
+      await db.transaction().execute((trx) => requestEmailOtp(credentials, trx, emailRequest, now))
       return {}
     },
   )

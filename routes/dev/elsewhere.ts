@@ -14,7 +14,7 @@ const answers: Record<string, string> = {
   '/functions/v1': nothing,
 }
 
-const elsewhere: FastifyPluginAsync = async (fastify) => {
+const links: FastifyPluginAsync = async (fastify) => {
   for (const [prefix, message] of Object.entries(answers)) {
     for (const path of [prefix, `${prefix}/*`]) {
       fastify.all(path, { schema: { hide: true } }, async (_request, reply) =>
@@ -25,4 +25,4 @@ const elsewhere: FastifyPluginAsync = async (fastify) => {
   }
 }
 
-export default elsewhere
+export default links

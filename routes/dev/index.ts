@@ -4,7 +4,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { registerRoutes } from '../../plugins/register-routes.ts'
 import assets from './assets.ts'
 import docs from './docs.ts'
-import elsewhere from './elsewhere.ts'
+import links from './elsewhere.ts'
 import events from './events.ts'
 import example from './example.ts'
 import guide from './guide.ts'
@@ -29,7 +29,7 @@ const pages: FastifyPluginAsync = async (fastify) => {
 const dev: FastifyPluginAsync = async (fastify) => {
   if (!fastify.config.dev) return
   // The reference is registered apart: its files set their own policy.
-  await registerRoutes(fastify, { pages, elsewhere, docs })
+  await registerRoutes(fastify, { pages, links, docs })
 }
 
 export default dev

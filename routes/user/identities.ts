@@ -59,8 +59,8 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
       const query = firstValues(request.query)
       const context = readLinkContext(flows, request, query)
       const bound = setStateCookie(flows, query)
-      const asked = { query, context, browserHash: bound?.hash, ...linking }
-      const { url, ...flow } = await startAuthorization(flows, asked, now)
+      const authorization = { query, context, browserHash: bound?.hash, ...linking }
+      const { url, ...flow } = await startAuthorization(flows, authorization, now)
       if (bound) reply.header('set-cookie', stateCookieName(flows, flow, bound.value))
       if (query.skip_http_redirect === 'true') return { url }
       return reply.redirect(url, 302)

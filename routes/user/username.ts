@@ -77,8 +77,8 @@ async function change(
   await requireFreshProof(credentials, db, auth, { change: 'credentials' }, now)
   const name = readUsername(rules, input)
   const isTaken = !(await isAvailable(rules, db, name, user.id, now))
-  const wanted = { isTaken, takenError: usernameTaken(), needsNoConfirmation: true }
-  await throttleNewIdentifier(credentials, db, user, wanted, now)
+  const identifier = { isTaken, takenError: usernameTaken(), needsNoConfirmation: true }
+  await throttleNewIdentifier(credentials, db, user, identifier, now)
   await db.transaction().execute(async (trx) => {
     const held = await bearerAuth.holdMember(trx, auth, now)
     requireVerifiedFactor(credentials, held, 'credentials', now)

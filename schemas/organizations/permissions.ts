@@ -46,11 +46,11 @@ export function effectivePermissions(role: string, stored: readonly string[] | n
   return [...new Set([...system, ...(stored ?? [])])]
 }
 
-export function hasPermission(permissions: readonly string[], wanted: string): boolean {
-  return permissions.includes(everyPermission) || permissions.includes(wanted)
+export function hasPermission(permissions: readonly string[], permission: string): boolean {
+  return permissions.includes(everyPermission) || permissions.includes(permission)
 }
 
 /** True when every one of `wanted` is among `permissions`: a member grants no more than they have. */
-export function includesAll(permissions: readonly string[], wanted: readonly string[]): boolean {
-  return wanted.every((permission) => hasPermission(permissions, permission))
+export function includesAll(permissions: readonly string[], required: readonly string[]): boolean {
+  return required.every((permission) => hasPermission(permissions, permission))
 }

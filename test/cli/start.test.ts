@@ -328,7 +328,7 @@ function start(env: Record<string, string>, write: (line: string) => void = () =
   return startServer(testConfig({ ...right, ...env }, false), createPino('warn', { write }))
 }
 
-/** The variables named by lines of the form `  NAME is wrong; remedy.` */
+/** The variables named by lines of the form `  NAME is wrong; hint.` */
 function namedIn(lines: string[]) {
   return lines.map((line) => /^ {2}(\w+) .+; .+\.$/.exec(line)?.[1]).toSorted()
 }

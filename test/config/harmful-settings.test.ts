@@ -98,7 +98,7 @@ suite('rejected', () => {
       const [invalid, ...rest] = issuesIn(env)
       assert.ok(invalid)
       assert.deepEqual(rest, [])
-      assert.match(`${invalid.variable} ${invalid.problem}; ${invalid.remedy}`, output)
+      assert.match(`${invalid.variable} ${invalid.problem}; ${invalid.hint}`, output)
     })
   }
 })

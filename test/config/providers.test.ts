@@ -22,7 +22,7 @@ suite('external provider settings', () => {
     const [invalid] = issuesIn(google)
     assert.equal(invalid?.variable, 'AUTH_EXTERNAL_GOOGLE_REDIRECT_URI')
     assert.match(
-      invalid?.remedy ?? '',
+      invalid?.hint ?? '',
       /; for this server it is https:\/\/auth\.example\.test\/callback$/,
     )
   })

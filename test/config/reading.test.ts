@@ -37,7 +37,7 @@ suite('readConfig', () => {
   test('reports the value and the accepted values', () => {
     const [invalid] = issuesIn({ AUTH_PASSWORD_MIN_LENGTH: '5' })
     assert.equal(invalid?.problem, 'is "5"')
-    assert.equal(invalid?.remedy, 'it must be a whole number, 6 to 1024')
+    assert.equal(invalid?.hint, 'it must be a whole number, 6 to 1024')
   })
 
   test('names the variable that the operator set', () => {

@@ -79,7 +79,7 @@ suite('migrate', () => {
     assert.deepEqual(after, before)
   })
 
-  test('names the index that exceeds the role’s statement timeout, with a remedy', async (t) => {
+  test('names the index that exceeds the role’s statement timeout, with a hint', async (t) => {
     const { url } = await cloneDatabase(t)
     const [{ name } = {}] = await query(url, 'select current_database() as name')
     await query(

@@ -225,7 +225,7 @@ suite('custom languages', () => {
 
   test('escape HTML in texts', async () => {
     const own = readCustomLanguage('{"mails": {"invite": {"heading": "Ham & <b>eggs</b>"}}}')
-    const { renderer } = rendererWith({ speech: createTestLibrary({ sv: own.texts }).get })
+    const { renderer } = rendererWith({ messagesFor: createTestLibrary({ sv: own.texts }).get })
 
     const { html, text } = await renderer.render('invite', samples.invite, 'sv')
 

@@ -27,7 +27,7 @@ export function rendererWith({ templates = {}, subjects = {}, ...change }: Chang
     folder: undefined,
     templates: toSettings(templates),
     subjects: toSettings(subjects),
-    speech: createLibrary(() => undefined).get,
+    messagesFor: createLibrary(() => undefined).get,
     defaultTag: 'en',
     maxAgeSeconds: 600,
     retrySeconds: 10,

@@ -73,10 +73,10 @@ async function prepare(
   now: Date,
 ): Promise<[AdminLinkType, SignUpResult]> {
   const { type } = request
-  if (mayCreate.has(type)) await applyAdminMetadata(deps.users, trx, toRegistrant(request), now)
+  if (mayCreate.has(type)) await applyAdminMetadata(deps.users, trx, toSignUpInput(request), now)
   if (type === 'signup') return [type, await signUp(deps, trx, request, now)]
   if (type === 'invite') {
-    return [type, await prepareInvitation(deps.users, trx, toRegistrant(request), now)]
+    return [type, await prepareInvitation(deps.users, trx, toSignUpInput(request), now)]
   }
   if (type === 'email_change_current' || type === 'email_change_new') {
     return [type, { user: await changeEmail(deps, trx, request, now) }]
@@ -94,7 +94,7 @@ async function signUp(
   request: LinkRequest,
   now: Date,
 ): Promise<SignUpResult> {
-  const registered = await findOrCreateUnconfirmedUser(users, trx, toRegistrant(request), now)
+  const registered = await findOrCreateUnconfirmedUser(users, trx, toSignUpInput(request), now)
   if (!registered) throw emailExists()
   return registered
 }
@@ -121,8 +121,8 @@ async function changeEmail(
   return user
 }
 
-function toRegistrant({ email, ...asked }: LinkRequest): SignUpInput {
-  const { aud, passwordHash, data, permit } = asked
+function toSignUpInput({ email, ...rest }: LinkRequest): SignUpInput {
+  const { aud, passwordHash, data, permit } = rest
   const contact = { provider: 'email' as const, address: email }
   return { contact, aud, passwordHash, data, permit, byAdmin: true }
 }

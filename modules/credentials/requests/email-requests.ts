@@ -34,7 +34,7 @@ import { postpone } from './postpone.ts'
 export const emailTask = 'answer_mail_request'
 
 /** A locked user row must not delay this worker, and the emails of all other users. */
-const lockWaits = { longestMs: 5_000 }
+const lockWaits = { maxWaitMs: 5_000 }
 
 /** Clients are not notified; developers are. */
 const silence = 'no email sent: no user has this address, or nothing is left to be confirmed'

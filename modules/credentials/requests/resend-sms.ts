@@ -129,10 +129,10 @@ async function repeat(
   }
   await claimTarget(deps, request, phone, now)
   const interval = intervals[purpose]
-  const by = { owner: user, askedBy: perClientInterval(request.phone, request.network) }
+  const by = { owner: user, requester: perClientInterval(request.phone, request.network) }
   const counted = { countsAs: quotaPurposes[purpose], network: request.network }
-  const wanted: SmsRequest = { purpose, interval, phone, channel: 'sms', ...by, ...counted }
-  const sent = await deliverSms(otp, db, wanted, id, now)
+  const smsRequest: SmsRequest = { purpose, interval, phone, channel: 'sms', ...by, ...counted }
+  const sent = await deliverSms(otp, db, smsRequest, id, now)
   await db.transaction().execute(async (trx) => {
     const today = await lockAndLoadUser(trx, user.id)
     if (!today || numberToProve(today, purpose) !== phone) return

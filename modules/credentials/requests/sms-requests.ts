@@ -59,16 +59,16 @@ export async function sendSignInCode(
   const user = await findUserByPhone(db, phone, audience)
   const metadata = user ? user.raw_user_meta_data : data
   const purpose = { purpose: 'confirmation', interval: 'signup' } as const
-  const asked = { ...purpose, phone, channel, network: request.network }
-  const wanted = { ...asked, owner: { audience, metadata } }
+  const recipient = { ...purpose, phone, channel, network: request.network }
+  const smsRequest = { ...recipient, owner: { audience, metadata } }
   const permit = await approve(deps, db, request)
   const isSignUp = !user?.phone_confirmed_at
   const mayBeSent = await hasRoomForSignUp(deps, db, request, now)
   if (permit === 'rejected' || (isSignUp && !mayBeSent)) {
-    await dryRunSms(deps.otp, db, { ...wanted, countsAs: 'sign_in', isCounted: false }, now)
+    await dryRunSms(deps.otp, db, { ...smsRequest, countsAs: 'sign_in', isCounted: false }, now)
     return undefined
   }
-  return { sent: await send(deps, db, wanted, isSignUp, now), permit }
+  return { sent: await send(deps, db, smsRequest, isSignUp, now), permit }
 }
 
 /**
@@ -89,15 +89,15 @@ async function hasRoomForSignUp(
 async function send(
   { otp }: Deps<'otp'>,
   db: Db,
-  wanted: Omit<SmsRequest, 'countsAs'>,
+  smsRequest: Omit<SmsRequest, 'countsAs'>,
   isSignUp: boolean,
   now: Date,
 ): Promise<SentCode> {
   await db
     .transaction()
-    .execute((trx) => reserveSms(otp, trx, { ...wanted, countsAs: 'sign_in' }, now))
+    .execute((trx) => reserveSms(otp, trx, { ...smsRequest, countsAs: 'sign_in' }, now))
   const countsAs = isSignUp ? 'signup' : 'sign_in'
-  return deliverSms(otp, db, { ...wanted, countsAs }, crypto.randomUUID(), now)
+  return deliverSms(otp, db, { ...smsRequest, countsAs }, crypto.randomUUID(), now)
 }
 
 /** Undefined for a user who has an account and needs no permit. */

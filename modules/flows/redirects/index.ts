@@ -57,13 +57,17 @@ export function resolveTarget(
   request: FastifyRequest,
   explicit?: string,
 ): string {
-  const asked = explicit || header(request, 'redirect_to') || queryValue(request, 'redirect_to')
-  if (asked && isAllowedRedirect(asked, rules)) return inAscii(asked)
-  if (asked) {
+  const requested = explicit || header(request, 'redirect_to') || queryValue(request, 'redirect_to')
+  if (requested && isAllowedRedirect(requested, rules)) return inAscii(requested)
+  if (requested) {
     const held = { siteUrl: rules.siteUrl, allowList: config.AUTH_URI_ALLOW_LIST }
-    const refused = { request_id: request.id, redirect_to: shorten(asked, maxValueLength), ...held }
+    const rejected = {
+      request_id: request.id,
+      redirect_to: shorten(requested, maxValueLength),
+      ...held,
+    }
     request.log.warn(
-      refused,
+      rejected,
       'redirect_to rejected: neither AUTH_SITE_URL nor AUTH_URI_ALLOW_LIST allows it; using AUTH_SITE_URL',
     )
   }

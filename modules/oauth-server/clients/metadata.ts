@@ -67,14 +67,14 @@ function readAuthMethod(
   return known
 }
 
-function readGrantTypes(asked: readonly string[] | undefined): string[] {
-  if (!asked) return ['authorization_code', 'refresh_token']
-  if (asked.length === 0) throw invalid('grant_types must not be empty')
-  const unknown = asked.find((type) => !grantTypes.includes(type))
+function readGrantTypes(requested: readonly string[] | undefined): string[] {
+  if (!requested) return ['authorization_code', 'refresh_token']
+  if (requested.length === 0) throw invalid('grant_types must not be empty')
+  const unknown = requested.find((type) => !grantTypes.includes(type))
   if (unknown !== undefined) {
     throw invalid(`grant_types may contain authorization_code, refresh_token and ${deviceGrant}`)
   }
-  return [...new Set(asked)]
+  return [...new Set(requested)]
 }
 
 function checkDescription({ client_name = '', ...fields }: Fields): void {

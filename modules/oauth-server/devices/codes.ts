@@ -41,13 +41,13 @@ const maxTries = 5
 export async function createDeviceCode(
   { config, db }: Deps<'config' | 'db'>,
   client: Client,
-  asked: { scope: string | undefined; resources: readonly string[] },
+  requested: { scope: string | undefined; resources: readonly string[] },
   now: Date,
 ): Promise<DeviceCodes> {
   if (!client.grantTypes.includes(deviceGrant)) {
     throw unauthorizedClient(`This client is not registered for the grant type ${deviceGrant}`)
   }
-  const { scope, resources } = readAsked({ config }, client, asked)
+  const { scope, resources } = readRequested({ config }, client, requested)
   const deviceCode = makeSecret()
   const stored = {
     id: hashClientSecret(deviceCode),
@@ -66,7 +66,7 @@ export async function createDeviceCode(
   throw new Error('no user code is free')
 }
 
-function readAsked(
+function readRequested(
   deps: Deps<'config'>,
   client: Client,
   { scope, resources }: { scope: string | undefined; resources: readonly string[] },

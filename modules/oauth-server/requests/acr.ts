@@ -7,13 +7,13 @@ export const acrValues = ['aal1', 'aal2']
 type Acr = Pick<OauthRequestParameters, 'acr_values' | 'requires_aal2'>
 
 export function readAcr(acr: string | undefined, claims: Record<string, unknown>): Acr {
-  const asked = acrClaim(claims)
-  const values = asked?.values ?? acr?.split(' ').filter(Boolean) ?? []
+  const requested = acrClaim(claims)
+  const values = requested?.values ?? acr?.split(' ').filter(Boolean) ?? []
   // In order of preference; unknown values are ignored.
   const preferred = values.find((value) => acrValues.includes(value))
   return {
     ...(preferred && { acr_values: preferred }),
-    ...(asked?.essential && preferred === 'aal2' && { requires_aal2: true }),
+    ...(requested?.essential && preferred === 'aal2' && { requires_aal2: true }),
   }
 }
 

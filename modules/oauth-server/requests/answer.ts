@@ -80,7 +80,7 @@ export async function isConsented(
   if (client.type === 'public' && !request.redirect_uri.startsWith('https:')) return false
   const consent = await findConsent(trx, answering.user.id, client.id)
   const isOutdated = consent && client.reconsentAfter && consent.granted_at < client.reconsentAfter
-  if (!consent || isOutdated || !covers(consent.scopes, scopesAsked(request))) return false
+  if (!consent || isOutdated || !covers(consent.scopes, requestedScopes(request))) return false
   // A stored consent has scopes only: its sessions say for which resource servers it was.
   const { resources = [] } = request.parameters ?? {}
   const grant = { userId: answering.user.id, clientId: client.id }
@@ -88,7 +88,7 @@ export async function isConsented(
 }
 
 /** The scopes to consent to: the requested scope, and those of individually requested claims. */
-export function scopesAsked({ scope, parameters }: StoredAuthorization): string {
+export function requestedScopes({ scope, parameters }: StoredAuthorization): string {
   return consentScope(scope, parameters ?? {})
 }
 
@@ -107,7 +107,7 @@ export async function approve(
     throw insufficientAal('A second factor is required: verify one first', 403)
   }
   if (missing) throw approvalNeedsSignIn()
-  const scopes = scopesAsked(request)
+  const scopes = requestedScopes(request)
   await upsertConsent(trx, { userId: user.id, clientId: client.id, scopes }, now)
   const traits = { client_id: client.id, scopes }
   await recordAudit(deps.audit, trx, 'oauth_consent_granted', user, { ip, now, traits })

@@ -16,10 +16,13 @@ export function listTokenAudiences(
 }
 
 /** The resources of one token: the requested ones, among those granted. Throws invalid_target. */
-export function narrowed(granted: readonly string[], asked: readonly string[]): readonly string[] {
-  const foreign = asked.find((resource) => !granted.includes(resource))
+export function narrowResources(
+  granted: readonly string[],
+  requested: readonly string[],
+): readonly string[] {
+  const foreign = requested.find((resource) => !granted.includes(resource))
   if (foreign !== undefined) {
     throw invalidTarget('This resource was not part of the authorization request')
   }
-  return asked.length > 0 ? asked : granted
+  return requested.length > 0 ? requested : granted
 }

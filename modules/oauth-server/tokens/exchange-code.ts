@@ -38,12 +38,12 @@ export type ExchangeDeps = IssueDeps & Deps<'db' | 'flows' | 'users'>
 export async function exchangeCode(
   deps: ExchangeDeps,
   client: Client,
-  asked: CodeRequest,
+  codeRequest: CodeRequest,
   origin: Origin,
   now: Date,
 ): Promise<TokenResponse> {
-  if (!asked.code) throw oauthInvalidRequest('code is missing')
-  const hash = hashClientSecret(asked.code)
+  if (!codeRequest.code) throw oauthInvalidRequest('code is missing')
+  const hash = hashClientSecret(codeRequest.code)
   const found = await findAuthorizationByCode(deps.db, hash)
   if (!found?.user_id) throw invalidGrant('The authorization code is unknown')
   const { user_id: userId } = found
@@ -53,9 +53,9 @@ export async function exchangeCode(
     const request = await lockAuthorizationByCode(trx, hash)
     if (!user || !request) return invalidGrant('The authorization code is unknown')
     if (request.consumed_at) return revokeReplayed(deps, trx, request, user, origin, now)
-    const problem = await findProblem(trx, { request, client, user, asked }, now)
+    const problem = await findProblem(trx, { request, client, user, codeRequest }, now)
     if (problem) return problem
-    return exchange(deps, trx, { request, client, user, asked }, origin, now)
+    return exchange(deps, trx, { request, client, user, codeRequest }, origin, now)
   })
   if ('errorCode' in outcome) throw outcome
   return issueTokens(deps, outcome, now)
@@ -65,23 +65,23 @@ interface Exchange {
   request: StoredAuthorization
   client: Client
   user: UserRecord
-  asked: CodeRequest
+  codeRequest: CodeRequest
 }
 
 /** Why the code is not exchanged. It is not consumed, so that its own client can still exchange it. */
 async function findProblem(
   trx: Trx,
-  { request, client, user, asked }: Exchange,
+  { request, client, user, codeRequest }: Exchange,
   now: Date,
 ): Promise<ApiError | undefined> {
   if (request.client_id !== client.id) return invalidGrant('The code was issued to another client')
   if (!request.code_expires_at || request.code_expires_at <= now) {
     return invalidGrant('The authorization code has expired')
   }
-  if (asked.redirectUri !== undefined && asked.redirectUri !== request.redirect_uri) {
+  if (codeRequest.redirectUri !== undefined && codeRequest.redirectUri !== request.redirect_uri) {
     return invalidGrant('redirect_uri differs from the authorization request')
   }
-  const verifier = asked.codeVerifier
+  const verifier = codeRequest.codeVerifier
   // A verifier without a challenge: the request was replaced by one without PKCE (RFC 9700 §2.1.1).
   if (Boolean(verifier) !== Boolean(request.code_challenge)) {
     return invalidGrant(
@@ -102,7 +102,7 @@ async function findProblem(
 async function exchange(
   deps: ExchangeDeps,
   trx: Trx,
-  { request, client, user, asked }: Exchange,
+  { request, client, user, codeRequest }: Exchange,
   origin: Origin,
   now: Date,
 ) {
@@ -111,7 +111,7 @@ async function exchange(
     user,
     scope: request.scope,
     granted: request.parameters?.resources ?? [],
-    resources: asked.resources,
+    resources: codeRequest.resources,
     signIn: toSignIn(request),
     nonce: request.nonce,
     idTokenNames: request.parameters?.id_token_claims ?? [],

@@ -10,7 +10,7 @@ import type { CreatedSession } from '../../sessions/create.ts'
 import { createSession, toTokenResponse } from '../../sessions/index.ts'
 import type { Client } from '../clients/client.ts'
 import { scopeList } from '../scopes.ts'
-import { listTokenAudiences, narrowed } from './audience.ts'
+import { listTokenAudiences, narrowResources } from './audience.ts'
 import { makeIdToken } from './id-token.ts'
 import type { Origin } from './origin.ts'
 
@@ -57,7 +57,7 @@ export async function openClientSession(
   now: Date,
 ): Promise<OpenedGrant> {
   const { client, user, scope, granted, resources, signIn, method } = grant
-  const audience = listTokenAudiences(client, narrowed(granted, resources), user.aud)
+  const audience = listTokenAudiences(client, narrowResources(granted, resources), user.aud)
   const provider_type = method.replace('/', '_')
   const entry = createAuditEntry(audit, 'login', user, ip, { provider_type, client_id: client.id })
   const stored = await createSession(

@@ -5,7 +5,7 @@ import { invalidScope, oauthInvalidRequest } from '../../../schemas/errors.ts'
 import { refreshSession, sessionIdOfRefreshToken } from '../../sessions/index.ts'
 import type { Client } from '../clients/client.ts'
 import { covers } from '../scopes.ts'
-import { listTokenAudiences, narrowed } from './audience.ts'
+import { listTokenAudiences, narrowResources } from './audience.ts'
 import { type TokenResponse, toOauthTokenResponse } from './issue.ts'
 import type { Origin } from './origin.ts'
 
@@ -30,10 +30,10 @@ export async function refreshClient(
   if (session && scope && !covers(granted, scope)) {
     throw invalidScope('The scope exceeds what the user granted')
   }
-  const wanted = narrowed(session?.resources ?? [], resources)
+  const requested = narrowResources(session?.resources ?? [], resources)
   const narrower = {
     clientId: client.clientId,
-    ...(session && { audience: listTokenAudiences(client, wanted, session.aud) }),
+    ...(session && { audience: listTokenAudiences(client, requested, session.aud) }),
     ...(scope && { scopes: scope }),
     userinfoClaims: session?.userinfo_claims ?? [],
   }

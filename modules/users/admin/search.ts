@@ -14,12 +14,12 @@ export async function readUserSearch(
   aud: string,
 ): Promise<UserSearch> {
   const given = text.trim().normalize('NFKC')
-  const wanted = given.toLowerCase()
-  if (isUuid(wanted)) return { id: wanted }
-  const digits = /^\+?[\d ()-]+$/.test(wanted) ? wanted.replaceAll(/\D/g, '') : ''
+  const term = given.toLowerCase()
+  if (isUuid(term)) return { id: term }
+  const digits = /^\+?[\d ()-]+$/.test(term) ? term.replaceAll(/\D/g, '') : ''
   const owner = {
-    email: wanted.includes('@') ? wanted : null,
-    phone: digits.length >= fewestDigits ? digits : null,
+    email: term.includes('@') ? term : null,
+    phone: digits.length >= minPhoneDigits ? digits : null,
   }
   // A whole email shares most trigrams with all others, so that the index would be slowest.
   if ((owner.email || owner.phone) && (await hasOwner(db, owner, aud))) return { owner }
@@ -38,13 +38,13 @@ function withoutName({ AUTH_DB_INDEX_USER_NAMES }: Deps<'config'>['config'], sea
 }
 
 /** One or two letters match half of all emails: they must be a prefix. */
-const fewestLettersAnywhere = 3
+const minLettersForSubstringSearch = 3
 
 /** Shorter numbers are substrings. */
-const fewestDigits = 7
+const minPhoneDigits = 7
 
 function partSearch(text: string, digits: string, isIndexed: boolean): UserSearch {
-  const before = isIndexed && text.length >= fewestLettersAnywhere ? '%' : ''
+  const before = isIndexed && text.length >= minLettersForSubstringSearch ? '%' : ''
   const pattern = `${before}${escaped(text)}%`
   return {
     email: pattern.toLowerCase(),

@@ -22,12 +22,12 @@ export async function createUserAsAdmin(
   draft: NewUserInput,
   now: Date,
 ): Promise<UserRecord> {
-  const wanted = { id: draft.permit.userId, email: draft.email, phone: draft.phone }
-  await rejectTaken(trx, wanted, null)
+  const identifiers = { id: draft.permit.userId, email: draft.email, phone: draft.phone }
+  await rejectTaken(trx, identifiers, null)
   const user = await createUser(deps, trx, draft, now)
   if (user) return user
   // Another user got an identifier between the check and the insert, which waited for its commit.
-  await rejectTaken(trx, wanted, null)
+  await rejectTaken(trx, identifiers, null)
   throw userIdExists()
 }
 
@@ -87,9 +87,9 @@ async function deleteRow(trx: Trx, id: string, namesConstraint: boolean): Promis
   }
 }
 
-type Wanted = Parameters<typeof findTaken>[1]
+type NewIdentifiers = Parameters<typeof findTaken>[1]
 
-async function rejectTaken(trx: Trx, { id, email, phone }: Wanted, except: string | null) {
+async function rejectTaken(trx: Trx, { id, email, phone }: NewIdentifiers, except: string | null) {
   if (!id && !email && !phone) return
   const taken = await findTaken(trx, { id, email, phone }, except)
   if (taken.email) throw emailExists()

@@ -35,8 +35,8 @@ export async function sendSignUpOtp(
   const { contact, aud, data: metadata } = user
   const phone = contact.address
   const purpose = { purpose: 'confirmation', interval: 'signup', countsAs: 'signup' } as const
-  const asked = { ...purpose, phone, channel, network }
-  const request: SmsRequest = { ...asked, owner: { audience: aud, metadata } }
+  const recipient = { ...purpose, phone, channel, network }
+  const request: SmsRequest = { ...recipient, owner: { audience: aud, metadata } }
   const owner = await findPhoneHolder(db, contact.address, aud)
   if (!owner || isUnclaimed(owner, contact)) return sendSms(otp, db, request, now)
   // Counted like a sent message, so that the remaining quota reveals nothing.

@@ -76,8 +76,8 @@ async function settle(
     else if (webhook.failures > 0) await clearWebhookFailures(db, webhook.id)
     return true
   }
-  const asked = Math.max(...results.map(({ retryAfterMs }) => retryAfterMs))
-  const restMs = Math.max(restDelay(webhook.failures + 1), asked)
+  const retryAfterMs = Math.max(...results.map(({ retryAfterMs }) => retryAfterMs))
+  const restMs = Math.max(restDelay(webhook.failures + 1), retryAfterMs)
   await recordWebhookFailure(db, webhook.id, new Date(now.getTime() + restMs))
   return restMs === 0
 }

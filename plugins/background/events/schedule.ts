@@ -1,8 +1,8 @@
 /** When a delivery is retried and when it is abandoned. Times are milliseconds. */
 import { backoff } from '../backoff.ts'
 
-const retries = { firstMs: 5_000, longestMs: 3600_000 }
-const rests = { firstMs: 5_000, longestMs: 60_000 }
+const retries = { firstMs: 5_000, maxMs: 3600_000 }
+const rests = { firstMs: 5_000, maxMs: 60_000 }
 const failuresOfDown = 3
 const givenUpAfterMs = 3 * 24 * 3600_000
 

@@ -32,7 +32,7 @@ export const examples: Readonly<Record<string, object>> = {
 }
 
 /** Query parameters that a path requires. */
-const parameters: Readonly<Record<string, string>> = { 'post /token grant_type': 'password' }
+const parameterExamples: Readonly<Record<string, string>> = { 'post /token grant_type': 'password' }
 
 type Json = { [key: string]: unknown }
 
@@ -46,12 +46,12 @@ export function addExamples(document: { paths?: object }): void {
 }
 
 function addTo(operation: Json, name: string): void {
-  const { requestBody, parameters: asked } = operation
+  const { requestBody, parameters: described } = operation
   const content = isRecord(requestBody) ? requestBody.content : undefined
   const media = isRecord(content) ? content['application/json'] : undefined
   if (isRecord(media) && examples[name]) media.example = examples[name]
-  for (const parameter of Array.isArray(asked) ? asked : []) {
-    const example = isRecord(parameter) ? parameters[`${name} ${parameter.name}`] : undefined
+  for (const parameter of Array.isArray(described) ? described : []) {
+    const example = isRecord(parameter) ? parameterExamples[`${name} ${parameter.name}`] : undefined
     if (example !== undefined) parameter.example = example
   }
 }

@@ -23,7 +23,7 @@ interface PageOptions extends Pick<PageText, 'link' | 'details'> {
   action?: string
 }
 
-type Texts = ReturnType<Languages['speech']>['texts']['pages']
+type Texts = ReturnType<Languages['messagesFor']>['texts']['pages']
 
 function createPages({ ofReader }: Pick<Languages, 'ofReader'>) {
   // The same address returns JSON to programs.

@@ -25,8 +25,8 @@ type Metadata = Readonly<Record<string, unknown>>
 export function createLanguages(config: Config, own: CustomLanguages) {
   const library = createLibrary(own.texts)
   const all = availableTags(config, own.tags)
-  const wanted = nearestLanguage([config.AUTH_DEFAULT_LOCALE], all)
-  const fallback = wanted ?? 'en'
+  const configured = nearestLanguage([config.AUTH_DEFAULT_LOCALE], all)
+  const fallback = configured ?? 'en'
   const available = config.AUTH_LANGUAGES_ENABLED ? all : [fallback]
   /** The Accept-Language header of the current request. */
   const accepted = new AsyncLocalStorage<string>()
@@ -41,10 +41,10 @@ export function createLanguages(config: Config, own: CustomLanguages) {
     fallback,
 
     /** False when AUTH_DEFAULT_LOCALE names a language without messages. */
-    hasDefault: wanted !== undefined,
+    hasDefault: configured !== undefined,
 
     /** The messages of a tag; missing ones are in English. */
-    speech: (tag: string): LocalizedMessages => library.get(tag),
+    messagesFor: (tag: string): LocalizedMessages => library.get(tag),
 
     /** The messages for an Accept-Language header. */
     ofReader(

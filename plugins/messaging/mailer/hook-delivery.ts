@@ -25,7 +25,7 @@ export function createHookDelivery(deps: HookDeps): DeliverByHook | undefined {
   if (!sendEmail) return undefined
   return async (mail) => {
     const user = await loadHookUser(deps, mail).catch((error) => {
-      throw notAsked(error)
+      throw loadingError(error)
     })
     try {
       await sendEmail({ user, uuid: mail.id }, emailData(mail, deps.config.AUTH_API_EXTERNAL_URL))
@@ -99,7 +99,7 @@ function signInData({ Device = '', IPAddress = '', SignedInAt = '', EndSessionUR
 }
 
 /** An error before the hook was called: the email was certainly not sent. */
-function notAsked(error: unknown): MailTransportError {
+function loadingError(error: unknown): MailTransportError {
   return new MailTransportError('temporary', `the send email hook was not called: ${String(error)}`)
 }
 

@@ -128,9 +128,9 @@ function startMailer(deps: CreateMailerDeps, pauseAfter: RetryDelay) {
   const smtp = createSmtpDelivery(config)
   const deliver = tracedDelivery(createEmailDelivery(smtp, devInbox), telemetry.tracing)
   const { guardedFetch: fetch } = httpClient
-  const { speech, fallback: defaultTag } = languages
+  const { messagesFor, fallback: defaultTag } = languages
   const rendererFor = (values: Config) =>
-    configuredRenderer(values, { fetch, log, speech, defaultTag })
+    configuredRenderer(values, { fetch, log, messagesFor, defaultTag })
   const renderer = createRenewableRenderer(() => rendererFor(config))
   deps.runtimeSettings.onChange(renderer.renew)
   const outbox = createOutbox(deps)

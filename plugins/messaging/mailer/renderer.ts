@@ -28,7 +28,7 @@ export function withDraft(config: Config, kind: EmailKind, { subject, template }
 /** The renderer with custom subjects and templates. */
 export function configuredRenderer(
   config: Config,
-  deps: Pick<MailRendererOptions, 'fetch' | 'log' | 'speech' | 'defaultTag'>,
+  deps: Pick<MailRendererOptions, 'fetch' | 'log' | 'messagesFor' | 'defaultTag'>,
 ): MailRenderer {
   return createMailRenderer({
     ...deps,

@@ -42,7 +42,7 @@ export type DeliverSms = (message: SmsMessage) => Promise<void>
 export interface SmsDeps {
   config: SmsConfig
   fetch: typeof globalThis.fetch
-  languages: Pick<Languages, 'speech' | 'tagFor'>
+  languages: Pick<Languages, 'messagesFor' | 'tagFor'>
   log: Pick<FastifyBaseLogger, 'info' | 'warn'>
   timeoutMs: number
   deliver?: DeliverSms | undefined

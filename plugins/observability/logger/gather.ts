@@ -13,13 +13,13 @@ export interface GatherOptions {
   /** Buffered characters that trigger a write. */
   minCharacters: number
   /** Milliseconds after which the buffer is written in any case. */
-  longestMs: number
+  maxDelayMs: number
 }
 
 /** Buffered lines are written first when the destination is flushed. */
 export function gatherLines(
   destination: Destination,
-  { minCharacters, longestMs }: GatherOptions,
+  { minCharacters, maxDelayMs }: GatherOptions,
 ): DestinationStream {
   const flush = destination.flush.bind(destination)
   const flushSync = destination.flushSync.bind(destination)
@@ -41,7 +41,7 @@ export function gatherLines(
     flushSync()
   }
   // Also writes what a full destination did not accept earlier.
-  setInterval(() => destination.flush(), longestMs).unref()
+  setInterval(() => destination.flush(), maxDelayMs).unref()
 
   return {
     write(line) {

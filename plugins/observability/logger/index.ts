@@ -45,7 +45,7 @@ export interface Logger {
 }
 
 /** Milliseconds after which the buffer is written in any case. */
-const longestMs = 100
+const maxDelayMs = 100
 /** Maximum buffered bytes while the disk is full or the reader is slow; further lines are dropped. */
 const maxWaiting = 16 * 2 ** 20
 /** At process exit, for a slow reader: the longest wait between two accepted writes. */
@@ -71,7 +71,7 @@ export function createLogger({ level, file, isShared = false }: LoggerOptions): 
   })
   const lines = gatherLines(destination, {
     minCharacters: isShared ? minSharedCharacters : minCharacters,
-    longestMs,
+    maxDelayMs,
   })
   const log = createPino(level, lines)
   retryFailedWrites(destination, log)

@@ -69,8 +69,8 @@ async function prometheusReader(config: Config) {
   try {
     await reader.startServer()
   } catch (error) {
-    const remedy = 'choose other values of OTEL_EXPORTER_PROMETHEUS_HOST and _PORT'
-    throw new Error(`Metrics cannot be served on ${host}:${port}: ${remedy}.`, { cause: error })
+    const hint = 'choose other values of OTEL_EXPORTER_PROMETHEUS_HOST and _PORT'
+    throw new Error(`Metrics cannot be served on ${host}:${port}: ${hint}.`, { cause: error })
   }
   if (config.AUTH_TRACING_ENABLED) await excludeFromTraces(port)
   return reader

@@ -67,9 +67,9 @@ export function httpTransport({ url, secrets, fetch }: HttpHook): Transport {
 /** The delay from Retry-After (RFC 9110 §10.2.3); 0 when it names no seconds. */
 function retryAfterMs({ status, headers }: Response): number | undefined {
   if (status !== 429 && status !== 503) return undefined
-  const asked = headers.get('retry-after')
-  if (asked === null) return undefined
-  return /^\d{1,6}$/.test(asked.trim()) ? Number(asked) * 1000 : 0
+  const value = headers.get('retry-after')
+  if (value === null) return undefined
+  return /^\d{1,6}$/.test(value.trim()) ? Number(value) * 1000 : 0
 }
 
 async function parseHookResponse(response: Response): Promise<unknown> {

@@ -34,9 +34,9 @@ export function createFindAccess({ adminRoles, db, authorizeRole, findListed }: 
       else await findListed(claims, now)
       return { role, owed: null }
     } catch (error) {
-      const owed = getRequiredFactor(error)
-      if (!owed) throw error
-      return { role, owed }
+      const required = getRequiredFactor(error)
+      if (!required) throw error
+      return { role, owed: required }
     }
   }
 }

@@ -70,8 +70,8 @@ export function getSessionId({ session_id }: AccessTokenClaims): string | undefi
 
 /** Throws validation_failed when the request names another audience than the token. */
 export function checkAudience(request: FastifyRequest, { aud }: AccessTokenClaims) {
-  const asked = request.headers['x-jwt-aud']
-  if (asked !== undefined && asked !== aud) {
+  const requested = request.headers['x-jwt-aud']
+  if (requested !== undefined && requested !== aud) {
     throw validationFailed("Token audience doesn't match request audience")
   }
 }

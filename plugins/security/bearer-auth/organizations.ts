@@ -106,10 +106,10 @@ async function loadAccess(
   const member = auth && (await findMembership(db, id, auth.user.id))
   if (member?.status !== 'active') throw organizationNotFound()
   const permissions = effectivePermissions(member.role, member.role_permissions)
-  const wanted = routeOptions.config.permission
-  if (!wanted) throw new Error(`${routeOptions.url} names no permission`)
-  if (wanted !== 'member' && !hasPermission(permissions, wanted)) {
-    throw organizationPermissionRequired(wanted)
+  const required = routeOptions.config.permission
+  if (!required) throw new Error(`${routeOptions.url} names no permission`)
+  if (required !== 'member' && !hasPermission(permissions, required)) {
+    throw organizationPermissionRequired(required)
   }
   return { id, permissions }
 }

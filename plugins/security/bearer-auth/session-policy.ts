@@ -26,7 +26,7 @@ interface Age extends Level {
 }
 
 /** A user, and the session of their token when it has one. */
-interface Asking {
+interface FactorSubject {
   user: Pick<Level, 'factors'> & { role: string | null }
   session: { aal: Aal | null; amr: readonly AmrClaim[] } | undefined
 }
@@ -48,7 +48,7 @@ function createSessionPolicy(rules: SessionRules) {
 function createSessionLimits(rules: SessionRules) {
   const openedAfter = (now: Date) => cutoff(rules.timeboxSeconds, now)
   const usedAfter = (now: Date) => cutoff(rules.inactivitySeconds, now)
-  const owedAfter = (now: Date) => cutoff(rules.lowAalSeconds, now)
+  const factorRequiredAfter = (now: Date) => cutoff(rules.lowAalSeconds, now)
 
   return {
     /** Sessions created at or before this have expired; null without such a limit. */
@@ -58,7 +58,7 @@ function createSessionLimits(rules: SessionRules) {
     usedAfter,
 
     /** Sessions created at or before this that still lack a required factor have expired; null without such a limit. */
-    owedAfter,
+    factorRequiredAfter,
 
     /** Which limit the session has reached, if any; in the order of the reported errors. */
     expiredBy(session: Age, now: Date): Limit | undefined {
@@ -68,7 +68,7 @@ function createSessionLimits(rules: SessionRules) {
       if (isPast(openedAt, openedAfter(now))) return 'timebox'
       if (isPast(usedAt, usedAfter(now))) return 'inactivity'
       const isClients = session.oauth_client_id !== null
-      if (!isClients && requiresFactor(session) && isPast(openedAt, owedAfter(now))) {
+      if (!isClients && requiresFactor(session) && isPast(openedAt, factorRequiredAfter(now))) {
         return 'low_aal'
       }
       return undefined
@@ -82,57 +82,57 @@ function createFactorRules(rules: SessionRules) {
      * Whether guarded actions are allowed: the user has no factor, or verified one in this session within
      * AUTH_MFA_FRESHNESS.
      */
-    isConfirmed({ user, session }: Asking, now: Date): boolean {
+    isConfirmed({ user, session }: FactorSubject, now: Date): boolean {
       if (!hasFactor(user)) return true
-      if (!session || isLow(session)) return false
-      const provenAfter = cutoff(rules.freshnessSeconds, now)
-      return !isPast(latestProof(session.amr), provenAfter)
+      if (!session || isBelowAal2(session)) return false
+      const verifiedAfter = cutoff(rules.freshnessSeconds, now)
+      return !isPast(latestFactorTime(session.amr), verifiedAfter)
     },
 
     /** Why a user with a role of AUTH_MFA_REQUIRED_ROLES is still limited; undefined for every other user. */
     requiredByRole(
-      { user, session }: Asking,
+      { user, session }: FactorSubject,
       role: string | undefined,
     ): RequiredFactor | undefined {
       const roles = [user.role, role]
       const listed = [...rules.factorRoles, rules.limitedRole]
       const isListed = rules.factorRoles.length > 0 && listed.some((one) => roles.includes(one))
-      if (!isListed || (session && !isLow(session))) return undefined
+      if (!isListed || (session && !isBelowAal2(session))) return undefined
       return hasFactor(user) ? 'verification' : 'enrollment'
     },
 
     /** The same for admins while AUTH_CONSOLE_REQUIRE_MFA is set, whatever their role. */
-    requiredByAdmin({ user, session }: Asking): RequiredFactor | undefined {
-      if (session && !isLow(session)) return undefined
+    requiredByAdmin({ user, session }: FactorSubject): RequiredFactor | undefined {
+      if (session && !isBelowAal2(session)) return undefined
       return hasFactor(user) ? 'verification' : 'enrollment'
     },
   }
 }
 
 function createReuseRules(rules: SessionRules) {
-  const isInReuseInterval = (spentAt: Date, now: Date) =>
-    now.getTime() - spentAt.getTime() <= rules.reuseIntervalSeconds * 1000
+  const isInReuseInterval = (consumedAt: Date, now: Date) =>
+    now.getTime() - consumedAt.getTime() <= rules.reuseIntervalSeconds * 1000
 
   return {
     /**
      * Whether the previous refresh token is still accepted: for as long as a lost response explains its reuse. Without
      * rotation a reused token is rejected immediately.
      */
-    toleratesReuse(spentAt: Date, now: Date): boolean {
-      return rules.rotation && (rules.reuseUntilUsed || isInReuseInterval(spentAt, now))
+    toleratesReuse(consumedAt: Date, now: Date): boolean {
+      return rules.rotation && (rules.reuseUntilUsed || isInReuseInterval(consumedAt, now))
     },
 
-    isInReuseInterval: (spentAt: Date, now: Date) =>
-      rules.rotation && isInReuseInterval(spentAt, now),
+    isInReuseInterval: (consumedAt: Date, now: Date) =>
+      rules.rotation && isInReuseInterval(consumedAt, now),
   }
 }
 
 export type RequiredFactor = 'enrollment' | 'verification'
 
 /** Throws mfa_enrollment_required or insufficient_aal when a second factor is required. */
-export function throwIfRequired(owed: RequiredFactor | undefined): void {
-  if (owed === 'enrollment') throw mfaEnrollmentRequired()
-  if (owed) throw insufficientAal('Users with this role must verify a second factor first', 403)
+export function throwIfRequired(required: RequiredFactor | undefined): void {
+  if (required === 'enrollment') throw mfaEnrollmentRequired()
+  if (required) throw insufficientAal('Users with this role must verify a second factor first', 403)
 }
 
 /** The requirement that such an error reports; undefined for every other error. */
@@ -145,7 +145,7 @@ export function getRequiredFactor(error: unknown): RequiredFactor | undefined {
 const provingMethods: readonly string[] = [...secondFactorMethods, 'passkey']
 
 /** The time of the newest authentication that raised the session to aal2. */
-function latestProof(amr: readonly AmrClaim[]): Date {
+function latestFactorTime(amr: readonly AmrClaim[]): Date {
   const proofs = amr.filter(({ method }) => provingMethods.includes(method))
   return new Date(Math.max(0, ...proofs.map(({ timestamp }) => timestamp)) * 1000)
 }
@@ -154,12 +154,12 @@ function hasFactor({ factors }: Pick<Level, 'factors'>): boolean {
   return factors.some(({ status }) => status === 'verified')
 }
 
-function isLow({ aal }: Pick<Level, 'aal'>): boolean {
+function isBelowAal2({ aal }: Pick<Level, 'aal'>): boolean {
   return aal === null || aal === 'aal1'
 }
 
 function requiresFactor(session: Level): boolean {
-  return isLow(session) && hasFactor(session)
+  return isBelowAal2(session) && hasFactor(session)
 }
 
 function cutoff(seconds: number | undefined, now: Date): Date | null {

@@ -25,10 +25,10 @@ export type Encryption = ReturnType<typeof createEncryption>
 /** A stored value was encrypted under a key that is not configured. */
 export class DecryptionError extends Error {
   constructor(what: string, keyId: string) {
-    const remedy = ownKeyId.test(keyId)
+    const hint = ownKeyId.test(keyId)
       ? 'Set AUTH_ENCRYPTION_KEY to the key it was encrypted with, or add that key to AUTH_ENCRYPTION_OLD_KEYS (without AUTH_ENCRYPTION_KEY, the key comes from AUTH_JWT_SECRET).'
       : `Add the key that GoTrue knew as "${keyId}" to AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS, or correct it there.`
-    super(`${what} cannot be decrypted. ${remedy}`)
+    super(`${what} cannot be decrypted. ${hint}`)
     this.name = 'DecryptionError'
   }
 }

@@ -9,14 +9,14 @@ const maxPermissions = 32
 
 export function getOrganizationClaims(
   { id, slug, role, permissions: stored }: ActiveOrganization,
-  wanted: Config['AUTH_ORGANIZATIONS_CLAIMS'],
+  claims: Config['AUTH_ORGANIZATIONS_CLAIMS'],
 ): Partial<AccessToken> {
   const permissions = effectivePermissions(role, stored)
   return {
-    ...(wanted.includes('org_id') && { org_id: id }),
-    ...(wanted.includes('org_slug') && { org_slug: slug }),
-    ...(wanted.includes('org_role') && { org_role: role }),
-    ...(wanted.includes('org_permissions') &&
+    ...(claims.includes('org_id') && { org_id: id }),
+    ...(claims.includes('org_slug') && { org_slug: slug }),
+    ...(claims.includes('org_role') && { org_role: role }),
+    ...(claims.includes('org_permissions') &&
       permissions.length <= maxPermissions && { org_permissions: permissions }),
   }
 }

@@ -29,7 +29,7 @@ export function createCommonPasswords(read: () => Buffer) {
 }
 
 /** Signed 32-bit numbers: larger ones would be heap objects, which cost garbage collection. */
-function isIn(list: Buffer, wanted: number, rest: number): boolean {
+function isIn(list: Buffer, key: number, rest: number): boolean {
   let low = 0
   let high = list.length / commonPasswords.bytes - 1
   while (low <= high) {
@@ -37,8 +37,8 @@ function isIn(list: Buffer, wanted: number, rest: number): boolean {
     const at = middle * commonPasswords.bytes
     const found = list.readInt32BE(at)
     const foundRest = list.readUInt8(at + 4)
-    if (found === wanted && foundRest === rest) return true
-    if (found < wanted || (found === wanted && foundRest < rest)) low = middle + 1
+    if (found === key && foundRest === rest) return true
+    if (found < key || (found === key && foundRest < rest)) low = middle + 1
     else high = middle - 1
   }
   return false

@@ -6,35 +6,35 @@ import pLimit from 'p-limit'
 import { hashQueueFull } from '../../../schemas/errors.ts'
 
 /** Receives the result of each hash; durations are milliseconds. */
-export interface HashWatch {
+export interface HashObserver {
   ended(waitedMs: number, tookMs: number): void
   refused(): void
 }
 
 /** Throws hash_queue_full (503 with Retry-After) when the queue is full. */
-export function createHashQueue(concurrency: number, maxWaiting: number, watch?: HashWatch) {
+export function createHashQueue(concurrency: number, maxWaiting: number, observer?: HashObserver) {
   const limit = pLimit(concurrency)
 
-  async function watched<T>(work: () => Promise<T>, watch: HashWatch): Promise<T> {
-    const asked = performance.now()
-    let begun = asked
+  async function observed<T>(work: () => Promise<T>, observer: HashObserver): Promise<T> {
+    const queuedAt = performance.now()
+    let startedAt = queuedAt
     try {
       return await limit(() => {
-        begun = performance.now()
+        startedAt = performance.now()
         return work()
       })
     } finally {
-      watch.ended(begun - asked, performance.now() - begun)
+      observer.ended(startedAt - queuedAt, performance.now() - startedAt)
     }
   }
 
   return {
     run<T>(work: () => Promise<T>): Promise<T> {
       if (limit.activeCount >= concurrency && limit.pendingCount >= maxWaiting) {
-        watch?.refused()
+        observer?.refused()
         throw hashQueueFull()
       }
-      return watch ? watched(work, watch) : limit(work)
+      return observer ? observed(work, observer) : limit(work)
     },
     get waiting(): number {
       return limit.pendingCount

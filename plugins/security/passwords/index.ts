@@ -9,7 +9,7 @@ import { type Deps, definePlugin } from '../../define-plugin.ts'
 import { createBreachedPasswords } from './breached-passwords.ts'
 import { createCommonPasswords, readCommonPasswords } from './common-passwords.ts'
 import { createDummyHashes, type DummyHashOptions } from './dummy-hashes.ts'
-import { createHashQueue, defaultConcurrency, type HashWatch } from './hash-queue.ts'
+import { createHashQueue, defaultConcurrency, type HashObserver } from './hash-queue.ts'
 import {
   type ArgonParameters,
   hashArgon2id,
@@ -40,12 +40,12 @@ interface PasswordOptions {
   maxWaiting: number
   /** The hash in a stored value; undefined when it cannot be decrypted. */
   open: (id: string, stored: string) => string | undefined
-  watch?: HashWatch
+  observer?: HashObserver
 }
 
 function createPasswords(options: PasswordOptions) {
-  const { argon, saltKey, rules, remarks, concurrency, maxWaiting, open, watch } = options
-  const queue = createHashQueue(concurrency, maxWaiting, watch)
+  const { argon, saltKey, rules, remarks, concurrency, maxWaiting, open, observer } = options
+  const queue = createHashQueue(concurrency, maxWaiting, observer)
   const hash = (password: string) => queue.run(() => hashArgon2id(password, argon))
   const dummies = createDummyHashes({ ...options.dummies, argon })
 
@@ -124,7 +124,7 @@ export default definePlugin({
       concurrency: config.AUTH_PASSWORD_HASH_CONCURRENCY || defaultConcurrency(hasLowPriority),
       maxWaiting: config.AUTH_PASSWORD_HASH_QUEUE,
       open,
-      watch: hashWatch(deps),
+      observer: createHashObserver(deps),
     })
     deps.addHook('onReady', passwords.renewDummies)
     telemetry.metrics.gauge('postern.password_hashes.waiting', () => [
@@ -134,7 +134,7 @@ export default definePlugin({
   },
 })
 
-function hashWatch({ telemetry: { metrics, tracing } }: Deps<'telemetry'>): HashWatch {
+function createHashObserver({ telemetry: { metrics, tracing } }: Deps<'telemetry'>): HashObserver {
   return {
     ended(waitedMs, tookMs) {
       metrics.record('postern.password_hash.wait', waitedMs / 1000, {})

@@ -109,8 +109,8 @@ const settings: FastifyPluginAsyncTypebox = async (fastify) => {
   })
 
   fastify.post('/admin/settings/history/:id/revert', { schema: revertSchema }, async (request) => {
-    const wanted = { id: Number(request.params.id), force: request.body?.force ?? false }
-    return change(fastify, request, (trx, by) => revertChange(fastify, trx, wanted, by))
+    const target = { id: Number(request.params.id), force: request.body?.force ?? false }
+    return change(fastify, request, (trx, by) => revertChange(fastify, trx, target, by))
   })
 }
 

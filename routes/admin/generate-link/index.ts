@@ -37,13 +37,13 @@ const generateLinkRoute: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const asked = await readLinkRequest(fastify, request)
+      const linkRequest = await readLinkRequest(fastify, request)
       const context = readLinkContext(flows, request, {}, request.body.redirect_to)
       const { user, link, type } = await db.transaction().execute(async (trx) => {
-        const subject = await findUserByEmail(trx, asked.email, asked.aud)
+        const subject = await findUserByEmail(trx, linkRequest.email, linkRequest.aud)
         await bearerAuth.holdAdmin(trx, request, now, subject)
-        const before = await findUserByEmail(trx, asked.email, asked.aud)
-        const made = await generateLink(credentials, trx, asked, context, now)
+        const before = await findUserByEmail(trx, linkRequest.email, linkRequest.aud)
+        const made = await generateLink(credentials, trx, linkRequest, context, now)
         const changes = changedUserFields(before, made.user)
         const traits = { now, link_type: made.type, ...changes }
         await recordAdminActionOnUser(audit, trx, made.action, request, made.user, traits)

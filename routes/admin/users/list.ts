@@ -94,9 +94,9 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 function readDirection(sort: string | undefined): Listing['direction'] {
-  const asked = (sort || 'created_at').toLowerCase()
-  if (asked === 'created_at asc') return 'asc'
-  if (asked === 'created_at' || asked === 'created_at desc') return 'desc'
+  const order = (sort || 'created_at').toLowerCase()
+  if (order === 'created_at asc') return 'asc'
+  if (order === 'created_at' || order === 'created_at desc') return 'desc'
   throw validationFailed('sort must be "created_at asc" or "created_at desc"')
 }
 

@@ -41,12 +41,12 @@ const deliveries: FastifyPluginAsyncTypebox = async (fastify) => {
       if (!webhook) throw webhookNotFound()
       const { state, before, limit } = query
       const size = readLimit(limit)
-      const wanted = {
+      const filter = {
         webhookId,
         state,
         before: readPosition('before', before, Number.MAX_SAFE_INTEGER),
       }
-      const rows = await listDeliveries(readDb, wanted, size + 1)
+      const rows = await listDeliveries(readDb, filter, size + 1)
       const page = rows.slice(0, size)
       return {
         deliveries: page.map((row) => events.toDelivery(row, webhook.url)),

@@ -64,11 +64,11 @@ const replay: FastifyPluginAsyncTypebox = async (fastify) => {
         throw validationFailed('Send one of events, since, after or dead')
       }
       const [from, to] = [readMoment('since', since), readMoment('until', until)]
-      const wanted = { webhookId, events, since: from, until: to, after, dead }
+      const selection = { webhookId, events, since: from, until: to, after, dead }
       const { queued, found, lastPosition } = await db.transaction().execute(async (trx) => {
         await bearerAuth.holdAdmin(trx, request, now)
         if (!(await lockWebhook(trx, webhookId))) throw webhookNotFound()
-        const replayed = await replayDeliveries(trx, wanted, most, now)
+        const replayed = await replayDeliveries(trx, selection, most, now)
         const traits = { now, webhook_id: webhookId, queued: replayed.queued }
         await recordAdminAction(audit, trx, 'webhook_replayed', request, traits)
         return replayed

@@ -19,7 +19,7 @@ import { createSession } from '../../../modules/sessions/index.ts'
 
 type Accepted = Extract<SignInOutcome, { state: 'accepted' }>
 
-interface Asked {
+interface CallbackInput {
   request: FastifyRequest
   flow: AuthorizationState
   user: ExternalUser
@@ -55,7 +55,7 @@ export async function signIn(
 async function issueCode(
   { audit, flows }: FastifyInstance,
   trx: Trx,
-  { request, flow, user: externalUser }: Asked,
+  { request, flow, user: externalUser }: CallbackInput,
   { user, action }: Accepted,
   now: Date,
 ) {
@@ -70,7 +70,7 @@ async function issueCode(
 async function openSession(
   { audit, sessions }: FastifyInstance,
   trx: Trx,
-  { request: { clientInfo, clientIp: ip }, flow: { provider } }: Asked,
+  { request: { clientInfo, clientIp: ip }, flow: { provider } }: CallbackInput,
   { user, action }: Accepted,
   now: Date,
 ) {

@@ -59,15 +59,19 @@ const otpRoute: FastifyPluginAsyncTypebox = async (fastify) => {
       readPkce(body)
       const { phone, create_user: createUser = true } = body
       // The request is validated before the look-up, so that errors do not depend on the user.
-      const asked = phone ? undefined : readMagicLink(credentials, request, body, { createUser })
+      const emailRequest = phone
+        ? undefined
+        : readMagicLink(credentials, request, body, { createUser })
       const sms = phone ? readSmsRequest(fastify, body, request) : undefined
       if (!createUser && config.AUTH_SECURITY_OTP_UNKNOWN_USER_ERROR) {
-        const identifier = sms ? { phone: sms.phone } : { email: asked?.address ?? '' }
+        const identifier = sms ? { phone: sms.phone } : { email: emailRequest?.address ?? '' }
         await checkUserExists(fastify, identifier, request, now)
       }
       if (sms) await sendSignInSms(fastify, sms, now)
-      if (asked) {
-        await db.transaction().execute((trx) => requestEmailOtp(credentials, trx, asked, now))
+      if (emailRequest) {
+        await db
+          .transaction()
+          .execute((trx) => requestEmailOtp(credentials, trx, emailRequest, now))
       }
       return {}
     },

@@ -48,7 +48,7 @@ export async function signUpWithPhone(
   if (users.config.AUTH_SMS_AUTOCONFIRM) {
     return db.transaction().execute((trx) => signUpAutoconfirmed(users, trx, signUp, now))
   }
-  const asked = sendSignUpOtp(users, db, signUp, now)
-  const sent = await asked.catch((error) => contestSignUp(users, db, user, error))
+  const sending = sendSignUpOtp(users, db, signUp, now)
+  const sent = await sending.catch((error) => contestSignUp(users, db, user, error))
   return db.transaction().execute((trx) => signUpByPhone(users, trx, signUp, sent, now))
 }

@@ -37,8 +37,8 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
 
   /** The label of the rate limit; unknown grant types share one. */
   function getGrant({ query }: FastifyRequest): string {
-    const asked = Value.Check(Query, query) ? query.grant_type : undefined
-    return asked !== undefined && grants.has(asked) ? asked : 'unknown'
+    const grantType = Value.Check(Query, query) ? query.grant_type : undefined
+    return grantType !== undefined && grants.has(grantType) ? grantType : 'unknown'
   }
 
   fastify.post(

@@ -48,8 +48,8 @@ const deviceAuthorization: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const presented = { ...body, authorization: headers.authorization }
       const client = await authenticateClient(deps, presented, now, findClient)
-      const asked = { scope: body.scope, resources: requestedResources(body) }
-      const { deviceCode, userCode } = await createDeviceCode(deps, client, asked, now)
+      const requested = { scope: body.scope, resources: requestedResources(body) }
+      const { deviceCode, userCode } = await createDeviceCode(deps, client, requested, now)
       return {
         device_code: deviceCode,
         user_code: userCode,

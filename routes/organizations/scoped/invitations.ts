@@ -70,9 +70,9 @@ const sendInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request, reply) => {
-      const { role = 'member', redirect_to: asked } = request.body
+      const { role = 'member', redirect_to: requestedTarget } = request.body
       const email = normalizeEmail(request.body.email)
-      const redirectTo = resolveTarget(flows, request, asked)
+      const redirectTo = resolveTarget(flows, request, requestedTarget)
       const { audience: aud, auth } = request
       const invitation = await applyOrganizationChange(fastify, request, async (held) => {
         const { trx, id: organizationId, permissions, by, now } = held

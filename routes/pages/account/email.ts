@@ -22,7 +22,7 @@ function email(app: FastifyInstance): AccountPage {
       return visit.show('account/email', { title: 'email', data }, outcome)
     },
     actions: {
-      async change(visit, { email: wanted }) {
+      async change(visit, { email: newEmail }) {
         const { request, reply } = visit
         const { redirect_to, ...pkce } = changeFlow(
           app,
@@ -30,7 +30,7 @@ function email(app: FastifyInstance): AccountPage {
           '/account',
         )
         const url = `/user?redirect_to=${encodeURIComponent(redirect_to)}`
-        const payload = { email: wanted, ...pkce }
+        const payload = { email: newEmail, ...pkce }
         const { body } = await visit.call({ method: 'PUT', url, payload })
         return visit.leave(path, body.new_email ? undefined : 'saved')
       },
@@ -56,8 +56,8 @@ function listAddresses(
 ) {
   if (!new_email) return []
   const asksBoth = config.AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED && current !== ''
-  const wanted = { which: 'new', address: new_email }
-  return asksBoth ? [wanted, { which: 'current', address: current }] : [wanted]
+  const newAddress = { which: 'new', address: new_email }
+  return asksBoth ? [newAddress, { which: 'current', address: current }] : [newAddress]
 }
 
 export default addAccountPage(email)

@@ -22,8 +22,8 @@ function phone(app: FastifyInstance): AccountPage {
       return visit.show('account/phone', { title: 'phone', data }, outcome)
     },
     actions: {
-      async change(visit, { phone: wanted }) {
-        const payload = { phone: wanted }
+      async change(visit, { phone: newPhone }) {
+        const payload = { phone: newPhone }
         const { body } = await visit.call({ method: 'PUT', url: '/user', payload })
         return visit.leave(path, body.new_phone ? undefined : 'saved')
       },

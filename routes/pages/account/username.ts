@@ -25,8 +25,8 @@ function username({ config }: FastifyInstance): AccountPage {
       return visit.show('account/username', { title: 'username', data }, outcome)
     },
     actions: {
-      async change(visit, { username: wanted = '' }) {
-        await visit.call({ method: 'PUT', url, payload: { username: wanted.trim() } })
+      async change(visit, { username: newUsername = '' }) {
+        await visit.call({ method: 'PUT', url, payload: { username: newUsername.trim() } })
         return visit.leave(path, 'saved')
       },
     },

@@ -13,8 +13,8 @@ import {
   missingFor,
   type OpenRequest,
   openRequest,
+  requestedScopes,
   scopeList,
-  scopesAsked,
   toStoredAuthentication,
 } from '../../../modules/oauth-server/index.ts'
 import {
@@ -68,8 +68,8 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
         return signInFirst(fastify, reply, id, stored.parameters)
       }
       if (missing === 'second_factor') {
-        const owed = findRequiredFactor(fastify, signedIn) ?? 'verification'
-        return reply.redirect(factorPage(fastify, owed, getPagePath(id)), 303)
+        const required = findRequiredFactor(fastify, signedIn) ?? 'verification'
+        return reply.redirect(factorPage(fastify, required, getPagePath(id)), 303)
       }
       return ask(fastify, request, reply, id, signedIn, now)
     },
@@ -131,26 +131,26 @@ function showForm(
   fastify: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
-  { request: asked, client }: OpenRequest,
+  { request: authorization, client }: OpenRequest,
   { session }: SignedIn,
 ) {
   const base = fastify.config.AUTH_API_EXTERNAL_URL
-  const host = getHost(asked.redirect_uri)
+  const host = getHost(authorization.redirect_uri)
   const name = client.name ?? host
-  const { resources = [], ui_locales: locales } = asked.parameters ?? {}
+  const { resources = [], ui_locales: locales } = authorization.parameters ?? {}
   return sendPage(fastify, request, reply, 'consent', {
     title: (say) => say('consent_title', { client: name }),
-    next: getPagePath(asked.authorization_id),
+    next: getPagePath(authorization.authorization_id),
     locales,
     data: (say) => ({
       account: session.email || session.phone || session.id,
       client: name,
-      permissions: permissionLines(say, scopeList(scopesAsked(asked)), resources),
+      permissions: permissionLines(say, scopeList(requestedScopes(authorization)), resources),
       warnings: client.isSelfRegistered ? ['unverified'] : [],
       policies: listPolicyLinks(client),
       host: client.isDocument ? `${host} (${new URL(client.clientId).host})` : host,
       action: `${base}/oauth/consent`,
-      fields: [['authorization_id', asked.authorization_id]],
+      fields: [['authorization_id', authorization.authorization_id]],
     }),
   })
 }

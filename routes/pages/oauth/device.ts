@@ -57,8 +57,8 @@ const device: FastifyPluginAsyncTypebox = async (fastify) => {
       const { user_code: code = '', action } = fields
       const signedIn = await findSignedIn(fastify, request, now)
       if (!signedIn) return signInFirst(fastify, reply, code)
-      const owed = findRequiredFactor(fastify, signedIn)
-      if (owed) return reply.redirect(factorPage(fastify, owed, getPagePath(code)), 303)
+      const required = findRequiredFactor(fastify, signedIn)
+      if (required) return reply.redirect(factorPage(fastify, required, getPagePath(code)), 303)
       if (action !== 'approve' && action !== 'deny') {
         return lookUp(fastify, request, reply, code, signedIn, now)
       }
@@ -140,7 +140,7 @@ function showConsent(
   fastify: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
-  { device: asked, client }: OpenDevice,
+  { device: code, client }: OpenDevice,
   { session }: SignedIn,
 ) {
   const { config } = fastify
@@ -148,16 +148,16 @@ function showConsent(
   const name = client.name ?? client.clientId
   return sendPage(fastify, request, reply, 'consent', {
     title: (say) => say('consent_title', { client: name }),
-    next: getPagePath(asked.user_code),
+    next: getPagePath(code.user_code),
     data: (say) => ({
       account: session.email || session.phone || session.id,
       client: name,
-      permissions: permissionLines(say, scopeList(asked.scope), asked.resources),
+      permissions: permissionLines(say, scopeList(code.scope), code.resources),
       warnings: [...(client.isSelfRegistered ? ['unverified_name'] : []), 'device_warning'],
       policies: listPolicyLinks(client),
       host: undefined,
       action: `${base}/oauth/device`,
-      fields: [['user_code', asked.user_code]],
+      fields: [['user_code', code.user_code]],
     }),
   })
 }

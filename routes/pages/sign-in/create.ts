@@ -20,7 +20,7 @@ import { finishSignIn, isSession } from './finish.ts'
 const Query = Type.Object({ next: Type.Optional(Type.String()) })
 const described = { tags: ['pages'], response: { 200: PageOrError, 400: PageOrError } }
 
-interface Asked {
+interface FormState {
   next: string
   email?: string
   error?: string
@@ -38,9 +38,9 @@ const create: FastifyPluginAsyncTypebox = async (fastify) => {
     { schema: { summary: 'Submit the sign-up page', body: OauthForm, ...described } },
     async (request, reply) => {
       const fields = readFormFields(request.body)
-      const { form_token, next: wanted, email = '', password } = fields
+      const { form_token, next: requestedNext, email = '', password } = fields
       checkForm(fastify, request, form_token)
-      const next = readNext(wanted)
+      const next = readNext(requestedNext)
       const cookie = ensureCookie(fastify, request, reply)
       const { redirect_to, ...pkce } = linkFlow(fastify, cookie, next)
       const url = `/signup?redirect_to=${encodeURIComponent(redirect_to)}`
@@ -60,7 +60,7 @@ const create: FastifyPluginAsyncTypebox = async (fastify) => {
   function showForm(
     request: FastifyRequest,
     reply: FastifyReply,
-    { next, email = '', error }: Asked,
+    { next, email = '', error }: FormState,
   ) {
     return sendPage(fastify, request, reply, 'create', {
       title: (say) => say('create'),

@@ -64,12 +64,12 @@ const factor: FastifyPluginAsyncTypebox = async (fastify) => {
       if (!signedIn) return signInFirst(fastify, reply, next)
       const token = await accessTokenFor(fastify, signedIn, now)
       if (fields.action === 'challenge') {
-        const asked = await ask(fastify, request, fields, token)
-        const challenge = challengeIn(asked, fields)
+        const challenged = await ask(fastify, request, fields, token)
+        const challenge = challengeIn(challenged, fields)
         return showForm(fastify, request, reply, signedIn, {
           next,
           challenge,
-          error: errorText(asked),
+          error: errorText(challenged),
         })
       }
       const response = await attempt(fastify, request, fields, token)
@@ -93,9 +93,9 @@ async function attempt(
     return callApi(fastify, request, { url: '/factors/recovery-codes/verify', payload, token })
   }
   // TOTP codes need no challenge.
-  const asked = action === 'totp' ? await ask(fastify, request, fields, token) : undefined
-  if (asked && asked.status >= 400) return asked
-  const challenge_id = asked ? textIn(asked, 'id') : fields.challenge_id
+  const challenged = action === 'totp' ? await ask(fastify, request, fields, token) : undefined
+  if (challenged && challenged.status >= 400) return challenged
+  const challenge_id = challenged ? textIn(challenged, 'id') : fields.challenge_id
   const answer = action === 'key' ? keyAnswer(credential) : { code: code.trim() }
   const url = `/factors/${idIn(fields)}/verify`
   return callApi(fastify, request, { url, payload: { challenge_id, ...answer }, token })
@@ -146,10 +146,10 @@ function keyAnswer(credential: string | undefined) {
   return { webauthn: { credential_response: jsonIn(credential) } }
 }
 
-function challengeIn(asked: ApiResponse, { factor_id = '' }: Fields): Challenge | undefined {
-  const id = textIn(asked, 'id')
+function challengeIn(challenged: ApiResponse, { factor_id = '' }: Fields): Challenge | undefined {
+  const id = textIn(challenged, 'id')
   if (id === undefined) return undefined
-  const { webauthn } = asked.body
+  const { webauthn } = challenged.body
   const given = isRecord(webauthn) ? webauthn.credential_options : undefined
   const options = isRecord(given) ? { options: given.publicKey, challenge_id: id } : undefined
   return { factorId: factor_id, id, ...(options && { options: JSON.stringify(options) }) }

@@ -20,9 +20,9 @@ export async function finishChange(
   app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
-  { code, next: wanted, message }: Returned,
+  { code, next: requestedNext, message }: Returned,
 ): Promise<FastifyReply> {
-  const next = readNext(wanted)
+  const next = readNext(requestedNext)
   const page = `${app.config.AUTH_API_EXTERNAL_URL}${next}`
   if (message) return reply.redirect(`${page}?done=email_half`, 303)
   const cookie = browserId(app, request)

@@ -35,9 +35,9 @@ const password: FastifyPluginAsyncTypebox = async (fastify) => {
     { schema: { summary: 'Submit the new password page', body: OauthForm, ...described } },
     async (request, reply) => {
       const now = new Date()
-      const { form_token, next: wanted, password: chosen } = readFormFields(request.body)
+      const { form_token, next: requestedNext, password: chosen } = readFormFields(request.body)
       checkForm(fastify, request, form_token)
-      const next = readNext(wanted)
+      const next = readNext(requestedNext)
       const signedIn = await findSignedIn(fastify, request, now)
       if (!signedIn) return reply.redirect(`${base}/sign-in?next=${encodeURIComponent(next)}`, 303)
       const token = await accessTokenFor(fastify, signedIn, now)

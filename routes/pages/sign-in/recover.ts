@@ -34,9 +34,9 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const fields = readFormFields(request.body)
-      const { form_token, next: wanted, email = '' } = fields
+      const { form_token, next: requestedNext, email = '' } = fields
       checkForm(fastify, request, form_token)
-      const next = readNext(wanted)
+      const next = readNext(requestedNext)
       const cookie = ensureCookie(fastify, request, reply)
       const page = `/sign-in/password?next=${encodeURIComponent(next)}`
       const { redirect_to, ...pkce } = linkFlow(fastify, cookie, page)

@@ -50,8 +50,8 @@ const search: FastifyPluginAsyncTypebox = async (fastify) => {
         limit: page.limit - users.length,
         offset: Math.max(0, page.offset - userCount),
       }
-      const asked = { ...rest, withMembers: true }
-      const groups = await listScimGroups(db, id, ofGroups, asked)
+      const groupPage = { ...rest, withMembers: true }
+      const groups = await listScimGroups(db, id, ofGroups, groupPage)
       const rows = [
         ...users.map((row) => ({
           ...row,

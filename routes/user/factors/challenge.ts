@@ -47,8 +47,8 @@ const challenge: FastifyPluginAsyncTypebox = async (fastify) => {
       const auth = bearerAuth.getSessionAuth(request)
       const factorId = readUuid('factor_id', request.params.factor_id)
       const channel = request.body?.channel
-      const asked = { factorId, channel, ip: request.clientIp }
-      return challengeFactor(factors, db, auth, asked, new Date())
+      const input = { factorId, channel, ip: request.clientIp }
+      return challengeFactor(factors, db, auth, input, new Date())
     },
   )
 }

@@ -67,30 +67,35 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
         ...parseHookResponse(request.body),
         ip: request.clientIp,
       }
-      const asked = await loadFactorChallenge(factors, db, auth, answer, now)
+      const challenged = await loadFactorChallenge(factors, db, auth, answer, now)
       const attempt = await throttleFactorAttempt(factors, db, auth.user.id, now)
-      const tryAnswer = () => prove(auth, asked, answer, now)
+      const tryAnswer = () => prove(auth, challenged, answer, now)
       const raised = await attempt.check(db, tryAnswer, isRaised)
       if (raised instanceof ApiError) throw raised
       if (raised) return raised
       const failed = { attempt, isFactor: true }
       await notifyOfFailure(credentials, db, auth.user, failed, now)
-      throw mfaInvalidCode(asked.factor.factor_type)
+      throw mfaInvalidCode(challenged.factor.factor_type)
     },
   )
 
   /** The session at aal2, the hook's rejection, or undefined for a wrong response. Throws mfa_verification_failed. */
-  async function prove(auth: Member, asked: FactorChallenge, answer: ChallengeResponse, now: Date) {
+  async function prove(
+    auth: Member,
+    challenged: FactorChallenge,
+    answer: ChallengeResponse,
+    now: Date,
+  ) {
     const { ip } = answer
     const at = { ip, now }
-    const proof = await verifyChallengeResponse(factors, db, asked, answer, now)
+    const proof = await verifyChallengeResponse(factors, db, challenged, answer, now)
     if (proof && 'key' in proof && proof.key.isCloned) {
       const { key } = proof
       throw await db
         .transaction()
         .execute((trx) => rejectClonedAuthenticator(factors, trx, auth, key, at))
     }
-    const rejection = await callMfaVerificationHook(factors, db, asked.factor, {
+    const rejection = await callMfaVerificationHook(factors, db, challenged.factor, {
       isRight: proof !== undefined,
       ip,
     })

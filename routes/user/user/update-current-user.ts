@@ -53,10 +53,10 @@ export async function updateCurrentUser(
   }
   const { network } = context
   const prepared = await prepare(deps, auth, changes, { body, channel, network }, now)
-  const asked = { changes, prepared, clientInfo, context }
+  const update = { changes, prepared, clientInfo, context }
   const changed = await db
     .transaction()
-    .execute((trx) => apply(deps, trx, auth, asked, { ip, now }))
+    .execute((trx) => apply(deps, trx, auth, update, { ip, now }))
   await prepared.password?.attempt?.succeeded(db)
   return changed
 }
@@ -111,7 +111,7 @@ async function prepare(
   }
 }
 
-interface Asked {
+interface Update {
   changes: Changes
   prepared: Awaited<ReturnType<typeof prepare>>
   clientInfo: ClientInfo
@@ -122,7 +122,7 @@ async function apply(
   { bearerAuth, credentials, users }: Deps<'bearerAuth' | 'credentials' | 'users'>,
   trx: Trx,
   auth: Bearer,
-  { changes, prepared, clientInfo, context }: Asked,
+  { changes, prepared, clientInfo, context }: Update,
   { ip, now }: { ip: string; now: Date },
 ): Promise<UserRecord> {
   // The session may have been revoked while the changes were prepared.

@@ -12,7 +12,7 @@ function gathering(t: TestContext) {
     flush: () => void done.push('flush'),
     flushSync: () => void done.push('flushSync'),
   }
-  const lines = gatherLines(destination, { minCharacters: 10, longestMs: 100 })
+  const lines = gatherLines(destination, { minCharacters: 10, maxDelayMs: 100 })
   return { destination, done, lines }
 }
 

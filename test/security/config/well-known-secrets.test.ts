@@ -48,7 +48,7 @@ suite('AUTH_JWT_SECRET', () => {
       const [invalid, ...more] = readIssues({ [jwt]: secret })
       assert.deepEqual(more, [])
       assert.equal(invalid?.variable, jwt)
-      assert.match(invalid.remedy, /npm run secrets/)
+      assert.match(invalid.hint, /npm run secrets/)
       assert.ok(!JSON.stringify(invalid).includes(secret))
     })
     test(`accepts ${what} in development`, () => {

@@ -74,10 +74,10 @@ export function createOutbox(deps: OutboxDeps) {
     /** Inserts an email; it is sent only if `trx` commits. Returns the message's id. */
     async put<Kind extends EmailKind>(
       trx: Trx,
-      { kind, expiresAt, messageId: id = randomUUID(), ...asked }: MailRequest<Kind>,
+      { kind, expiresAt, messageId: id = randomUUID(), ...request }: MailRequest<Kind>,
       now: Date,
     ): Promise<string> {
-      const { to, variables, userId, second } = asked
+      const { to, variables, userId, second } = request
       const locale = languages.tagFor(variables.Data)
       const content: MailPayload = { to, variables, locale, second, ...(userId && { userId }) }
       const payload = encryptPayload(encryption, id, content)

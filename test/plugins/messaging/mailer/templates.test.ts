@@ -127,7 +127,7 @@ async function caching(t: TestContext, response: Response | string, env: Record<
   const renderer = configuredRenderer(config, {
     fetch,
     log,
-    speech: createLibrary(() => undefined).get,
+    messagesFor: createLibrary(() => undefined).get,
     defaultTag: 'en',
   })
   const addresses = { siteUrl: 'http://app.example', externalUrl: 'http://auth.example' }
