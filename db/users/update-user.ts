@@ -44,13 +44,13 @@ export async function updateUser(db: Db, id: string, change: UserChange, now: Da
 /** Timestamps only, which no constraint can reject. */
 export type UserTimes = Pick<UserChange, 'confirmation_sent_at' | 'recovery_sent_at' | 'invited_at'>
 
-const noteTimes = queryVariants((names: readonly (keyof UserTimes)[]) =>
+const recordTimes = queryVariants((names: readonly (keyof UserTimes)[]) =>
   executePipelined((db, value: ParamOf<ChangedValues>) => change(db, value, names)),
 )
 
 /** Not awaited inside a transaction. */
 export async function updateUserTimestamps(db: Db, id: string, times: UserTimes, now: Date) {
-  await noteTimes(listChangedKeys(times))(db, { ...times, key: id, now })
+  await recordTimes(listChangedKeys(times))(db, { ...times, key: id, now })
 }
 
 const lockById = executePipelined((db, value: ParamOf<{ id: string }>) =>

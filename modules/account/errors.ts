@@ -34,6 +34,6 @@ const texts: Record<string, AccountTextName> = {
   webauthn_verification_failed: 'key_failed',
 }
 
-/** What the account page says of an error code. */
+/** Returns the account page's text for an error code. */
 export const accountErrorText = (errorCode: string): AccountTextName =>
   texts[errorCode] ?? errorTextName(errorCode)

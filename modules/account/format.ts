@@ -1,4 +1,4 @@
-/** Times and devices in the words of a language. */
+/** Formats times and devices in a language. */
 import type { AccountSay } from '../../ui/account/texts.ts'
 import { getDeviceName } from '../sessions/index.ts'
 

@@ -1,4 +1,4 @@
-/** Makes a page of the account: who may see it, what its forms do, and where errors of the API lead. */
+/** Builds a page of the account: access, form actions, and the redirects after errors of the API. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
@@ -25,7 +25,7 @@ export interface AccountPage {
     outcome: Outcome,
     query: AccountFields,
   ) => FastifyReply | Promise<FastifyReply>
-  /** What the forms of the page do, by the value of their button. */
+  /** The actions of the page's forms, by the value of the submit button. */
   actions?: Readonly<Record<string, Action>>
 }
 
@@ -38,13 +38,13 @@ const described = {
   response: { 200: PageOrError, 303: NoBody, 400: PageOrError },
 }
 
-/** Only these are said because a link asks for it. */
+/** The messages that a link may select in its query. */
 const messageNames: readonly AccountTextName[] = ['saved', 'email_half', 'password_saved']
 
-/** Errors after which the session or the user is gone. */
+/** Errors that mean that the session or the user no longer exists. */
 const gone = ['bad_jwt', 'session_not_found', 'session_expired', 'user_not_found', 'user_banned']
 
-/** The routes of a page. */
+/** Adds the routes of a page. */
 export function addAccountPage(
   makePage: (app: FastifyInstance) => AccountPage,
 ): FastifyPluginAsyncTypebox {
@@ -73,14 +73,17 @@ export function addAccountPage(
         const act = Object.hasOwn(actions, action) ? actions[action] : undefined
         return visitPage(fastify, page, { request, reply }, async (visit) => {
           if (!act) return page.show(visit, { error: 'bad_entry' }, fields)
-          return act(visit, fields).catch((error) => explain(page, visit, error, fields))
+          return act(visit, fields).catch((error) => showError(page, visit, error, fields))
         })
       },
     )
   }
 }
 
-/** Opens the page for the user of the browser; without one, and with a second factor due, they sign in first. */
+/**
+ * Shows the page to the signed-in user. Redirects to the sign-in without a session, or when a second factor is
+ * required.
+ */
 async function visitPage(
   app: AccountDeps,
   page: AccountPage,
@@ -89,21 +92,25 @@ async function visitPage(
 ): Promise<FastifyReply> {
   const now = new Date()
   const signedIn = await findSignedIn(app, exchange.request, now)
-  if (!signedIn) return divert(app, exchange, 'sign-in', page.path)
-  if (requiresFactor(signedIn.session)) return divert(app, exchange, 'sign-in/factor', page.path)
+  if (!signedIn) return redirectIfRequired(app, exchange, 'sign-in', page.path)
+  if (requiresFactor(signedIn.session))
+    return redirectIfRequired(app, exchange, 'sign-in/factor', page.path)
   const visit = createVisit(app, exchange, signedIn, page.path, now)
   try {
     return await act(visit)
   } catch (error) {
-    const target = error instanceof ApiError ? detour(error, page) : undefined
+    const target = error instanceof ApiError ? findRequiredPage(error, page) : undefined
     if (!target) throw error
-    return divert(app, exchange, target, page.path)
+    return redirectIfRequired(app, exchange, target, page.path)
   }
 }
 
-/** The page that has to come first. */
-function detour({ errorCode, status }: ApiError, { path }: AccountPage): string | undefined {
-  // 404 is about another session, which a form named.
+/** Returns the page that the user must complete first. */
+function findRequiredPage(
+  { errorCode, status }: ApiError,
+  { path }: AccountPage,
+): string | undefined {
+  // A 404 concerns another session, which a form named.
   if (status !== 404 && gone.includes(errorCode)) return 'sign-in'
   if (errorCode === 'insufficient_aal') return 'sign-in/factor'
   if (errorCode === 'reauthentication_needed') return 'account/confirm'
@@ -111,7 +118,7 @@ function detour({ errorCode, status }: ApiError, { path }: AccountPage): string 
   return errorCode === 'mfa_enrollment_required' && !isAtFactors ? 'account/factors' : undefined
 }
 
-function divert(
+function redirectIfRequired(
   { config }: AccountDeps,
   { reply }: Exchange,
   page: string,
@@ -121,9 +128,10 @@ function divert(
   return reply.redirect(url, 303)
 }
 
-/** Shows the page again with the error, unless another page has to come first. */
-function explain(page: AccountPage, visit: Visit, error: unknown, fields: AccountFields) {
-  if (!(error instanceof ApiError) || error.status >= 500 || detour(error, page)) throw error
+/** Shows the page again with the error, or redirects to a page that must be completed first. */
+function showError(page: AccountPage, visit: Visit, error: unknown, fields: AccountFields) {
+  if (!(error instanceof ApiError) || error.status >= 500 || findRequiredPage(error, page))
+    throw error
   const { errorCode, status } = error
   return page.show(
     visit,
@@ -132,5 +140,5 @@ function explain(page: AccountPage, visit: Visit, error: unknown, fields: Accoun
   )
 }
 
-/** A page is not missing because what a form names is. */
+/** A 404 concerns the object that a form names, not the page. */
 const shownStatus = (status: number): number => (status === 429 ? 429 : 400)

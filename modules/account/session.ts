@@ -1,4 +1,4 @@
-/** The session of the browser when the API creates another one for a code or link. */
+/** Keeps the session of the browser when the API creates another one for a code or link. */
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { otpExpired } from '../../schemas/errors.ts'
 import { findSignedIn, startPageSession } from '../page-session/index.ts'
@@ -8,7 +8,7 @@ type SessionDeps = Deps<'bearerAuth' | 'config' | 'db' | 'inject' | 'jwt'>
 
 /**
  * The browser keeps its session, with the second factor that was verified in it, unless the change has revoked it.
- * Throws otp_expired when the code was one of another user.
+ * Throws otp_expired when the code belongs to another user.
  */
 export async function settleSession(
   app: SessionDeps,

@@ -23,7 +23,7 @@ export type { AccountSay, AccountTextName } from '../../ui/account/texts.ts'
 
 export type AccountDeps = PageDeps & Deps<'bearerAuth' | 'credentials' | 'db' | 'inject' | 'jwt'>
 
-/** What happened before the page is shown. */
+/** The result of the action before the page is shown. */
 export interface Outcome {
   done?: AccountTextName | undefined
   error?: AccountTextName | undefined
@@ -66,7 +66,7 @@ export function createVisit(
     verify: async (payload: object): Promise<ApiResponse> =>
       requireSuccess(await callApi(app, request, { url: '/verify', payload })),
 
-    /** Throws insufficient_aal or reauthentication_needed, before a form is filled in for nothing. */
+    /** Throws insufficient_aal or reauthentication_needed. Called before the form is shown. */
     requireProof(change: MethodChange): Promise<void> {
       const auth = { user: session, session, claims: app.jwt.buildClaims(session, session, now) }
       return requireFreshProof(app.credentials, app.db, auth, { change }, now)
@@ -86,7 +86,7 @@ export function createVisit(
       })
     },
 
-    /** Continues at a page, which says what was done. */
+    /** Redirects to a page, which shows the message. */
     leave: (to: string, done?: AccountTextName): FastifyReply =>
       reply.redirect(`${base}${to}${done ? `?done=${done}` : ''}`, 303),
   }

@@ -1,6 +1,6 @@
 /**
  * Changes of the table of admins. The last owner cannot be removed. The user is locked first: a concurrent request of
- * theirs has either committed or sees the change (bearerAuth.holdAdmin).
+ * the same user has either committed or sees the change (bearerAuth.holdAdmin).
  */
 import {
   deleteAdmin,
@@ -40,22 +40,22 @@ export async function changeAdminRole(
 ): Promise<{ before: ListedAdmin; after: ListedAdmin }> {
   await lockUser(trx, userId)
   const before = await findOrThrow(trx, userId)
-  if (role !== 'owner') await keepAdminOwner(trx, userId)
+  if (role !== 'owner') await requireRemainingAdminOwner(trx, userId)
   await updateAdminRole(trx, userId, role, now)
   return { before, after: await findOrThrow(trx, userId) }
 }
 
-/** The account stays. Throws admin_not_found and last_owner. */
+/** Removes the role; the account remains. Throws admin_not_found and last_owner. */
 export async function removeAdmin(trx: Trx, userId: string): Promise<ListedAdmin> {
   await lockUser(trx, userId)
   const before = await findOrThrow(trx, userId)
-  await keepAdminOwner(trx, userId)
+  await requireRemainingAdminOwner(trx, userId)
   await deleteAdmin(trx, userId)
   return before
 }
 
-/** The user must be locked. Throws last_owner when they are the only one. */
-export async function keepAdminOwner(trx: Trx, userId: string): Promise<void> {
+/** The user must be locked. Throws last_owner when the user is the only owner. */
+export async function requireRemainingAdminOwner(trx: Trx, userId: string): Promise<void> {
   if ((await findAdminRole(trx, userId)) !== 'owner') return
   const owners = await lockOwners(trx)
   if (owners.length === 1 && owners[0] === userId) throw lastOwner()

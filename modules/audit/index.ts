@@ -1,4 +1,4 @@
-/** The audit log: who did what, stored, logged and counted. */
+/** The audit log: stores, logs and counts the actions of users and admins. */
 
 export type { AuditAction } from './actions.ts'
 export {

@@ -16,7 +16,7 @@ export function createOrganizationEvents(
   traits: Record<string, unknown>,
 ): NewEvent[] {
   const type = action.replace('_', '.')
-  // A role of the server is of no organization.
+  // A role of the server belongs to no organization.
   if (!isOrganizationEvent(type) || traits.organization_id === undefined) return []
   const names = Object.keys(organizationEventKinds[type].facts.properties)
   const facts = Object.fromEntries(names.map((name) => [name, String(traits[name])]))

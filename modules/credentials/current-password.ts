@@ -4,7 +4,7 @@ import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { throttleAttempt } from '../otp/index.ts'
 
-/** A counter of its own: failed sign-ins of unauthenticated clients must not lock the user out here. */
+/** Has its own counter: failed sign-ins of unauthenticated clients must not lock the user out here. */
 export const createPasswordAttempt = ({ id }: UserRecord) =>
   ({ kind: 'password', account: `current password of ${id}` }) as const
 

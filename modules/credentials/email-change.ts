@@ -83,7 +83,7 @@ export async function startEmailChange(
 ): Promise<void> {
   if (session) await setAsksEmailChange(trx, user.id, session.session_id)
   if (isUnconfirmedChangeAllowed(deps, user)) {
-    await putEmail(deps, trx, user, { email, isAgreedByCurrent: false, isAssumed: true }, now)
+    await setEmail(deps, trx, user, { email, isAgreedByCurrent: false, isAssumed: true }, now)
     return
   }
   for (const [purpose, address] of listIntervals(user, email, context.network)) {
@@ -93,7 +93,7 @@ export async function startEmailChange(
   await sendEmailChangeEmails(deps.emails, trx, user, change, context, now)
 }
 
-/** Sends the emails again, unless the address has an owner by now. */
+/** Sends the emails again, unless the address has been taken since. */
 export async function repeatEmailChange(
   deps: Deps<'config' | 'emails'>,
   trx: Trx,
@@ -132,7 +132,7 @@ export async function agreeToEmail(
   await clearContestedAccount(deps, trx, user, { provider: 'email', address: email, type }, now)
   const isAssumed = !needsBoth && by !== 'email_change_token_new'
   const agreed = { email, isAgreedByCurrent: needsBoth, isAssumed }
-  const changed = await putEmail(deps, trx, user, agreed, now)
+  const changed = await setEmail(deps, trx, user, agreed, now)
   return { state: 'done', user: changed, type: 'email_change', action: 'user_modified' }
 }
 
@@ -159,7 +159,7 @@ interface AgreedEmail {
  * Sets the address and revokes all sessions except the requesting one, since a compromised session may be the reason
  * for the change. Throws email_exists when another user has it by now.
  */
-async function putEmail(
+async function setEmail(
   { sessions, users }: Deps<'sessions' | 'users'>,
   trx: Trx,
   user: UserRecord,

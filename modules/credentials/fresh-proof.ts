@@ -82,7 +82,7 @@ export function isFresh(
   change: MethodChange,
   now: Date,
 ): boolean {
-  // Where a password change requires the current password, an email change does too, as a bypass otherwise.
+  // An email change requires the current password where a password change does: it would be a bypass otherwise.
   const isStrict =
     config.AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD &&
     change === 'credentials' &&
@@ -94,8 +94,8 @@ export function isFresh(
 }
 
 /**
- * Verifies the presented secret and records it in the session. Returns false without one that counts. Throws
- * reauthentication_not_valid, otp_expired, current_password_invalid or over_request_rate_limit.
+ * Verifies the presented secret and records it in the session. Returns false when no accepted secret was presented.
+ * Throws reauthentication_not_valid, otp_expired, current_password_invalid or over_request_rate_limit.
  */
 export async function reauthenticate(
   deps: Deps<'otp' | 'passwords'>,

@@ -21,7 +21,7 @@ export { requestEmailOtp } from './requests/email-requests.ts'
 export { readMagicLink } from './requests/magic-link.ts'
 export { resendSms } from './requests/resend-sms.ts'
 export { acceptSignInCode, type SignInRequest, sendSignInCode } from './requests/sms-requests.ts'
-export { findProvenMethods, recordNewMethod } from './session-proofs.ts'
+export { findVerifiedMethods, recordNewMethod } from './session-proofs.ts'
 export {
   consumeOtp,
   emailChangeHalfConfirmed,

@@ -1,5 +1,6 @@
 /**
- * A requested new identifier: who learns that it has an owner, and what survives when several accounts requested it.
+ * A requested new identifier: whether the requester learns that it is taken, and which credentials remain when several
+ * accounts requested it.
  */
 import type { Db, Trx } from '../../db/core/database.ts'
 import { isRequestedByOthers } from '../../db/tokens/email-changes.ts'
@@ -14,15 +15,15 @@ export interface NewIdentifier {
   isTaken: boolean
   /** Thrown to users who may learn that it is taken. */
   takenError: ApiError
-  /** No message is sent to it: the response shows at once whether it is taken. */
+  /** No message is sent to it: the response shows immediately whether it is taken. */
   needsNoConfirmation: boolean
 }
 
 /**
- * Throttles requests whose response may show whether an identifier is taken: each rejection stays counted as an
- * attempt. Returns true when it is free. Returns false when its owner must not be notified and the requester must not
- * notice, as anonymous accounts are open to anyone; registered users get the rejection. A rejection costs no minimum
- * interval. Throws over_request_rate_limit and the rejection.
+ * Throttles requests whose response may show whether an identifier is taken; each rejection counts as an attempt.
+ * Returns true when it is free. When it is taken, registered users get the rejection. For anonymous users the result is
+ * false: anyone can create an anonymous account, so neither the requester nor the owner may notice. A rejection uses no
+ * minimum interval. Throws over_request_rate_limit and `takenError`.
  */
 export async function throttleNewIdentifier(
   { otp }: Deps<'otp'>,
@@ -46,8 +47,8 @@ interface VerifiedIdentifier {
 }
 
 /**
- * Several accounts requested the identifier, so that the user who confirmed it may not be the one who created this
- * account: an anonymous account, which has no other credential, loses its earlier password, sessions and factors.
+ * Clears an anonymous account whose identifier several accounts requested: the user who confirmed it may not have
+ * created the account. The earlier password, sessions and factors are removed; there is no other credential.
  */
 export async function clearContestedAccount(
   { users }: Deps<'users'>,

@@ -89,7 +89,7 @@ async function checkAnotherPassword(
 ): Promise<CheckedChange> {
   const { otp, passwords } = deps
   const { user } = auth
-  const current = currentToProve(deps, user, proofs, change.currentPassword)
+  const current = getPasswordToVerify(deps, user, proofs, change.currentPassword)
   const attempt = await throttleAttempt(otp, db, createPasswordAttempt(user), now)
   const matches = (password: string) =>
     attempt.check(
@@ -131,7 +131,7 @@ async function checkNonce(
 }
 
 /** The current password to verify; undefined where it is not required. Throws current_password_required. */
-function currentToProve(
+function getPasswordToVerify(
   { config, passwords }: Deps<'config' | 'passwords'>,
   { encrypted_password: hash }: UserRecord,
   proofs: NonceCheck['proofs'],

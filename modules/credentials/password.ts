@@ -35,7 +35,7 @@ type PasswordDeps = Deps<
   'audit' | 'config' | 'db' | 'emails' | 'hooks' | 'otp' | 'passwords' | 'sessions'
 >
 
-/** Sign-ins wait for their hashes anyway; the look-ups must not take every connection of the pool. */
+/** Limits the connections that look-ups use; sign-ins wait for their hashes anyway. */
 const maxParallelLookups = 4
 
 /** State shared by concurrent sign-ins. */
@@ -79,7 +79,7 @@ async function verifyPassword(deps: SignInDeps, db: Db, signIn: PasswordSignIn, 
   if (isRight || !user) return isRight ? user : undefined
   reportWrongPassword(deps, user, ip)
   if (attempt.isLastOfDay) {
-    // After the response, which takes as long for an unknown identifier.
+    // Runs after the response, whose time must not reveal whether the identifier is known.
     deps.hooks.later(() => notifyOfFailure(deps, db, user, { attempt, isFactor: false }, now))
   }
   return undefined
@@ -115,9 +115,9 @@ async function renewHash(
   const renewed = await passwords.hash(password)
   if (await renewPasswordHash(db, id, { old, renewed }, now)) return renewed
   // The stored hash decides: another sign-in rehashed it, or the password was changed.
-  const today = await findUser(db, id)
-  if (today?.encrypted_password && (await passwords.verify(today, password))) {
-    return today.encrypted_password
+  const current = await findUser(db, id)
+  if (current?.encrypted_password && (await passwords.verify(current, password))) {
+    return current.encrypted_password
   }
   throw invalidCredentials()
 }

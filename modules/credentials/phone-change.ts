@@ -26,8 +26,9 @@ export interface PhoneChangeRequest {
 }
 
 /**
- * Sends a code to the new number, or takes as long without; undefined where no verification is required. Throws
- * phone_exists, over_request_rate_limit, over_sms_send_rate_limit, sms_send_failed or unexpected_failure.
+ * Sends a code to the new number; takes the same time when no code may be sent. Undefined where no verification is
+ * required. Throws phone_exists, over_request_rate_limit, over_sms_send_rate_limit, sms_send_failed or
+ * unexpected_failure.
  */
 export async function sendPhoneChangeOtp(
   deps: Deps<'config' | 'otp'>,

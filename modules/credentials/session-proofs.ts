@@ -1,4 +1,4 @@
-/** The authentications of a session; a method added within a day authorizes no other one. */
+/** The authentications of a session. A method that was added within the last day does not authorize another one. */
 import type { Db, Trx } from '../../db/core/database.ts'
 import {
   findSessionProof,
@@ -13,24 +13,24 @@ import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
 type Authenticated = Pick<Bearer, 'user' | 'session'>
 
 /** The time for the owner to react to the notification of a new method. */
-const newForMs = 24 * 60 * 60 * 1000
+const newMethodMs = 24 * 60 * 60 * 1000
 
 export function loadProof(
   db: Db,
   { user, session }: Authenticated,
   now: Date,
 ): Promise<SessionProof> {
-  const addedAfter = new Date(now.getTime() - newForMs)
+  const addedAfter = new Date(now.getTime() - newMethodMs)
   const sessionId = session?.session_id ?? null
   return findSessionProof(db, { userId: user.id, sessionId, addedAfter })
 }
 
-export type ProvenMethod = SignInMethod | 'anonymous'
+export type VerifiedMethod = SignInMethod | 'anonymous'
 
 export interface EstablishedProof {
   /** The amr value. */
   name: string
-  method: ProvenMethod
+  method: VerifiedMethod
   timestamp: number
 }
 
@@ -41,7 +41,7 @@ export function establishedProofs(
 ): EstablishedProof[] {
   const openedAt = (session?.session_created_at?.getTime() ?? 0) / 1000
   return (session?.amr ?? []).flatMap(({ method: name, timestamp }) => {
-    const method = toProvenMethod(name, bySms || !user.email_confirmed_at)
+    const method = toVerifiedMethod(name, bySms || !user.email_confirmed_at)
     const addedAt = method && method !== 'anonymous' ? added[method] : undefined
     if (!method || (addedAt !== undefined && timestamp >= addedAt)) return []
     // The first authentication is as old as the session; second factors may be verified again.
@@ -51,12 +51,12 @@ export function establishedProofs(
 }
 
 /** The methods that authenticated the session, new or not; `factor` stands for every second factor. */
-export async function findProvenMethods(
+export async function findVerifiedMethods(
   _deps: object,
   db: Db,
   authenticated: Authenticated,
   now: Date,
-): Promise<ProvenMethod[]> {
+): Promise<VerifiedMethod[]> {
   const { bySms } = await loadProof(db, authenticated, now)
   const proofs = establishedProofs(authenticated, { bySms, reauthenticatedAt: null, added: {} })
   return proofs.map(({ method }) => method)
@@ -75,12 +75,12 @@ export function hasRecentProof(
 }
 
 /** Undefined for methods that authorize no change: a recovery code, an impersonating admin, an OAuth client. */
-function toProvenMethod(name: string, bySms: boolean): ProvenMethod | undefined {
+function toVerifiedMethod(name: string, bySms: boolean): VerifiedMethod | undefined {
   if (name === 'otp') return bySms ? 'phone' : 'email'
   return methods.get(name)
 }
 
-const methods = new Map<string, ProvenMethod>([
+const methods = new Map<string, VerifiedMethod>([
   // The first session of an anonymous account, which has no other method.
   ['anonymous', 'anonymous'],
   ['password', 'password'],
@@ -108,8 +108,8 @@ export async function recordReauthentication(
 }
 
 /**
- * Records a new method, which authorizes no other one for a day. `user` is from before the change: the first method of
- * an anonymous user counts at once.
+ * Records a new method, which does not authorize another one for a day. `user` is from before the change: the first
+ * method of an anonymous user counts immediately.
  */
 export async function recordNewMethod(
   trx: Trx,
@@ -120,6 +120,6 @@ export async function recordNewMethod(
   if (user.is_anonymous) return
   const { id: userId, email } = user
   const previousAddress = method === 'email' ? email : null
-  const newSince = new Date(now.getTime() - newForMs)
+  const newSince = new Date(now.getTime() - newMethodMs)
   await upsertNewSignInMethod(trx, { userId, method, previousAddress, newSince }, now)
 }

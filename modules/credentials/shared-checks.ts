@@ -14,8 +14,8 @@ interface SignIn {
 type Check = () => Promise<UserRecord | undefined>
 
 /**
- * A correct password must not be throttled because an app sends it several times at once. Sign-ins with the same
- * password wait for the first one. A wrong password saves nothing: each is an attempt of its own and counts.
+ * A correct password must not be throttled because an app sends it several times concurrently. Sign-ins with the same
+ * password wait for the first one. Each wrong password is a separate attempt and counts.
  */
 export function createSharedChecks() {
   const running = new Map<string, ReturnType<Check>>()
@@ -42,8 +42,8 @@ export function createSharedChecks() {
 }
 
 /**
- * The row that was verified is from before the later sign-in arrived: a ban may have been lifted since. The verified hash
- * stays, so that a password that was changed meanwhile is noticed when the session is created.
+ * The verified row was read before the later sign-in arrived, and a ban may have been lifted since. The verified hash
+ * is kept, so that a concurrent password change is detected when the session is created.
  */
 async function reload(db: Db, { id, encrypted_password }: UserRecord) {
   const user = await findUser(db, id)

@@ -12,7 +12,7 @@ import {
   consumeOtpCode,
   consumeSmsOtp,
   findEmailLink,
-  forgetFailures,
+  resetFailures,
 } from '../otp/index.ts'
 import type { ConsumedToken, SmsOtpResult } from '../otp/sms-otp-check.ts'
 import { confirmMailbox, confirmPhone, confirmSignUp } from './confirm-identifier.ts'
@@ -65,14 +65,14 @@ export async function consumeOtp(
   proof: TokenVerification,
   now: Date,
 ): Promise<VerificationResult> {
-  const token = await take(deps, trx, proof, now)
+  const token = await consumeToken(deps, trx, proof, now)
   const user = token && (await findUser(trx, token.user_id))
   if (!user || user.deleted_at || !isSentTo(user, token, proof.type)) return { state: 'rejected' }
   // Thrown, so that the token stays valid for a request with the right audience.
   if (proof.aud !== undefined && user.aud !== proof.aud) throw otpExpired()
   if (isBanned(user, now)) throw userBanned(403)
   // A code may have been guessed; a link cannot.
-  if ('linkToken' in proof) await forgetFailures(deps.otp, trx, user)
+  if ('linkToken' in proof) await resetFailures(deps.otp, trx, user)
   return apply(deps, trx, { token, user, type: proof.type }, now)
 }
 
@@ -90,7 +90,7 @@ export async function isOtpValid(
 
 /**
  * Sets a password that comes with the code or link, for a user without a password and without a second factor that it
- * would bypass. Not with a just added identifier: the session that requested it may be compromised.
+ * would bypass. Not with a recently added identifier: the session that requested it may be compromised.
  */
 export async function setFirstPassword(
   { bearerAuth, emails }: Deps<'bearerAuth' | 'emails'>,
@@ -108,11 +108,11 @@ export async function setFirstPassword(
   await notifyUser(emails, trx, user, { kind: 'password_changed_notification' }, now)
 }
 
-/** Actions that start the account: nothing has changed before. */
+/** Actions that create the account: there are no earlier changes. */
 const firstProofs: readonly AuditAction[] = ['user_signedup', 'invite_accepted']
 
-/** Consumes the token; undefined for a wrong, expired, consumed one or one of another user. */
-async function take(
+/** Consumes the token. Undefined for a wrong, expired or consumed token, and for one of another user. */
+async function consumeToken(
   { otp }: Deps<'otp'>,
   trx: Trx,
   proof: TokenVerification,

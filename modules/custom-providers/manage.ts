@@ -62,7 +62,7 @@ export async function createCustomProvider(
     updated_at: now,
   })
   if (!row) throw customProviderConflict('A provider with this identifier already exists')
-  await keepIssuer(trx, row)
+  await requireSameIssuer(trx, row)
   return row
 }
 
@@ -87,8 +87,8 @@ export async function prepareChange(
 }
 
 /**
- * Absent or empty fields stay. Throws custom_provider_not_found, and conflict after a concurrent update or for another
- * issuer than that of the identities.
+ * Absent and empty fields are unchanged. Throws custom_provider_not_found, and conflict after a concurrent update or
+ * for another issuer than that of the identities.
  */
 export async function changeCustomProvider(
   { encryption }: Deps<'encryption'>,
@@ -109,15 +109,16 @@ export async function changeCustomProvider(
     ...(discovery && discoveryColumns(discovery, now)),
     updated_at: now,
   })
-  await keepIssuer(trx, after)
+  await requireSameIssuer(trx, after)
   return { before, after }
 }
 
 /**
- * The ids of one issuer mean other users at another: it would enter their accounts. Throws conflict while the provider
- * has identities of another one, also those of a deleted provider with the same identifier.
+ * A user id of one issuer names another user at another issuer, who could then sign in to the wrong account. Throws
+ * conflict while the provider has identities of another issuer, also those of a deleted provider with the same
+ * identifier.
  */
-async function keepIssuer(
+async function requireSameIssuer(
   trx: Trx,
   { identifier, provider_type, issuer, userinfo_url }: CustomProviderRow,
 ): Promise<void> {
@@ -129,7 +130,7 @@ async function keepIssuer(
   )
 }
 
-/** Users and identities stay. Throws custom_provider_not_found. */
+/** Users and identities are kept. Throws custom_provider_not_found. */
 export async function removeCustomProvider(
   trx: Trx,
   identifier: string,

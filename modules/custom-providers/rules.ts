@@ -3,7 +3,7 @@ import type { Deps } from '../../plugins/define-plugin.ts'
 import type { CustomProviderInput } from '../../schemas/custom-provider.ts'
 import { validationFailed } from '../../schemas/errors.ts'
 
-/** With the prefix, as GoTrue has it: lower case, at most 50 characters. */
+/** Includes the prefix, as in GoTrue: lower case, at most 50 characters. */
 const identifierPattern = /^custom:[a-z0-9:-]{0,42}[a-z0-9]$/
 
 /** Parameters of the protocol, which the server sets itself. */

@@ -17,7 +17,7 @@ export interface EmailChange {
   newEmail: string
   /** The current address must confirm too. */
   asksCurrent: boolean
-  /** False for an address in use: its owner gets no email, and the change looks like any other. */
+  /** False for an address in use: its owner gets no email, and the response is the same. */
   reachesNew: boolean
 }
 
@@ -51,7 +51,7 @@ export async function sendEmailChangeEmails(
   }
   await updateUser(trx, user.id, change, now)
   const current = asksCurrent && user.email ? user.email : undefined
-  // A send email hook gets both addresses in one call, so that the first email waits for the second link.
+  // A send email hook gets both addresses in one call, so the first email waits for the second link.
   const isPair = mailer.byHook && current !== undefined
   const toNew = { newEmail, reachesNew, waits: isPair }
   const first = await requestNewConfirmation(deps, trx, user, toNew, context, now)

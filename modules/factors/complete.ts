@@ -51,11 +51,12 @@ type AcceptDeps = Deps<
 >
 
 /**
- * Consumes the challenge, marks the factor as verified and steps the session up. Undefined when the code was accepted
- * before; a rejection, to be committed, when the counter of a key was. Throws user_not_found, user_banned,
- * session_not_found, mfa_factor_not_found when it was deleted meanwhile, mfa_challenge_expired when its credential was
- * replaced, mfa_ip_address_mismatch when another request was first, and insufficient_aal for a new factor where another
- * one is required, and for one of the class that authenticated the session.
+ * Consumes the challenge, marks the factor as verified and steps the session up. Returns undefined when the code was
+ * accepted before. Returns a rejection, which must be committed, when the signature counter of a key was accepted
+ * before. Throws user_not_found, user_banned, session_not_found, mfa_factor_not_found when the factor was deleted
+ * since, mfa_challenge_expired when its credential was replaced, mfa_ip_address_mismatch when another request was
+ * first, and insufficient_aal for a new factor where another one is required, and for one of the class that
+ * authenticated the session.
  */
 export async function completeFactorVerification(
   deps: AcceptDeps,
@@ -69,13 +70,13 @@ export async function completeFactorVerification(
   const held = await bearerAuth.holdMember(trx, auth, now)
   const { user, session } = held
   const { challenge } = proof
-  const { id: factor_id, factor_type, status } = findProven(user, proof)
+  const { id: factor_id, factor_type, status } = findVerifiedFactor(user, proof)
   const isNew = status === 'unverified'
   // The session may have dropped to aal1 since the enrollment.
   if (isNew) requireVerifiedFactor(credentials, held, 'factor', now)
   await requireAnotherClass(deps, trx, held, factor_type, now)
   if ('step' in proof && !(await advanceTotpCounter(trx, factor_id, proof.step))) return undefined
-  if ('key' in proof && !(await takeKey(trx, proof.key, now))) {
+  if ('key' in proof && !(await updateKey(trx, proof.key, now))) {
     return rejectClonedAuthenticator(deps, trx, auth, proof.key, at)
   }
   if (!(await consumeChallenge(trx, challenge.id, oldestChallenge(deps, now), now))) {
@@ -92,7 +93,7 @@ export async function completeFactorVerification(
 }
 
 /** False when a response with this counter, or a later one, was accepted since the verification. */
-async function takeKey(
+async function updateKey(
   trx: Trx,
   { factor, credential, aaguid, isNew }: WebAuthnAssertionResult,
   now: Date,
@@ -105,7 +106,7 @@ async function takeKey(
 }
 
 /** The current factor. Throws mfa_factor_not_found, and mfa_challenge_expired for a replaced credential. */
-function findProven({ factors }: UserRecord, proof: FactorVerification) {
+function findVerifiedFactor({ factors }: UserRecord, proof: FactorVerification) {
   const { id } = 'key' in proof ? proof.key.factor : proof.factor
   const proven = factors.find((factor) => factor.id === id)
   if (!proven) throw mfaFactorNotFound()

@@ -1,4 +1,4 @@
-/** Enrollment of a factor. It counts after its verification in the same session. */
+/** Enrollment of a factor. It becomes a second factor once it is verified in the same session. */
 import type { Trx } from '../../db/core/database.ts'
 import { deleteStaleFactors, insertFactor } from '../../db/factors/factors.ts'
 import type { ChallengeableFactorType } from '../../db/tables/factors.ts'

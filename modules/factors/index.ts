@@ -17,7 +17,7 @@ export {
 } from './recovery-codes/generate.ts'
 export { removeRecoveryCodes } from './recovery-codes/remove.ts'
 export {
-  codesEndingWith,
+  findCodesRemovedWith,
   requireRecoveryEnroll,
   requireRecoveryVerify,
 } from './recovery-codes/rules.ts'

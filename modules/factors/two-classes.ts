@@ -1,13 +1,13 @@
 /**
- * Two factors must be of different classes (NIST SP 800-63B): a code by SMS after another one, or a security key after
- * a passkey, which may be the same device, is one factor twice.
+ * Two factors must be of different classes (NIST SP 800-63B). A code by SMS after another one, or a security key after
+ * a passkey, which may be the same device, counts as one factor.
  */
 import type { Db } from '../../db/core/database.ts'
 import type { FactorType } from '../../db/tables/factors.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { Member } from '../../plugins/security/bearer-auth/index.ts'
 import { insufficientAal } from '../../schemas/errors.ts'
-import { findProvenMethods } from '../credentials/index.ts'
+import { findVerifiedMethods } from '../credentials/index.ts'
 
 const sameClass = {
   phone: 'This session was created with a code sent to a phone: verify a factor of another type',
@@ -23,7 +23,7 @@ export async function requireAnotherClass(
   now: Date,
 ): Promise<void> {
   if (type !== 'phone' && type !== 'webauthn') return
-  const proven = await findProvenMethods(credentials, db, auth, now)
+  const proven = await findVerifiedMethods(credentials, db, auth, now)
   const first = type === 'phone' ? 'phone' : 'passkey'
   if (proven.length > 0 && proven.every((method) => method === first)) {
     throw insufficientAal(sameClass[type], 403)

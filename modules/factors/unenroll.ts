@@ -6,8 +6,8 @@ import type { Member } from '../../plugins/security/bearer-auth/index.ts'
 import { insufficientAal, mfaFactorNotFound, validationFailed } from '../../schemas/errors.ts'
 import { recordAudit } from '../audit/index.ts'
 import { notifyUser } from '../emails/index.ts'
-import { removeCodesEndingWith } from './recovery-codes/remove.ts'
-import { requireNotLastBesideCodes } from './recovery-codes/rules.ts'
+import { removeCodesOfLastFactor } from './recovery-codes/remove.ts'
+import { requireNotLastNextToCodes } from './recovery-codes/rules.ts'
 
 /**
  * Deletes the factor; sessions stepped up by it drop to aal1. Throws mfa_factor_not_found, insufficient_aal for a
@@ -33,7 +33,7 @@ export async function unenrollFactor(
   if (isVerified && !bearerAuth.isConfirmed(held, now)) {
     throw insufficientAal('AAL2 required to unenroll verified factor', 422)
   }
-  requireNotLastBesideCodes(deps, user, factor)
+  requireNotLastNextToCodes(deps, user, factor)
   await removeFactor(trx, { userId: user.id, factorId }, now)
   const { factor_type, status } = factor
   const traits = { factor_id: factorId, factor_type, factor_status: status }
@@ -41,5 +41,5 @@ export async function unenrollFactor(
   if (!isVerified) return
   const kind = 'mfa_factor_unenrolled_notification'
   await notifyUser(emails, trx, user, { kind, FactorType: factor_type }, now)
-  await removeCodesEndingWith(deps, trx, user, factorId, { ip, now })
+  await removeCodesOfLastFactor(deps, trx, user, factorId, { ip, now })
 }

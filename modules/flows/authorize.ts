@@ -24,7 +24,7 @@ export interface OauthRequest {
 }
 
 /** A flow before its insertion. */
-interface Begun {
+interface NewFlow {
   id: string
   provider: string
   emailOptional: boolean
@@ -77,7 +77,7 @@ async function checkInvitation({ db, otp }: Deps<'db' | 'otp'>, token: string, n
 /** The columns of GoTrue's table. */
 function toRow(
   { gotrueMigration: takeover }: Deps<'gotrueMigration'>,
-  { id, provider, emailOptional, inviteToken }: Begun,
+  { id, provider, emailOptional, inviteToken }: NewFlow,
   { context: { redirectTo, pkce }, linkingTargetId }: OauthRequest,
 ): NewFlowState {
   return {

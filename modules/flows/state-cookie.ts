@@ -13,8 +13,8 @@ import type { AuthorizationState } from './oauth-state.ts'
 type Configured = Deps<'config'>
 type Begun = Pick<AuthorizationState, 'id' | 'provider'>
 
-/** Their callback is a cross-site POST, which does not send Lax cookies. */
-const postBack = ['apple']
+/** Providers whose callback is a cross-site POST, which does not send Lax cookies. */
+const formPostProviders = ['apple']
 
 /** Creates the value and its hash; undefined for a flow without binding. */
 export function setStateCookie(
@@ -50,7 +50,7 @@ export function isSameUserAgent(
 
 function cookie(deps: Configured, flow: Begun, value: string, maxAge: number): string {
   const secure = isSecure(deps)
-  const sameSite = postBack.includes(flow.provider) && secure ? 'none' : 'lax'
+  const sameSite = formPostProviders.includes(flow.provider) && secure ? 'none' : 'lax'
   const name = getCookieName(deps, flow.id)
   return stringifySetCookie({ name, value, path: '/', httpOnly: true, secure, sameSite, maxAge })
 }

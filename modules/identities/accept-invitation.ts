@@ -25,16 +25,16 @@ export async function acceptInvite(
   now: Date,
 ): Promise<SignInOutcome> {
   await lockIdentity(trx, externalUser.provider, externalUser.identity.providerId)
-  const invited = await takeInvitation(deps, trx, token, externalUser.identity, now)
+  const invited = await consumeInvitation(deps, trx, token, externalUser.identity, now)
   checkState(invited, now)
-  await giveIdentity(deps, trx, invited, externalUser, now)
+  await insertInvitedIdentity(deps, trx, invited, externalUser, now)
   const proof = { voidsTokens: true, endsSessions: true }
   const user = await verifyEmail(deps.users, trx, invited.id, proof, now)
   return { state: 'accepted', user, action: 'invite_accepted' }
 }
 
 /** Consumes the invitation and returns the locked user. Throws invite_not_found, validation_failed. */
-async function takeInvitation(
+async function consumeInvitation(
   { otp }: Deps<'otp'>,
   trx: Trx,
   token: string,
@@ -50,12 +50,12 @@ async function takeInvitation(
   )
   const user = invitation && (await lockAndLoadUser(trx, invitation.user_id))
   if (!user) throw inviteNotFound()
-  if (user.email && readAddresses(told).told.includes(user.email)) return user
+  if (user.email && readAddresses(told).reported.includes(user.email)) return user
   throw validationFailed('The invitation was sent to another address than the provider returned')
 }
 
 /** Inserts the identity and clears earlier unverified credentials. Throws identity_already_exists. */
-async function giveIdentity(
+async function insertInvitedIdentity(
   { users }: Deps<'users'>,
   trx: Trx,
   user: UserRecord,

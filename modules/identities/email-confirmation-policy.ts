@@ -36,7 +36,7 @@ export async function checkEmailConfirmation(
   const { user } = found
   const settled = await dropIfAutoconfirmed(deps, trx, found, addresses, now)
   if (settled) return { state: 'accepted', user: settled, action: 'login' }
-  if (isSettled(user, externalUser.emailOptional)) {
+  if (hasAcceptedEmail(user, externalUser.emailOptional)) {
     return { state: 'accepted', user, action: found.isNew ? 'user_signedup' : 'login' }
   }
   const { config, users } = deps
@@ -56,8 +56,8 @@ export async function checkEmailConfirmation(
 }
 
 /**
- * Where emails must be confirmed, or sign-up is disabled: the response and limits of an unknown address; the owner gets
- * no email. Throws signup_disabled.
+ * Responds as for an unknown address, with the same limits, where emails must be confirmed or sign-up is disabled. The
+ * owner gets no email. Throws signup_disabled.
  */
 export async function rejectTakenEmail(
   deps: Deps<'config' | 'emails' | 'otp'>,
@@ -94,7 +94,7 @@ async function dropIfAutoconfirmed(
 }
 
 /** The email is confirmed, or absent and optional. */
-function isSettled(user: UserRecord, emailOptional: boolean): boolean {
+function hasAcceptedEmail(user: UserRecord, emailOptional: boolean): boolean {
   if (user.email_confirmed_at) return true
   return !user.email && (emailOptional || user.phone_confirmed_at !== null)
 }

@@ -6,7 +6,7 @@ export interface AccountEmails {
   /** The email of a new account. */
   primary: string | null
   /** All of them, verified or not; not used for matching. */
-  told: string[]
+  reported: string[]
   /** Secondary ones too: each verified email identifies the user. */
   verified: string[]
 }
@@ -15,7 +15,7 @@ export function readAddresses({ claims, emails }: ProviderIdentity): AccountEmai
   const primary = storable(claims.email) ?? null
   return {
     primary,
-    told: [...(primary ? [primary] : []), ...storables(emails)],
+    reported: [...(primary ? [primary] : []), ...storables(emails)],
     verified: storables(emails.filter(({ verified }) => verified)),
   }
 }

@@ -48,16 +48,16 @@ export async function link(
   await lockIdentity(trx, provider, told.providerId)
   const user = await lockUserOrThrow(trx, userId)
   checkState(user, now)
-  // It existed when the provider was called, which may have taken long.
+  // The session may have ended while the provider was called.
   if (sessionId && !(await lockSessionShared(trx, userId, sessionId))) throw sessionNotFound()
   await checkFree(trx, userId, externalUser)
-  // A factor may have been added since the start.
+  // A factor may have been added since the flow started.
   const session = sessionId ? await findSessionById(trx, sessionId) : undefined
   requireVerifiedFactor(deps.credentials, { user, session }, 'identity', now)
   const identity = await addIdentity(trx, userId, externalUser, now)
   const isConfirmed = user.email
     ? true
-    : await takeAddress(deps, trx, user, externalUser, context, now)
+    : await setFirstEmail(deps, trx, user, externalUser, context, now)
   await recordNewMethod(trx, user, 'identity', now)
   await recomputeProviders(trx, userId, now)
   const traits = identityTraits(identity)
@@ -77,7 +77,7 @@ async function checkFree(trx: Trx, userId: string, { provider, identity }: Exter
 }
 
 /** Sets the email of a user without one; false when it must be confirmed by email. */
-async function takeAddress(
+async function setFirstEmail(
   deps: LinkDeps,
   trx: Trx,
   user: UserRecord,
@@ -98,7 +98,7 @@ async function takeAddress(
   if (await isTaken(trx, email, user.aud ?? AUTH_JWT_AUD, user.id)) throw emailExists(400)
   const isAssumed = !verified.includes(email)
   const proof = { columns: { email, email_confirmed_at: now }, isAssumed }
-  // A user of another audience may have it, or got it meanwhile.
+  // A user of another audience may have it, or got it concurrently.
   await verifyEmail(deps.users, trx, user.id, proof, now).catch((error) => {
     throw isUniqueViolation(error) ? emailExists(400) : error
   })

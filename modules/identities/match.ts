@@ -22,8 +22,8 @@ import { isOwner, isSsoProvider, resolveAccount } from './resolve-account.ts'
 import type { MatchedAccount, SignInAttempt } from './types.ts'
 
 /**
- * Returns 'owned' for an unverified email of another user, undefined when another request has just registered it.
- * Throws signup_disabled, provider_email_needs_verification, unexpected_failure for several accounts.
+ * Returns 'owned' for an unverified email of another user, undefined when another request has registered it
+ * concurrently. Throws signup_disabled, provider_email_needs_verification, unexpected_failure for several accounts.
  */
 export async function findOrCreateAccount(
   deps: Deps<'audit' | 'config' | 'users'>,
@@ -101,7 +101,7 @@ async function addTo(
   return { isNew: false, user, identity }
 }
 
-/** Undefined when another request has just registered the email. */
+/** Undefined when another request has registered the email concurrently. */
 async function create(
   deps: Deps<'config' | 'users'>,
   trx: Trx,

@@ -88,7 +88,7 @@ export function completeExternalSignIn(
 
 /**
  * Finds or creates the account. Throws signup_disabled, user_banned, over_email_send_rate_limit and, for emails of
- * several accounts, unexpected_failure; service_unavailable when the account was deleted meanwhile.
+ * several accounts, unexpected_failure; service_unavailable when the account was deleted concurrently.
  */
 async function signIn(
   deps: SignInDeps,

@@ -10,7 +10,7 @@ import type { AccountEmails } from './emails.ts'
 export interface SignInPurpose {
   /** The user whom the identity is linked to. */
   linkingTargetId?: string | null | undefined
-  /** The session that requested the link, which is rejected after its end. */
+  /** The session that requested the link. The link is rejected after the session ends. */
   linkingSessionId?: string | null | undefined
   /** The token of an accepted invitation. */
   inviteToken?: string | undefined
@@ -27,7 +27,7 @@ export interface SignInContext {
   permit: CreationPermit | undefined
   /**
    * For the confirmation email of an unverified address. Without PKCE, so that its link creates a session: it may be
-   * opened elsewhere.
+   * opened in another browser.
    */
   links: LinkContext
 }

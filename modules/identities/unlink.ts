@@ -54,7 +54,7 @@ export async function unlinkIdentity(
   if (provider === 'phone') {
     await updateUser(trx, userId, { phone: null, phone_confirmed_at: null }, now)
   } else if (!rest.some(({ email }) => (email ?? '') === (user.email ?? ''))) {
-    // A user of another audience may have the email, or got it meanwhile.
+    // A user of another audience may have the email, or got it concurrently.
     await promote(deps, trx, held, rest, now).catch((error) => {
       throw isUniqueViolation(error) ? emailConflictIdentityNotDeletable() : error
     })
@@ -67,7 +67,7 @@ export async function unlinkIdentity(
   await notifyUser(deps.emails, trx, user, notification, now)
 }
 
-/** The email was removed with the identity: the best remaining one becomes the account's. */
+/** The email was removed with the identity: promotes the best remaining one. */
 async function promote(
   deps: UnlinkDeps,
   trx: Trx,

@@ -8,8 +8,8 @@ import type { MemberDeps } from './members.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 
 /**
- * Null for no organization. Another transaction that removes the member either sees the row or makes this one fail, by
- * a foreign key. Throws organization_not_found.
+ * Null for no organization. A concurrent removal of the member either sees the row, or makes this transaction fail by a
+ * foreign key. Throws organization_not_found.
  */
 export async function activateOrganization(
   deps: MemberDeps,

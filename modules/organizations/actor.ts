@@ -1,4 +1,4 @@
-/** Who makes a request about an organization. */
+/** The user or token that makes a request about an organization. */
 import type { Trx } from '../../db/core/database.ts'
 import { findUser, type UserRecord } from '../../db/users/users.ts'
 import { type AccessTokenClaims, subjectUserId } from '../../schemas/access-token.ts'
@@ -11,7 +11,7 @@ interface Request {
   clientIp: string
 }
 
-/** A token of an admin without a user stands for its role. */
+/** A token of an admin without a user is recorded under its role. */
 export async function changedBy(
   trx: Trx,
   { admin, auth, clientIp: ip }: Request,

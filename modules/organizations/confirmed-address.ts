@@ -3,9 +3,9 @@ import { isAutoconfirmed } from '../../db/users/autoconfirmed-addresses.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 
 /**
- * The address by which a user joins without the token of an invitation: one that they confirmed. An address that was
- * confirmed without verification may be another user's, and that of an SSO user is what the provider of some
- * organization says.
+ * The confirmed address by which a user joins without the token of an invitation. Not an address that was confirmed
+ * without verification, which may belong to another user, nor that of an SSO user, which the identity provider of any
+ * organization may claim.
  */
 export async function findConfirmedAddress(db: Db, user: UserRecord): Promise<string | undefined> {
   const { id: user_id, email: address, email_confirmed_at, is_sso_user, is_anonymous } = user

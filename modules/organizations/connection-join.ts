@@ -1,4 +1,4 @@
-/** Membership by sign-in through the provider of a connection, with a role from what the provider says of the user. */
+/** Membership by sign-in through the provider of a connection, with a role that the provider's claims determine. */
 import type { Trx } from '../../db/core/database.ts'
 import { findIdentity } from '../../db/identities/identities.ts'
 import { findConnectionByProvider } from '../../db/organizations/connections.ts'
@@ -21,8 +21,8 @@ interface SignIn {
 }
 
 /**
- * Before the transaction of a sign-in: the connection of the provider, if there is one, after the operator's hook has
- * permitted a user who is no member yet. Throws HookError.
+ * Called before the transaction of a sign-in. Returns the connection of the provider, if there is one, after the
+ * operator's hook has permitted a user who is not a member yet. Throws HookError.
  */
 export async function permitConnectionJoin(
   deps: Deps<'config' | 'db' | 'hooks'>,
@@ -44,8 +44,8 @@ export async function permitConnectionJoin(
 }
 
 /**
- * In the transaction of the sign-in: the user becomes a member, or gets the role that the provider says now. Only
- * members of this connection change their role so. Throws organization_limit_reached.
+ * In the transaction of the sign-in: the user becomes a member, or gets the role that the claims determine now. Changes
+ * only roles of members of this connection. Throws organization_limit_reached.
  */
 export async function joinByConnection(
   deps: MemberDeps,
@@ -67,7 +67,7 @@ export async function joinByConnection(
   }
 }
 
-/** The last owner stays one. */
+/** The last owner keeps the role. */
 async function followRole(
   deps: MemberDeps,
   trx: Trx,

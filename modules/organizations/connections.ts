@@ -92,7 +92,7 @@ export async function changeConnection(
   return recorded(deps, trx, 'organization_connection_updated', key, by, now)
 }
 
-/** Members stay, and so does the provider. Throws organization_connection_not_found. */
+/** Members and the provider are kept. Throws organization_connection_not_found. */
 export async function removeConnection(
   deps: MemberDeps,
   trx: Trx,
@@ -121,7 +121,7 @@ export async function checkConnectionRoles(
   }
 }
 
-/** The roles that sign-ins would get: no member gives more than they have. */
+/** Checks the roles that sign-ins would get: members grant no more than they have. */
 async function checkRoles(
   trx: Trx,
   organizationId: string,

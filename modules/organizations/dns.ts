@@ -1,4 +1,4 @@
-/** Looks up the TXT record by which an organization shows that it controls a domain. */
+/** Looks up the TXT record that verifies an organization's control of a domain. */
 import { Resolver } from 'node:dns/promises'
 
 import type { Deps } from '../../plugins/define-plugin.ts'
@@ -18,7 +18,7 @@ export const toDnsRecord = (domain: string, token: string): DnsRecord => ({
   value: `${prefix}${token}`,
 })
 
-/** Whether the record is there. No answer counts as no record. */
+/** Whether the record exists. No response counts as no record. */
 export async function hasDnsRecord(
   { config }: Deps<'config'>,
   { name, value }: DnsRecord,

@@ -26,8 +26,8 @@ export const domainAddresses = (domain: string): string[] =>
   mailboxes.map((mailbox) => `${mailbox}@${domain}`)
 
 /**
- * Counts the attempt, which a failure must not undo: not inside a transaction. Throws organization_domain_not_found and
- * organization_domain_unverified.
+ * Counts the attempt, which must stay counted after a failure, so it must not run inside a transaction. Throws
+ * organization_domain_not_found and organization_domain_unverified.
  */
 export async function checkCode(
   deps: DomainDeps,

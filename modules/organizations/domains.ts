@@ -100,7 +100,7 @@ export async function markVerified(
   return after
 }
 
-/** Members who joined by it stay. Throws organization_domain_not_found. */
+/** Members who joined by it are kept. Throws organization_domain_not_found. */
 export async function removeDomain(
   deps: MemberDeps,
   trx: Trx,

@@ -16,8 +16,9 @@ interface Held {
 }
 
 /**
- * An empty role removes it. Members follow when their groups change the next time. Throws organization_group_not_found,
- * organization_role_not_found, organization_role_too_high, and validation_failed for a priority without a role.
+ * An empty role removes the mapping. Members get the role at the next change of their groups. Throws
+ * organization_group_not_found, organization_role_not_found, organization_role_too_high, and validation_failed for a
+ * priority without a role.
  */
 export async function changeGroupRole(
   deps: Deps<'audit'>,

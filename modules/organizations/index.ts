@@ -34,7 +34,7 @@ export {
   permitJoinByDomain,
 } from './join.ts'
 export { checkDomainRole, checkJoiningRoles } from './joining-roles.ts'
-export { keepOrganizationOwner } from './last-owner.ts'
+export { requireRemainingOwner } from './last-owner.ts'
 export {
   addMember,
   type MemberDeps,

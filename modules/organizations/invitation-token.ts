@@ -1,4 +1,4 @@
-/** The token of an invitation, of which the hash is stored, and what is recorded of an invitation. */
+/** The token of an invitation, stored as a hash, and the audit payload of an invitation. */
 import { createHash } from 'node:crypto'
 
 import type { InvitationRow } from '../../db/organizations/invitations.ts'

@@ -44,7 +44,7 @@ export async function revokeInvitation(
   return revoked
 }
 
-/** What a user shows to accept: the token of the email, or the id of an invitation to their confirmed address. */
+/** What a user presents to accept: the token of the email, or the id of an invitation to their confirmed address. */
 export type InvitationClaim = { token: string } | { id: string }
 
 /** Throws organization_invitation_not_found and HookError. Not inside a transaction. */
@@ -95,7 +95,7 @@ export async function declineInvitation(
   await recordChange(deps, trx, 'organization_invitation_declined', by, traits, now)
 }
 
-/** The organization is locked before the invitation, as where it is revoked. */
+/** The organization is locked before the invitation, as in a revocation. */
 async function consumeClaimed(trx: Trx, user: UserRecord, claim: InvitationClaim, now: Date) {
   const { id, organization_id } = await findClaimed(trx, user, claim, now)
   const organization = await lockLiveOrganization(trx, organization_id)

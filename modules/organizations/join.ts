@@ -71,7 +71,9 @@ export function joinHookPayload(
   return { organization: { id, slug, name }, user: about, role, joined_by: joinedBy }
 }
 
-/** Joins the organization whose verified domain joins automatically. Limits and the hook may leave the user out. */
+/**
+ * Joins the organization whose verified domain joins automatically. Does nothing when a limit or the hook prevents it.
+ */
 export async function joinAutomatically(
   deps: MemberDeps & Deps<'db' | 'hooks'>,
   user: UserRecord,

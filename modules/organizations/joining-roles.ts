@@ -1,4 +1,4 @@
-/** Ways of joining give no role with more permissions than the member has who opens them. */
+/** Users who join get no role with more permissions than the member has who enables that way of joining. */
 import type { Trx } from '../../db/core/database.ts'
 import type { OrganizationUpdate } from '../../db/organizations/organizations.ts'
 import { checkConnectionRoles } from './connections.ts'

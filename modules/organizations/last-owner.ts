@@ -10,7 +10,7 @@ type Member = Pick<OrganizationMembersTable, 'organization_id' | 'user_id' | 'ro
 }
 
 /** Before a member loses the role or leaves; the organization must be locked. Throws last_owner. */
-export async function keepOrganizationOwner(trx: Trx, member: Member): Promise<void> {
+export async function requireRemainingOwner(trx: Trx, member: Member): Promise<void> {
   if (member.role !== ownerRole || member.status !== 'active') return
   const owners = await listOwners(trx, member.organization_id)
   if (owners.length === 1 && owners[0] === member.user_id) throw lastOrganizationOwner()

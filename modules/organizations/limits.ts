@@ -17,7 +17,7 @@ export async function checkUserLimit(
   throw organizationLimitReached(`A user is a member of at most ${limit} organizations`)
 }
 
-/** Locks the organization, so that two members do not take the last place. Throws organization_limit_reached. */
+/** Locks the organization, so that concurrent requests cannot exceed the limit. Throws organization_limit_reached. */
 export async function checkMemberLimit(
   { config }: Deps<'config'>,
   trx: Trx,

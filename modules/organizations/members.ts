@@ -16,7 +16,7 @@ import { lockUser } from '../../db/users/update-user.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { memberNotFound } from '../../schemas/errors.ts'
 import { changedFields } from '../audit/index.ts'
-import { keepOrganizationOwner } from './last-owner.ts'
+import { requireRemainingOwner } from './last-owner.ts'
 import { checkMemberLimit, checkUserLimit } from './limits.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 
@@ -82,7 +82,7 @@ async function changeMember(
   const before = await lockOrThrow(trx, key)
   const after = { ...before, ...change }
   if (after.role === before.role && after.status === before.status) return before
-  await keepOrganizationOwner(trx, before)
+  await requireRemainingOwner(trx, before)
   const changed = await updateMember(trx, before, change, now)
   const changes = changedFields(shown(before), shown(changed))
   const traits = { ...toAuditTraits(changed), ...changes }
@@ -90,7 +90,7 @@ async function changeMember(
   return changed
 }
 
-/** The account stays; sessions of the user lose the organization. Throws member_not_found and last_owner. */
+/** The account is kept; sessions of the user lose the organization. Throws member_not_found and last_owner. */
 export async function removeMember(
   deps: MemberDeps,
   trx: Trx,
@@ -99,7 +99,7 @@ export async function removeMember(
   now: Date,
 ): Promise<MemberRow> {
   const before = await lockOrThrow(trx, key)
-  await keepOrganizationOwner(trx, before)
+  await requireRemainingOwner(trx, before)
   await deleteMember(trx, before)
   await recordChange(deps, trx, 'organization_member_removed', by, toAuditTraits(before), now)
   return before

@@ -4,7 +4,7 @@ import { validationFailed } from '../../schemas/errors.ts'
 /** Control characters, line breaks, and characters that hide or reorder text; joiners of scripts and emoji are none. */
 const hidden = /[\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u200B\u202A-\u202E\u2060-\u2069\uFEFF]/u
 
-/** What mail programs turn into a link. */
+/** Text that email programs turn into a link. */
 const link = /:\/\/|\bwww\./i
 
 /** Throws validation_failed. */

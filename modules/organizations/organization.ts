@@ -25,7 +25,7 @@ import { toSlug } from './slug.ts'
 
 export interface OrganizationValues {
   name: string
-  /** Made from the name when absent. */
+  /** Derived from the name when absent. */
   slug?: string | undefined
   metadata?: Record<string, unknown> | undefined
 }
@@ -106,7 +106,7 @@ export async function changeOrganization(
   return after
 }
 
-/** Members lose all rights; the rows stay until an admin removes them. Throws organization_not_found. */
+/** Members lose all rights; the rows are kept until an admin purges them. Throws organization_not_found. */
 export async function deleteOrganization(
   deps: MemberDeps,
   trx: Trx,
@@ -135,7 +135,7 @@ export async function restoreOrganization(
   return { ...before, deleted_at: null, updated_at: now }
 }
 
-/** Removes the rows of a deleted organization for good; its slug is free again. Throws organization_not_found. */
+/** Deletes the rows of a deleted organization; its slug is available again. Throws organization_not_found. */
 export async function purgeOrganization(trx: Trx, id: string): Promise<OrganizationRow> {
   const before = await lockOrganization(trx, id)
   if (!before?.deleted_at) throw organizationNotFound()

@@ -1,4 +1,6 @@
-/** Audit entries of organizations: in the audit log, and in the part that members of the organization may read. */
+/**
+ * Audit entries of organizations: in the audit log, and in the part of it that members of the organization may read.
+ */
 import type { Trx } from '../../db/core/database.ts'
 import { insertOrganizationAuditEntry } from '../../db/organizations/audit.ts'
 import { nilUuid } from '../../db/tables/users.ts'
@@ -6,7 +8,7 @@ import type { Deps } from '../../plugins/define-plugin.ts'
 import type { AuditAction } from '../audit/actions.ts'
 import { type Actor, recordAudit } from '../audit/index.ts'
 
-/** Who changes an organization: a user, an admin token, or a provisioning client. */
+/** The actor that changes an organization: a user, an admin token, or a provisioning client. */
 export interface ChangedBy {
   actor: Actor
   ip: string

@@ -1,4 +1,4 @@
-/** Roles of members, and the rule that a member grants no more than they have. */
+/** Roles of members, and the rule that members grant no more than they have. */
 import type { Db } from '../../db/core/database.ts'
 import { findStoredPermissions } from '../../db/organizations/roles.ts'
 import { organizationRoleNotFound, organizationRoleTooHigh } from '../../schemas/errors.ts'
@@ -23,7 +23,7 @@ export async function findRolePermissions(
   return effectivePermissions(role, permissions)
 }
 
-/** Before a change of who has this role now. Throws organization_role_too_high. */
+/** Called before a change of members who have this role now. Throws organization_role_too_high. */
 export async function checkReach(
   db: Db,
   organizationId: string,

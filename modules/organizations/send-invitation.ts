@@ -23,7 +23,7 @@ export interface InvitationInput {
   /** Normalized. */
   email: string
   role: string
-  /** A page of the application, which accepts the invitation. */
+  /** A page of the application that accepts the invitation. */
   redirectTo: string
   aud: string
   /** The member who invites; null for an admin of the server. */

@@ -14,7 +14,7 @@ export {
   reserveOwnQuota,
   reserveSendQuota,
 } from './limits/send-quotas.ts'
-export { type Attempt, forgetFailures, throttleAttempt, throttleSignIn } from './limits/throttle.ts'
+export { type Attempt, resetFailures, throttleAttempt, throttleSignIn } from './limits/throttle.ts'
 export type { LinkContext } from './link-context.ts'
 export { getLinkMethod, linkKinds } from './link-types.ts'
 export {

@@ -1,6 +1,6 @@
 /**
- * Codes by SMS: limits, then the provider, then the tables. A slow provider holds no connection; a rejection changes
- * nothing.
+ * Codes by SMS: first the limits, then the provider, then the tables. No connection is held while the provider is
+ * called, and a rejection changes nothing.
  */
 import type { FastifyInstance } from 'fastify'
 
@@ -52,7 +52,7 @@ type SmsDeps = Deps<'config' | 'sms'> & SendPolicy & { pace: ResponsePadding }
 
 /**
  * Generates and sends a code; the interval must be reserved. Throws sms_send_failed, or over_sms_send_rate_limit when
- * the quota was exhausted meanwhile.
+ * the quota was exhausted concurrently.
  */
 export async function deliverSms(
   deps: SmsDeps,
@@ -86,7 +86,7 @@ export async function sendSms(
   return deliverSms(deps, db, request, crypto.randomUUID(), now)
 }
 
-/** Takes as long as `deliverSms` and counts as much, but sends nothing. Throws the same errors. */
+/** Sends nothing, but takes as long as `deliverSms` and counts against the same limits. Throws the same errors. */
 export async function withholdSms(
   deps: SmsDeps,
   db: Db,
@@ -95,7 +95,7 @@ export async function withholdSms(
   now: Date,
 ): Promise<SentCode> {
   const counted = { ...request, isCounted: true }
-  await orRelease(deps, db, request, () => takeAsLong(deps, db, counted, now))
+  await orRelease(deps, db, request, () => waitAsLong(deps, db, counted, now))
   return newSms(deps, request, messageId)
 }
 
@@ -110,7 +110,7 @@ export async function dryRunSms(
   now: Date,
 ): Promise<void> {
   await db.transaction().execute((trx) => reserveSms(deps, trx, request, now))
-  await takeAsLong(deps, db, { ...request, isCounted }, now)
+  await waitAsLong(deps, db, { ...request, isCounted }, now)
 }
 
 function toReader(owner: SmsRequest['owner']) {
@@ -118,7 +118,7 @@ function toReader(owner: SmsRequest['owner']) {
   return { user: owner, reader: owner.raw_user_meta_data }
 }
 
-async function takeAsLong(
+async function waitAsLong(
   deps: SmsDeps,
   db: Db,
   { isCounted, ...request }: SmsReservation & { isCounted: boolean },

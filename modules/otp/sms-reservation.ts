@@ -30,7 +30,7 @@ export interface SmsReservation {
 type SmsDeps = Deps<'sms'> & SendPolicy
 
 /**
- * Reserves the interval of a message that is sent at once. Throws unexpected_failure without a provider, and
+ * Reserves the interval of a message that is sent immediately. Throws unexpected_failure without a provider, and
  * over_sms_send_rate_limit.
  */
 export async function reserveSms(
@@ -59,7 +59,7 @@ export async function reserveSmsRepeat(
   await checkSendQuota(deps, trx, 'sms', toCountedMessage(reservation), now)
 }
 
-/** Whether no message that counts like this may be sent now. A fixed code needs none. */
+/** Whether no such message may be sent now. A fixed code needs no message. */
 export async function isSmsQuotaExhausted(
   deps: SmsDeps,
   db: Db,
@@ -70,7 +70,7 @@ export async function isSmsQuotaExhausted(
   return isQuotaExhausted(deps, db, 'sms', toCountedMessage(reservation), now)
 }
 
-/** Ends the wait of what never came. */
+/** Releases the interval of a message that was not sent. */
 export async function releaseSms(
   policy: SendPolicy,
   db: Db,
@@ -83,8 +83,8 @@ export async function releaseSms(
 }
 
 /**
- * Counts the message, outside of the transaction of the change, which holds no connection while the provider is asked.
- * Throws over_sms_send_rate_limit.
+ * Counts the message outside of the transaction of the change, so that no connection is held while the provider is
+ * called. Throws over_sms_send_rate_limit.
  */
 export function reserveSmsQuota(
   policy: SendPolicy,

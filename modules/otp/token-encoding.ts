@@ -1,12 +1,11 @@
 /**
- * How a token is made and stored. Our own form: the link token is a keyed hash of type, address and code, and the database
- * holds a hash of it, so that a leaked table opens no account and no code can be searched offline. While GoTrue reads the
- * database, too, the link token is stored as it is, for GoTrue looks it up by that; it is a keyed hash all the same. GoTrue's
- * own form is a plain hash of address and code, so that anyone who attempts the code has the link: those are only accepted.
- *
- * The link of a PKCE client (RFC 7636) carries a hash of the token hash: it ends in an auth code, for which the verifier is
- * needed, and cannot be exchanged for a session. The token hash can; it stands in mails only where the operator's template
- * or hook puts it.
+ * How a token is created and stored. In our own form the link token is a keyed hash of type, address and code, and the
+ * database holds a hash of it: a leaked table gives access to no account, and codes cannot be searched offline. While
+ * GoTrue shares the database, the link token is stored unhashed, because GoTrue looks it up by its value; it is a keyed
+ * hash too. GoTrue's own form is a plain hash of address and code, so that a typed code reveals the link: that form is
+ * accepted, but never created. The link of a PKCE client (RFC 7636) carries a hash of the token hash: it issues an auth
+ * code, which needs the verifier, and cannot be exchanged for a session. The token hash can be exchanged; emails
+ * contain it only where the operator's template or hook includes it.
  */
 import { createHash, createHmac, type KeyObject } from 'node:crypto'
 
@@ -40,7 +39,7 @@ const pkceTokenHash = /^pkce_[0-9a-f]{64}$/
 const gotrueLength = /^(pkce_)?[0-9a-f]{56}$/
 
 /** A new token. */
-interface NewForm {
+interface NewTokenForm {
   /** The token in the link. */
   linkToken: string
   /** The token that an app exchanges for a session. */
@@ -54,7 +53,7 @@ export function newForm(
   { tokenKey, takeover: { isShared } }: Pick<TokenForms, 'tokenKey' | 'takeover'>,
   sent: Sent,
   pkce: boolean,
-): NewForm {
+): NewTokenForm {
   const prefix = pkce ? pkcePrefix : ''
   if (isShared) {
     const linkToken = prefix + ownSecret(tokenKey, sent, 'sha224')
@@ -100,7 +99,7 @@ export function isOfCode(
   const stored = [
     ...hashed.flatMap((secret) => {
       const tokenHash = pkcePrefix + secret
-      // The last one is of an earlier release, whose links had the token hash.
+      // The last form is that of an earlier release, whose links had the token hash.
       return [sha256(secret), sha256(toPkceLinkToken(tokenHash)), sha256(tokenHash)]
     }),
     ...inClear.flatMap((secret) => [secret, pkcePrefix + secret]),

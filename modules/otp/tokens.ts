@@ -93,7 +93,7 @@ export async function consumeOtpCode(
   if (types.length === 0) return undefined
   const at = findAttemptTarget(policy, typed.address)
   const sent = await countTokenAttempt(trx, types, at, now)
-  // A comparison is always made: its duration would reveal where codes were sent.
+  // A comparison is always made: its duration would reveal whether a code was sent.
   const compared = sent.length > 0 ? sent : types.map(unknownToken)
   const row = compared.find((candidate) => isOfCode(policy, candidate, typed))
   if (row) await deleteToken(trx, row.id)

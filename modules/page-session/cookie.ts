@@ -38,7 +38,10 @@ function attributes(deps: Configured) {
   return { name: getCookieName(deps), ...common, secure: isSecure(deps) }
 }
 
-/** `__Host-` keeps other hosts of the domain from setting it (RFC 6265bis §4.1.3.2); over plain http there is none. */
+/**
+ * The prefix `__Host-` prevents other hosts of the domain from setting it (RFC 6265bis §4.1.3.2). Not available over
+ * plain http.
+ */
 function getCookieName(deps: Configured): string {
   return `${isSecure(deps) ? '__Host-' : ''}postern-session`
 }

@@ -51,7 +51,10 @@ export function requiresFactor({ aal, factors }: Pick<TokenSession, 'aal' | 'fac
   return aal !== 'aal2' && aal !== 'aal3' && factors.some(({ status }) => status === 'verified')
 }
 
-/** The second factor that is due before the user grants access: one to verify, or one that the role requires to add. */
+/**
+ * The second factor that is required before the user grants access: one to verify, or one that the role requires to
+ * add.
+ */
 export function findRequiredFactor(
   { bearerAuth }: Deps<'bearerAuth'>,
   { session }: SignedIn,
@@ -63,7 +66,10 @@ export function findRequiredFactor(
   )
 }
 
-/** The page for it, and `next` afterwards. Without the account page, factors are added in the operator's app. */
+/**
+ * The page for the required factor; it continues at `next`. Without the account page, factors are added in the
+ * operator's app.
+ */
 export function factorPage(
   { config }: Deps<'config'>,
   required: RequiredFactor,

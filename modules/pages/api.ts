@@ -1,6 +1,6 @@
 /**
- * The pages are a client of the API: they use the same routes, with the same limits, checks and audit entries, as an
- * app. IP address and user agent are those of the browser.
+ * The pages call the API like an app: the same routes, limits, checks and audit entries. IP address and user agent are
+ * those of the browser.
  */
 import type { FastifyRequest } from 'fastify'
 
@@ -54,7 +54,7 @@ export async function callApi(
   }
 }
 
-/** What a script of ours put into a form as JSON; null for anything else, which the API rejects. */
+/** The JSON that our script wrote into a form field; null for anything else, which the API rejects. */
 export function jsonIn(field: string | undefined): unknown {
   try {
     return JSON.parse(field || 'null')
@@ -63,7 +63,7 @@ export function jsonIn(field: string | undefined): unknown {
   }
 }
 
-/** A text of the response; undefined when it has none of this name. */
+/** A text of the response; undefined when there is none of this name. */
 export function textIn({ body }: Pick<ApiResponse, 'body'>, name: string): string | undefined {
   const value = body[name]
   return typeof value === 'string' ? value : undefined

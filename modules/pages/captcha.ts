@@ -2,7 +2,7 @@
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { type CaptchaWidget, captchaWidgets } from '../../ui/captcha.ts'
 
-/** What a page shows: the widget and the key of the site. */
+/** The widget that a page shows, and the site key. */
 export interface ShownCaptcha extends CaptchaWidget {
   siteKey: string
 }
@@ -17,7 +17,7 @@ export function getShownCaptcha({ config }: Deps<'config'>): ShownCaptcha | unde
   return isOn && provider && siteKey ? { ...captchaWidgets[provider], siteKey } : undefined
 }
 
-/** What the API reads the solved challenge from. */
+/** The field in which the API expects the solved challenge. */
 export function captchaToken(deps: Deps<'config'>, fields: Readonly<Record<string, string>>) {
   const token = fields[getShownCaptcha(deps)?.field ?? '']
   return token ? { captcha_token: token } : {}

@@ -23,5 +23,5 @@ export function errorText(response: ApiResponse): TextName | undefined {
   return errorTextName(textIn(response, 'error_code') ?? '')
 }
 
-/** What the pages say of an error code. */
+/** The pages' text for an error code. */
 export const errorTextName = (errorCode: string): TextName => texts[errorCode] ?? 'failed'

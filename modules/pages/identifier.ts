@@ -1,7 +1,7 @@
-/** What a user types to say who they are: an email address, or a username where these are enabled. */
+/** The identifier that a user types: an email address, or a username where these are enabled. */
 import type { Deps } from '../../plugins/define-plugin.ts'
 
-/** No username has an @. */
+/** Usernames contain no @. */
 export function parseIdentifier(
   { config }: Deps<'config'>,
   text = '',

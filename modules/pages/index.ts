@@ -1,4 +1,4 @@
-/** The hosted pages: what they have in common. */
+/** Functions shared by the hosted pages. */
 export { type ApiCall, type ApiResponse, callApi, jsonIn, textIn } from './api.ts'
 export { captchaToken, getShownCaptcha } from './captcha.ts'
 export { errorText, errorTextName } from './errors.ts'

@@ -30,7 +30,7 @@ export function linkFlow(deps: FlowDeps, cookie: string, next: string): LinkFlow
   }
 }
 
-/** The same for a change that the signed-in user makes: the link signs no one in while they are. */
+/** The same for a change that the signed-in user makes: opening the link does not sign another user in. */
 export function changeFlow(deps: FlowDeps, cookie: string, next: string): LinkFlow {
   const flow = linkFlow(deps, cookie, next)
   return { ...flow, redirect_to: `${flow.redirect_to}&purpose=change` }

@@ -2,7 +2,7 @@
 
 const pages = /^\/(oauth\/consent|oauth\/device|sign-in\/password|console|account)(?=[/?]|$)/
 
-/** The page of this server that the text names; empty for anything else, which stands for the site of the operator. */
+/** Returns the page of this server that the text names. Empty for anything else: the site of the operator. */
 export function readNext(text: unknown): string {
   const next = typeof text === 'string' ? text : ''
   const isPlain = /^\/[\w\-./~%?&=+:@]*$/.test(next) && !next.includes('//')

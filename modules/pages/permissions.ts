@@ -27,7 +27,7 @@ interface Policies {
   settings: { policy_uri?: string; tos_uri?: string }
 }
 
-/** Links to what a client publishes of its terms (OpenID Connect Dynamic Client Registration §2). */
+/** Links to the policies that a client publishes (OpenID Connect Dynamic Client Registration §2). */
 export function listPolicyLinks({ settings }: Policies): { name: TextName; url: string }[] {
   const { policy_uri: policy, tos_uri: terms } = settings
   return [

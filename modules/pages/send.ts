@@ -21,10 +21,10 @@ export interface Shown<Text extends string = TextName> {
   data?: (say: Say<Text>) => Record<string, unknown>
 }
 
-/** Of requests that came without a cookie: links and forms of one page are tied to the same. */
+/** Cookies of requests that came without one: all links and forms of a page are bound to the same cookie. */
 const newCookies = new WeakMap<FastifyRequest, string>()
 
-/** The cookie of the browser, made when it has none. */
+/** The cookie of the browser, created when there is none. */
 export function ensureCookie(deps: PageDeps, request: FastifyRequest, reply: FastifyReply): string {
   const known = browserId(deps, request) ?? newCookies.get(request)
   if (known !== undefined) return known
@@ -45,7 +45,7 @@ export function sendPage(
   return sendPageFromSet(hostedPages, deps, { request, reply }, name, shown)
 }
 
-/** The request that a page responds to. */
+/** The request that the page answers, and its reply. */
 export interface Exchange {
   request: FastifyRequest
   reply: FastifyReply

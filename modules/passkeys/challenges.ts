@@ -1,6 +1,6 @@
 /**
- * WebAuthn challenges of passkeys. Each is for one ceremony, a registration also for one session; it is consumed before
- * verification, so that there is one attempt.
+ * WebAuthn challenges of passkeys. Each belongs to one ceremony, and a registration also to one session. It is consumed
+ * before verification, so that there is one attempt.
  */
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'

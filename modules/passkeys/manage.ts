@@ -21,8 +21,9 @@ export async function changePasskeyName(
 }
 
 /**
- * The caller must have locked the session and user, so that a concurrent sign-in with the deleted passkey is not taken
- * for a clone. Throws insufficient_aal where a second factor is required, validation_failed for an unknown passkey.
+ * The caller must have locked the session and user, so that a concurrent sign-in with the deleted passkey is not
+ * reported as a clone. Throws insufficient_aal where a second factor is required, validation_failed for an unknown
+ * passkey.
  */
 export async function removePasskey(
   { audit, bearerAuth }: Deps<'audit' | 'bearerAuth'>,

@@ -1,4 +1,4 @@
-/** Names of authenticators by AAGUID. It is not attested, so that it is used for display only. */
+/** Names of authenticators by AAGUID. The AAGUID is not attested, so it is used for display only. */
 const makers: Readonly<Record<string, string>> = {
   'ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4': 'Google Password Manager',
   'adce0002-35bc-c60a-648b-0b25f1f05503': 'Chrome on Mac',

@@ -81,7 +81,9 @@ export async function acceptResponse(
   return { ...outcome, redirectTo }
 }
 
-/** Consumed before verification, so that a failed attempt uses it up. Undefined for an IdP-initiated sign-in. */
+/**
+ * Consumes the relay state before verification, so that there is one attempt. Undefined for an IdP-initiated sign-in.
+ */
 async function consumeRelay(
   { config, db }: Deps<'config' | 'db'>,
   relayState: string,
@@ -162,7 +164,7 @@ async function complete(deps: ServiceDeps, trx: Trx, completion: Completion, now
   return { state: 'session' as const, stored }
 }
 
-/** The account may be active with other ways to sign in. The user is locked. Throws user_deactivated. */
+/** The account may be active with other sign-in methods. The user is locked. Throws user_deactivated. */
 async function rejectDeactivated(
   { config }: Deps<'config'>,
   trx: Trx,

@@ -85,7 +85,7 @@ function checkInResponseTo(inResponseTo: string, { requestId }: Pick<Expected, '
   throw new SamlError('it is not a response to the request of this sign-in')
 }
 
-/** Returns when it becomes too old. */
+/** Returns the time after which it is too old. */
 function checkIssued(issueInstant: string, now: Date): Date {
   const issued = parseTime(issueInstant, 'IssueInstant')
   const age = now.getTime() - issued

@@ -67,7 +67,8 @@ export async function createSamlProvider(
 }
 
 /**
- * What is absent stays. Throws sso_provider_not_found, saml_entity_id_mismatch, sso_domain_already_exists, conflict.
+ * Absent fields are unchanged. Throws sso_provider_not_found, saml_entity_id_mismatch, sso_domain_already_exists,
+ * conflict.
  */
 export async function changeSamlProvider(
   trx: Trx,
@@ -92,7 +93,7 @@ export async function changeSamlProvider(
   return { before, after }
 }
 
-/** Its users stay, and so do their sessions. Throws sso_provider_not_found. */
+/** Users and sessions are kept. Throws sso_provider_not_found. */
 export async function removeSamlProvider(trx: Trx, id: string): Promise<SsoProviderRow> {
   const row = await lockSsoProvider(trx, id)
   if (!row) throw ssoProviderNotFound()

@@ -68,9 +68,9 @@ const failures = new Map<string, number>()
 const retryMs = 60_000
 
 /**
- * Fetches the document again and stores it if it belongs to the same provider; a failure is logged and the stored
- * document stays. After a failure it is not fetched for a minute, because anyone can post a response that triggers
- * this.
+ * Fetches the document again and stores it if it belongs to the same provider. A failure is logged, and the stored
+ * document stays in use. After a failure it is not fetched for a minute, because anyone can post a response that
+ * triggers this.
  */
 export async function refreshMetadata(
   deps: Deps<'db' | 'httpClient' | 'log'>,

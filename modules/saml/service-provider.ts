@@ -21,7 +21,7 @@ export interface ServiceProvider {
 
 const made = new WeakMap<Config, ServiceProvider>()
 
-/** Made once for a configuration. */
+/** Created once per configuration. */
 export function getServiceProvider({ config }: Deps<'config'>): ServiceProvider {
   const known = made.get(config) ?? create(config)
   made.set(config, known)

@@ -23,8 +23,8 @@ const knownClaims = [
   ...['profile', 'picture', 'website', 'gender', 'birthdate', 'zoneinfo', 'locale', 'updated_at'],
   ...['phone', 'full_name', 'avatar_url', 'slug', 'provider_id', 'user_name'],
 ]
-/** Never taken from an attribute. */
-const decidedHere = ['sub', 'iss', 'email_verified', 'phone_verified']
+/** Claims that are never taken from an attribute. */
+const reservedClaims = ['sub', 'iss', 'email_verified', 'phone_verified']
 
 /** Throws saml_assertion_no_user_id and saml_assertion_no_email. */
 export function readSubject(
@@ -41,7 +41,7 @@ export function readSubject(
     ...emailAttributes.map((name) => firstValue(attributes, name)),
     nameId.email,
   ])
-  const entries = Object.entries(mapped).filter(([name]) => !decidedHere.includes(name))
+  const entries = Object.entries(mapped).filter(([name]) => !reservedClaims.includes(name))
   const known = entries.filter(([name]) => knownClaims.includes(name))
   const custom = entries.filter(([name]) => !knownClaims.includes(name))
   const claims = {

@@ -31,7 +31,7 @@ export async function readPosted(posted: string, { log }: Deps<'log'>): Promise<
   return accepted(() => readResponse(posted), log)
 }
 
-/** Error messages are our own and contain nothing of the document, so they may be shown. */
+/** Error messages are our own and quote nothing of the document, so they may be shown. */
 export async function accepted<T>(work: () => Promise<T>, log: Deps<'log'>['log']): Promise<T> {
   try {
     return await work()
@@ -106,7 +106,7 @@ function checkSessionEnd({ end }: ProviderSession, now: Date): void {
   if (end && end <= now) throw new SamlError('the session at the provider has expired')
 }
 
-/** Of an assertion or a message, which is accepted once. */
+/** The replay key of an assertion or message, which is accepted once. */
 export function createReplayKey(issuer: string, element: XmlElement): string {
   const name = JSON.stringify([issuer, element.getAttribute('ID')])
   return `saml:${createHash('sha256').update(name).digest('base64url')}`

@@ -1,4 +1,4 @@
-/** Deactivation, reactivation and the end of accounts. */
+/** Deactivation, reactivation and deletion of accounts. */
 import type { Trx } from '../../db/core/database.ts'
 import { undoOnError } from '../../db/core/savepoint.ts'
 import { revokeConsents } from '../../db/oauth-server/consents.ts'
@@ -21,9 +21,9 @@ import { type ProvisioningRequest, scimClientInfo, setMembershipActive } from '.
 type StateDeps = Deps<'audit' | 'config' | 'events' | 'sessions' | 'users'>
 
 /**
- * Sessions, flows, codes and the grants of OAuth clients end with the transaction that stores the state. Of a user who
- * confirmed an address outside of the verified domains only what the organization controls ends: the membership, and
- * sign-ins at its provider.
+ * Sessions, flows, codes and grants of OAuth clients are revoked in the transaction that stores the state. For a user
+ * who confirmed an address outside of the verified domains, only what the organization controls is revoked: the
+ * membership, and sign-ins at its provider.
  */
 export async function deactivateAccount(
   deps: StateDeps,
@@ -50,7 +50,7 @@ export async function deactivateAccount(
   await recordStateChange(deps, trx, 'user_deactivated', userId, request)
 }
 
-/** Also undoes what another connection left behind, if this one may deactivate the account. */
+/** Also reverts the deactivation by another connection, if this one may deactivate the account. */
 export async function reactivateAccount(
   deps: StateDeps,
   trx: Trx,
@@ -84,7 +84,7 @@ async function liftDeactivation(
   return deleteDeactivation(trx, userId, isControlled ? undefined : connection.sso_provider_id)
 }
 
-/** Deletes an account that was made for the user and that nothing else needs. The account must be locked. */
+/** Deletes an account that was created for the user and that nothing else uses. The account must be locked. */
 export async function deleteUnusedAccount(
   deps: StateDeps,
   trx: Trx,
@@ -98,13 +98,13 @@ export async function deleteUnusedAccount(
   try {
     await undoOnError(trx, () => deleteUserAsAdmin(deps.users, trx, userId, how, now))
   } catch (error) {
-    // The last owner of the server stays, and so does a user to whom rows of the operator refer.
+    // The last owner of the server is kept, and so is a user that rows of the operator reference.
     if (!(error instanceof ApiError) || error.status >= 500) throw error
     await revokeAllSessions(deps.sessions, trx, userId, {}, now)
   }
 }
 
-/** A linked account keeps its own ways to sign in. */
+/** A linked account keeps its own sign-in methods. */
 export async function unlinkAccount(
   trx: Trx,
   userId: string,
@@ -115,7 +115,10 @@ export async function unlinkAccount(
   await recomputeProviders(trx, userId, now)
 }
 
-/** Another address of an account that was made for the user, where the connection vouches for it. */
+/**
+ * Follows a changed address of an account that was created for the user, where the domain of the address is verified
+ * for the connection.
+ */
 export async function followEmail(
   deps: StateDeps,
   trx: Trx,
@@ -133,7 +136,7 @@ export async function followEmail(
   await verifyEmail(deps.users, trx, user.id, { columns: { email }, voidsTokens: true }, now)
 }
 
-/** Not an account whose user confirmed an address outside of the verified domains. */
+/** False for an account whose user confirmed an address outside of the verified domains. */
 async function isOfConnection(
   trx: Trx,
   connection: ProvisioningRequest['connection'],

@@ -1,4 +1,4 @@
-/** The account of a provisioned user: one that exists is linked, or one is made. */
+/** The account of a provisioned user: an existing one is linked, otherwise one is created. */
 import type { Trx } from '../../db/core/database.ts'
 import { findIdentity, upsertIdentity } from '../../db/identities/identities.ts'
 import { isVerifiedDomain, type ScimConnectionRow } from '../../db/scim/connections.ts'
@@ -32,8 +32,8 @@ export function permitAccount(
 }
 
 /**
- * Returns the account, locked. One that exists is linked only when it signed in at the provider of the connection under
- * this name, or by a confirmed address inside a verified domain. Throws uniqueness.
+ * Returns the account, locked. An existing account is linked only when it signed in at the provider of the connection
+ * under this name, or has a confirmed address inside a verified domain. Throws uniqueness.
  */
 export async function linkOrCreateAccount(
   deps: AccountDeps,
@@ -66,7 +66,7 @@ export async function hasVerifiedEmailDomain(
 }
 
 /** The account that a deleted user had, unless another provisioned user has it now. */
-export async function formerAccount(trx: Trx, userId: string | null | undefined) {
+export async function findFormerAccount(trx: Trx, userId: string | null | undefined) {
   if (!userId || (await isAccountProvisioned(trx, userId))) return undefined
   return { userId, isNew: undefined }
 }
@@ -88,7 +88,7 @@ export async function findLinkable(
   return owners.find((owner) => owner.email_confirmed_at && !owner.is_autoconfirmed)?.id
 }
 
-/** A sign-in at the provider opens the linked account, and not another one with its address. */
+/** A sign-in at the provider signs in to the linked account, not to another one with its address. */
 async function addIdentity(
   trx: Trx,
   connection: ScimConnectionRow,

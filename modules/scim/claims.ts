@@ -1,4 +1,4 @@
-/** What an account takes from the resource of its user. */
+/** The account fields that come from the SCIM resource of the user. */
 import type { ScimConnectionRow } from '../../db/scim/connections.ts'
 import type { StoredScimResource } from '../../db/tables/scim.ts'
 import { normalizeEmail } from '../../schemas/fields.ts'
@@ -54,7 +54,7 @@ export function toAccountMetadata(connection: ScimConnectionRow, { name, email }
   }
 }
 
-/** With it, a sign-in at the provider opens the account: the NameID is the userName. */
+/** The identities with which a sign-in at the provider finds the account: the NameID is the userName. */
 export function toScimIdentities(
   connection: ScimConnectionRow,
   { userName, email }: AccountClaims,

@@ -1,4 +1,4 @@
-/** What admins do with SCIM connections. */
+/** Admin operations on SCIM connections. */
 import type { Db, Trx } from '../../db/core/database.ts'
 import { findOrganization } from '../../db/organizations/organizations.ts'
 import { findSsoProvider } from '../../db/saml/providers.ts'
@@ -42,7 +42,7 @@ export async function createScimConnection(
   return requireScimConnection(trx, id)
 }
 
-/** What is absent stays. Throws scim_connection_not_found, organization_role_not_found and validation_failed. */
+/** Absent fields are unchanged. Throws scim_connection_not_found, organization_role_not_found and validation_failed. */
 export async function changeScimConnection(
   trx: Trx,
   id: string,
@@ -62,7 +62,7 @@ export async function changeScimConnection(
   return { before, after: await requireScimConnection(trx, id) }
 }
 
-/** The accounts stay. Throws scim_connection_not_found. */
+/** The accounts are kept. Throws scim_connection_not_found. */
 export async function removeScimConnection(trx: Trx, id: string): Promise<ScimConnectionRow> {
   const before = await requireScimConnection(trx, id)
   await deleteScimConnection(trx, before)

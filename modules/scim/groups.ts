@@ -1,4 +1,7 @@
-/** Provisioned groups. Members are stored in rows, so that a large group is changed by what a request names. */
+/**
+ * Provisioned groups. Each member is a row, so that a request changes only the members that it names, also in a large
+ * group.
+ */
 import type { Db, Trx } from '../../db/core/database.ts'
 import {
   addGroupMembers,
@@ -157,7 +160,7 @@ export async function requireScimGroup(
   return found
 }
 
-/** The users whose membership the changes may change. */
+/** The users whose membership may change. */
 function listConcerned(changes: readonly ScimMemberChange[], present: readonly string[]): string[] {
   const were = new Set(present)
   return changes.flatMap(({ kind, ids }) => {

@@ -7,7 +7,7 @@ import { isRecord } from '../../schemas/values/record.ts'
 import type { Operation } from './patch/operations.ts'
 import { invalidValue } from './values.ts'
 
-/** Ids of provisioned users that become members, cease to be, or are the only ones from now on. */
+/** Ids of provisioned users that are added, removed, or replace all members. */
 export interface ScimMemberChange {
   kind: 'add' | 'remove' | 'set'
   ids: readonly string[]

@@ -1,4 +1,4 @@
-/** Memberships of provisioned users. Those who joined in another way are left alone. */
+/** Memberships of provisioned users. Members who joined in another way are not changed. */
 import type { Db, Trx } from '../../db/core/database.ts'
 import { findMember, type MemberRow } from '../../db/organizations/members.ts'
 import { findOrganization, type OrganizationRow } from '../../db/organizations/organizations.ts'
@@ -63,7 +63,7 @@ export async function leaveOrganization(
   await removeMember(deps, trx, key, scimClientInfo(request), request.now)
 }
 
-/** The last owner stays an active member: they cannot sign in all the same. */
+/** The last owner remains an active member; the deactivation of the account prevents the sign-in. */
 export async function setMembershipActive(
   deps: MembershipDeps,
   trx: Trx,
@@ -97,7 +97,7 @@ async function provisionedMember(
 
 /**
  * Locks the accounts of users whose groups will change, before the change: another request may change other groups of
- * theirs, and a deletion locks the account before the groups.
+ * the same users, and a deletion locks the account before the groups.
  */
 export async function lockMemberAccounts(
   trx: Trx,
@@ -108,7 +108,7 @@ export async function lockMemberAccounts(
   await lockUsers(trx, await listAccountIds(trx, connection.sso_provider_id, scimUserIds))
 }
 
-/** Sets the roles that the groups of these users give them; the accounts must be locked. Throws last_owner. */
+/** Sets the roles that the groups of these users map to; the accounts must be locked. Throws last_owner. */
 export async function applyRoles(
   deps: MembershipDeps,
   trx: Trx,

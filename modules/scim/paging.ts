@@ -45,7 +45,7 @@ function readCursor(cursor: string): PagePosition | undefined {
   throw scimRejected(400, 'invalidCursor', 'The cursor is not one of this server')
 }
 
-/** One row more than the page is read when it is by cursor, so that the last page has no next one. */
+/** By cursor, one row more than the page is read, so that the last page is known to be the last. */
 export const rowsToRead = ({ limit, byCursor }: RequestedPage): number => limit + (byCursor ? 1 : 0)
 
 export function toList<Row extends { id: string; created_text: string }>(

@@ -4,11 +4,11 @@ import { findMember } from '../../db/organizations/members.ts'
 import { findDeletedScimUser } from '../../db/scim/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { joinHookPayload, permitJoin } from '../organizations/index.ts'
-import { findLinkable, formerAccount, hasVerifiedEmailDomain } from './accounts.ts'
+import { findFormerAccount, findLinkable, hasVerifiedEmailDomain } from './accounts.ts'
 import type { AccountClaims } from './claims.ts'
 import { findJoined, type ProvisioningRequest } from './membership.ts'
 
-/** Before the transaction. Not asked for a user who is a member already. Throws HookError. */
+/** Called before the transaction. The hook is not called for a user who is a member already. Throws HookError. */
 export async function permitProvisionedJoin(
   deps: Deps<'config' | 'db' | 'hooks'>,
   { connection, ip }: ProvisioningRequest,
@@ -32,7 +32,7 @@ async function findAccount(
   claims: AccountClaims,
 ): Promise<string | undefined> {
   const deleted = await findDeletedScimUser(trx, connection.sso_provider_id, claims.userName)
-  const former = await formerAccount(trx, deleted?.user_id)
+  const former = await findFormerAccount(trx, deleted?.user_id)
   if (former) return former.userId
   const isVerified = await hasVerifiedEmailDomain(trx, connection, claims.email)
   return findLinkable(deps, trx, connection, claims, isVerified)

@@ -1,4 +1,4 @@
-/** The attributes that a client asked for (RFC 7644 §3.4.2.5). */
+/** The attributes that a client requested (RFC 7644 §3.4.2.5). */
 import type { ResourceDefinition } from '../../schemas/scim/resources.ts'
 import { isRecord } from '../../schemas/values/record.ts'
 import { splitName } from './locate.ts'
@@ -15,7 +15,7 @@ export interface Selection {
 /** Returned whatever is selected (RFC 7643 §7). */
 const always = ['schemas', 'id']
 
-/** Throws nothing: unknown names select nothing. */
+/** Unknown names select nothing; throws no error. */
 export function selectAttributes(
   definition: ResourceDefinition,
   resource: Parts,
@@ -66,7 +66,7 @@ function pathsBelow(name: string, paths: readonly Path[]): Path[] {
   return paths.filter(([first]) => first === name.toLowerCase()).map(([, ...rest]) => rest)
 }
 
-/** Of a list, the parts of each element. A value without parts stays. */
+/** For a list: the parts of each element. A value without parts is unchanged. */
 function each(value: unknown, keep: (name: string, value: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map((element) => each(element, keep))
   return isRecord(value) ? parts(value, keep) : value

@@ -8,7 +8,7 @@ import { scimRejected, scimTokenNotFound } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
 
 const tokenBytes = 32
-/** Enough to recognize a token by, and too little to find it. */
+/** Enough to recognize a token, and too little to guess it. */
 const shownCharacters = 13
 
 const hashToken = (token: string) => createHash('sha256').update(token).digest('hex')

@@ -25,7 +25,7 @@ import {
   undoEarlierDeactivation,
   unlinkAccount,
 } from './account-state.ts'
-import { formerAccount, linkOrCreateAccount, uniqueness } from './accounts.ts'
+import { findFormerAccount, linkOrCreateAccount, uniqueness } from './accounts.ts'
 import { toAccountClaims } from './claims.ts'
 import { joinOrganization, leaveOrganization, type ProvisioningRequest } from './membership.ts'
 import type { ScimDeps } from './plugin.ts'
@@ -39,7 +39,7 @@ export interface ResourceRequest {
 }
 
 /**
- * Creates the user; one of the same userName that was deleted is revived with its id. Throws uniqueness, also for a
+ * Creates the user; a deleted user with the same userName is restored with its id. Throws uniqueness, also for a
  * repeated request.
  */
 export async function createScimUser(
@@ -53,7 +53,7 @@ export async function createScimUser(
   const claims = toAccountClaims(resource)
   const deleted = await lockDeleted(trx, connectionId, claims.userName)
   const account =
-    (await formerAccount(trx, deleted?.user_id)) ??
+    (await findFormerAccount(trx, deleted?.user_id)) ??
     (await linkOrCreateAccount(deps, trx, connection, { claims, permit }, now))
   const { userId, isNew } = account
   const key = { connectionId, id: deleted?.id ?? crypto.randomUUID() }
@@ -76,13 +76,13 @@ async function lockDeleted(trx: Trx, connectionId: string, userName: string) {
   if (!found) return undefined
   if (found.user_id) await lockUser(trx, found.user_id)
   const locked = await lockScimUser(trx, { connectionId, id: found.id })
-  // Another request revived it.
+  // Another request restored it.
   if (!locked?.deleted_at) throw uniqueness('There is a user with this userName')
   return locked
 }
 
 /**
- * Replaces the resource by what `change` makes of it. A repeated request changes nothing, not even the version. Throws
+ * Replaces the resource by the result of `change`. A repeated request changes nothing, not even the version. Throws
  * uniqueness and the errors of `change`.
  */
 export async function changeScimUser(
@@ -104,7 +104,7 @@ export async function changeScimUser(
   return after
 }
 
-/** Postgres orders the keys of a stored document in its own way. */
+/** Postgres orders the keys of a stored document differently. */
 function isSameResource(one: StoredScimResource, other: StoredScimResource): boolean {
   return canonical(one) === canonical(other)
 }
@@ -133,7 +133,7 @@ async function followChanges(
   if (user) await followEmail(deps, trx, user, claims, request)
 }
 
-/** Deletes the user and the membership. The account stays if anything else needs it. */
+/** Deletes the user and the membership. The account is kept if anything else uses it. */
 export async function deleteScimUser(
   deps: ScimDeps,
   trx: Trx,

@@ -55,7 +55,7 @@ export function buildSession(
   const sealed = { id, refresh_token_hmac_key: encryptKey(deps, id, key) }
   const session = { ...newSession(deps, user, proof, now), ...sealed }
   const amr: AmrClaim[] = [{ method, timestamp: Math.floor(now.getTime() / 1000) }]
-  const signedIn = grant ? user : touched(user, proof, now)
+  const signedIn = grant ? user : withSignInTimes(user, proof, now)
   const described = {
     session_id: id,
     session_created_at: now,
@@ -86,11 +86,15 @@ export function buildSession(
 }
 
 /** The user after the statement that stores the session. */
-function touched(user: UserRecord, { impersonatedBy }: AuthenticationEvent, now: Date): UserRecord {
+function withSignInTimes(
+  user: UserRecord,
+  { impersonatedBy }: AuthenticationEvent,
+  now: Date,
+): UserRecord {
   return { ...user, updated_at: now, ...(!impersonatedBy && { last_sign_in_at: now }) }
 }
 
-/** The audit entry and event of the sign-in; an impersonation is none. */
+/** The audit entry and event of the sign-in; undefined for an impersonation. */
 function buildAuditEntry(
   { events }: Deps<'events'>,
   { id: session_id, user_id, aal, ip, user_agent }: Omit<NewSession, 'refresh_token_hmac_key'>,
@@ -101,7 +105,7 @@ function buildAuditEntry(
   return { entry: audit?.entry, events: [...(audit?.events ?? []), ...signedIn] }
 }
 
-/** The device that becomes known. */
+/** The hash of the device, which is known after the sign-in. */
 function hashUserDevice({ otp }: Deps<'otp'>, proof: AuthenticationEvent): string | null {
   return isUserDevice(proof) ? deviceHash(otp, proof.clientInfo) : null
 }

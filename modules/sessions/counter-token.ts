@@ -35,7 +35,7 @@ export async function refreshWithCounterToken(
   if (!token) return validationFailed('Refresh token is not valid')
   const derived = findDerivedKey(deps, token)
   const rotated = derived && (await rotate(deps, token, derived, clientInfo, now))
-  return rotated ?? explain(deps, token, clientInfo, now)
+  return rotated ?? findRotationError(deps, token, clientInfo, now)
 }
 
 async function rotate(
@@ -66,25 +66,25 @@ async function rotate(
   return { record, token: encodeRefreshToken(sessionId, counter + 1, key), outcome: 'rotated' }
 }
 
-/** Concurrent requests with the same token, here or at a GoTrue that shares the database, may be faster each time. */
+/** Concurrent requests with the same token, here or at a GoTrue that shares the database, may each rotate it first. */
 const maxAttempts = 3
 
-/** Finds out why the token was not rotated: it was used before, the session has ended, or its key is not derived. */
-async function explain(
+/** Finds why the token was not rotated: it was used before, the session has ended, or its key is not derived. */
+async function findRotationError(
   deps: RefreshDeps,
   token: RefreshToken,
   clientInfo: Presenter,
   now: Date,
 ): Promise<RotationOutcome> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const outcome = await explainOnce(deps, token, clientInfo, now)
+    const outcome = await findRotationErrorOnce(deps, token, clientInfo, now)
     if (outcome) return outcome
   }
   return conflict()
 }
 
 /** Undefined when the token was valid and another request rotated it since. */
-async function explainOnce(
+async function findRotationErrorOnce(
   deps: RefreshDeps,
   token: RefreshToken,
   clientInfo: Presenter,
@@ -110,7 +110,7 @@ async function explainOnce(
   }
   if (distance === 0) return rotateForeign(deps, { token, key, stored }, clientInfo, now)
   const isInTime = deps.bearerAuth.sessionPolicy.toleratesReuse(record.refreshed_at ?? now, now)
-  if (distance === 1 && (isInTime || (await isGotrues(deps, token, sessionId)))) {
+  if (distance === 1 && (isInTime || (await isGotrueSession(deps, token, sessionId)))) {
     return { record, token: encodeRefreshToken(sessionId, counter, key), outcome: 'reused' }
   }
   if (distance === raisedBy && (await isParentOfRaised(deps, record, now))) {
@@ -134,7 +134,7 @@ export async function isParentOfRaised(
 }
 
 /** Clients of sessions created by GoTrue may rely on this: a lost response is repeated, however late. */
-async function isGotrues(
+async function isGotrueSession(
   deps: RefreshDeps,
   token: RefreshToken,
   sessionId: string,

@@ -26,7 +26,7 @@ export async function createSessionWithUser(
 ): Promise<CreatedSession | undefined> {
   const expected = toRecord(user, now)
   const { opening, facts } = buildSession(deps, expected, proof, now)
-  // Before anything is stored: a rejected token leaves nothing behind.
+  // Before anything is stored: a rejected token must store nothing.
   const opened = await prepareTokenResponse(deps, facts, now)
   const audit = { ...opening.audit, events: [...events, ...opening.audit.events] }
   const row = await insertUserWithSession(db, user, { ...opening, audit }, now)

@@ -1,5 +1,5 @@
 /**
- * Creates sessions of existing users; nothing else does. The response is built after the commit, because an access
+ * Creates sessions of existing users; no other code does. The response is built after the commit, because an access
  * token hook may be slow.
  */
 import type { Db } from '../../db/core/database.ts'
@@ -52,7 +52,7 @@ export async function createSession(
 ): Promise<CreatedSession> {
   const { opening, facts } = buildSession(deps, user, proof, now)
   const checksProvisioning = deps.config.AUTH_EXPERIMENTAL_SCIM_ENABLED
-  // Before the session is stored: a rejected token leaves none behind.
+  // Before the session is stored: a rejected token must store nothing.
   const opened = await prepareTokenResponse(deps, facts, now)
   const store = async (handle: Db) => {
     if (await insertSession(handle, { ...opening, checksProvisioning }, now)) {
@@ -79,8 +79,8 @@ export async function createSession(
 }
 
 /**
- * The insert may have waited for a deactivation, which its condition does not see: a session that was stored before is
- * deleted by the deactivation, one that was stored after it here. Throws user_deactivated.
+ * The insert may have waited for a concurrent deactivation, which its condition does not see. A session stored before
+ * the deactivation is deleted by it; one stored after it is deleted here. Throws user_deactivated.
  */
 async function rejectDeactivated(
   db: Db,
@@ -102,8 +102,8 @@ export async function prepareTokenResponse(
 }
 
 /**
- * Builds the response after the commit. Throws HookError and token_too_large: the session is deleted then; other
- * effects of the authentication stay.
+ * Builds the response after the commit. Throws HookError and token_too_large: the session is then deleted, other
+ * effects of the authentication are kept.
  */
 export async function toTokenResponse(
   deps: EmailRequestDeps,

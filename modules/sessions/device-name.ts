@@ -1,5 +1,5 @@
 /**
- * Names of devices by user agent, stable across versions. A table of our own: when a library renames a device, every
+ * Names of devices by user agent, stable across versions. Not taken from a library: when it renamed a device, every
  * user would get a notification.
  */
 

@@ -1,4 +1,4 @@
-/** Why an authentication became invalid before its session was created. */
+/** Finds why an authentication became invalid before its session was created. */
 import type { Db } from '../../db/core/database.ts'
 import { isDeactivated } from '../../db/scim/deactivation.ts'
 import type { AmrMethod } from '../../db/tables/sessions.ts'

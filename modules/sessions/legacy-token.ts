@@ -33,7 +33,7 @@ import { revokeForReuse } from './reuse.ts'
 import type { Presenter, RefreshDeps, RotationOutcome } from './rotation.ts'
 import { decryptKey, deriveKey, encryptKey } from './session-key.ts'
 
-/** Earlier releases had other forms; the table decides. */
+/** The current form. Tokens of earlier releases had other forms; the table decides. */
 const currentForm = /^[a-z2-7]{12}$/
 
 /** In characters; counter tokens have 51 or more, so that a truncated one needs no look-up. */

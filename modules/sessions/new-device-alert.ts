@@ -17,8 +17,8 @@ export interface NewDeviceSignIn {
 }
 
 /**
- * An attacker with the password must not flood the mailbox with invented user agents; the owner has been notified by
- * then.
+ * An attacker with the password must not flood the mailbox by varying the user agent; the owner has been notified
+ * before this limit.
  */
 const maxAlertsADay = 20
 
@@ -46,7 +46,7 @@ export async function storeSessionAndQueueAlert(
   return isInTransaction(db) ? work(db) : db.transaction().execute(work)
 }
 
-/** After the sign-in has succeeded. */
+/** Called after the sign-in has succeeded. */
 export async function notifyNewDevice(
   deps: AlertDeps & Deps<'db'>,
   signIn: NewDeviceSignIn,

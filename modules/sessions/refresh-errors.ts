@@ -1,4 +1,4 @@
-/** Why a session cannot be refreshed, whatever the token. */
+/** Reasons why a session cannot be refreshed, whatever the token. */
 import type { Db } from '../../db/core/database.ts'
 import type { SessionRecord } from '../../db/sessions/sessions.ts'
 import { hasNewerSession } from '../../db/sessions/supersede.ts'

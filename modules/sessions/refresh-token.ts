@@ -1,6 +1,6 @@
 /**
- * Refresh tokens in the counter format: base64url of a version byte, the session's UUID, a counter as uvarint,
- * 16 bytes of HMAC-SHA-256 under the session's key and 4 bytes of SHA-256 as a checksum. Nothing of them is stored.
+ * Refresh tokens in the counter format: base64url of a version byte, the session's UUID, a counter as uvarint, 16 bytes
+ * of HMAC-SHA-256 under the session's key and 4 bytes of SHA-256 as a checksum. They are not stored.
  */
 import { createHash, createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 

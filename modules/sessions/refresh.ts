@@ -28,7 +28,7 @@ export async function refreshSession(
   return answer(deps, exchanged, clientInfo, now, scope)
 }
 
-/** Undoes the rotation when no response can be built: the client would retry and be taken for an attacker. */
+/** Reverts the rotation when no response can be built: a retry of the client would be treated as reuse. */
 async function answer(
   deps: RefreshDeps & Deps<'hooks' | 'jwt'>,
   { record, token, outcome }: RotationResult,

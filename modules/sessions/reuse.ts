@@ -1,4 +1,4 @@
-/** Refresh token reuse: two clients have the token, and the owner cannot be identified. */
+/** Refresh token reuse: two clients have the token, and it is unknown which one is the owner's. */
 import type { SessionRecord } from '../../db/sessions/sessions.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'

@@ -1,4 +1,4 @@
-/** The single writers that revoke sessions, with pending flows and codes when all are revoked. */
+/** The only functions that revoke sessions. When all are revoked, pending flows and codes are deleted too. */
 import type { Trx } from '../../db/core/database.ts'
 import { deleteApprovedCodes } from '../../db/oauth-server/sessions.ts'
 import { deleteSession, deleteSessions } from '../../db/sessions/sessions.ts'
@@ -9,7 +9,7 @@ import type { Deps } from '../../plugins/define-plugin.ts'
 import { deleteFlowStatesOfUser, deleteIssuedFlowStatesOfUser } from '../flows/index.ts'
 
 export interface KeptSession {
-  /** The id of a session that stays. */
+  /** The id of a session that is kept. */
   except?: string | undefined
   /** Keeps flows whose link was not opened: one may belong to the link that is being verified. */
   keepsUnopened?: boolean
@@ -26,12 +26,12 @@ export async function revokeAllSessions(
   const { config } = deps
   const endFlows = keepsUnopened ? deleteIssuedFlowStatesOfUser : deleteFlowStatesOfUser
   await lockUser(trx, userId)
-  // Before the sessions: a callback locks the flow first and then rows of its session, so that the other order could
-  // deadlock. And after them, for a flow that was started meanwhile.
+  // Before the sessions: a callback locks the flow first and then rows of its session, so the other order could
+  // deadlock. And after them, for a flow that was started concurrently.
   await endFlows(trx, userId)
   await emitSessionEnded(deps, trx, userId, await deleteSessions(trx, userId, except), now)
   await endFlows(trx, userId)
-  // A kept session may have approved them for an intruder.
+  // An attacker may have approved them in the session that is kept.
   if (config.AUTH_OAUTH_SERVER_ENABLED) await deleteApprovedCodes(trx, userId)
   // Its code goes to the requester, as does the link of an email change, unless the current address must confirm.
   await dropPhoneChange(trx, userId)

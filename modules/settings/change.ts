@@ -1,4 +1,6 @@
-/** Changes settings: all of a request or none, each recorded with its old value so that it can be reverted. */
+/**
+ * Changes settings: all of a request or none. Each change is recorded with the old value, so that it can be reverted.
+ */
 import {
   isSettableName,
   settingConflicts,

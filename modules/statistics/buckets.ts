@@ -1,4 +1,4 @@
-/** The times that plots of a range have. */
+/** The times of the buckets in a range. */
 import type { Range } from '../../schemas/console/statistics.ts'
 
 const hour = 3600
@@ -12,11 +12,11 @@ const shapes: Record<Range, { bucketSeconds: number; count: number }> = {
 export interface Buckets {
   since: Date
   bucketSeconds: number
-  /** When each begins, in seconds since the epoch. */
+  /** Start of each bucket, in seconds since the epoch. */
   starts: number[]
 }
 
-/** Buckets begin at whole hours and days of UTC; the last one is under way. */
+/** Buckets begin at whole hours and days of UTC; the last one is not complete. */
 export function createBuckets(range: Range, now: Date): Buckets {
   const { bucketSeconds, count } = shapes[range]
   const last = Math.floor(now.getTime() / 1000 / bucketSeconds) * bucketSeconds

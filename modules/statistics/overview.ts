@@ -1,4 +1,4 @@
-/** All that the overview shows, by statements that run at once. */
+/** The statistics of the overview, by concurrent statements. */
 import type { Db } from '../../db/core/database.ts'
 import { exactCountLimit } from '../../db/core/paging.ts'
 import { countMailBacklog } from '../../db/emails/backlog.ts'
@@ -97,7 +97,7 @@ function pointsIn(buckets: Buckets, rows: readonly { at: number; count: number }
 
 const formatBucketStart = (start: number): string => toTimestamp(new Date(start * 1000))
 
-/** Failing is what rests after failures, and what was paused for them. */
+/** A webhook is failing while it waits after failures, or is paused because of them. */
 function summarizeWebhooks(webhooks: readonly WebhookHealth[]): Statistics['webhooks'] {
   const failing = webhooks.filter(({ failures, reason }) => failures > 0 || reason !== null)
   return {
@@ -122,7 +122,7 @@ function hooksIn(usage: readonly BucketCount[]): Statistics['hooks'] {
   })
 }
 
-/** Rows of one name and outcome together, in the order of the rows. */
+/** Groups rows by name and outcome, in the order of the rows. */
 function groupByName(usage: readonly BucketCount[], kind: BucketCount['kind']): BucketCount[][] {
   const rows = usage.filter((row) => row.kind === kind)
   const groups = Object.groupBy(rows, ({ name, outcome }) => `${name} ${outcome}`)

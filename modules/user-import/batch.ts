@@ -9,7 +9,7 @@ import {
 } from '../../db/users/bulk.ts'
 import type { BulkRecord } from './bulk-record.ts'
 
-/** A row that was not taken, by its line in the file. */
+/** A rejected row, by its line in the file. */
 export interface ImportRejection {
   line: number
   reason: string

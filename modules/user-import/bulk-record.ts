@@ -97,7 +97,7 @@ function readHash(row: Fields): string | null {
   return hash
 }
 
-/** A time, or a flag that stands for the creation time. */
+/** A time, or a boolean that means the creation time. */
 function confirmation(row: Fields, address: 'email' | 'phone', created: string): string | null {
   return time(row, `${address}_confirmed_at`) ?? (flag(row, `${address}_confirm`) ? created : null)
 }
@@ -160,7 +160,7 @@ function optional(value: string | undefined, read: (value: string) => string): s
   return value === undefined ? null : read(value)
 }
 
-/** RFC 3339 in UTC, for years that both sides format alike. */
+/** RFC 3339 in UTC, for years that JavaScript and Postgres format alike. */
 function time(row: Fields, name: string): string | null {
   const value = text(row, name)
   if (value === undefined) return null

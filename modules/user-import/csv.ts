@@ -7,7 +7,7 @@ import type { Format } from './read-rows.ts'
 type Cell = string | boolean | null | undefined
 export type ExportedRow = Record<string, Cell | object>
 
-/** Texts that a spreadsheet would run as formulas are made texts. */
+/** Escapes cells that a spreadsheet would run as formulas. */
 export function renderRows(
   rows: readonly ExportedRow[],
   columns: readonly string[],

@@ -1,4 +1,4 @@
-/** An import that comes with a request, in one transaction. */
+/** An import within a request, in one transaction. */
 import type { Trx } from '../../db/core/database.ts'
 import { type ImportRejection, storeBatch } from './batch.ts'
 import { type BulkRecord, type Defaults, RejectedRow, toBulkRecord } from './bulk-record.ts'
@@ -8,7 +8,7 @@ export interface ImportText {
   text: string
   format: Format
   defaults: Defaults
-  /** Why a row with this role is not taken; undefined when it is. */
+  /** Why a row with this role is rejected; undefined when it is accepted. */
   checkRole: (role: string) => string | undefined
 }
 
@@ -20,7 +20,7 @@ export interface ImportedText {
 
 const batchSize = 1_000
 
-/** Throws an Error where CSV is broken. */
+/** Throws an Error for invalid CSV. */
 export async function importText(trx: Trx, input: ImportText, now: Date): Promise<ImportedText> {
   const outcome: ImportedText = { total: 0, accepted: 0, rejected: [] }
   let records: BulkRecord[] = []

@@ -1,4 +1,4 @@
-/** Users from a file: each row checked, brought into the form of the database, and stored in batches. */
+/** Imports users from a file: each row is validated, converted to columns, and stored in batches. */
 export { type ImportRejection, storeBatch } from './batch.ts'
 export { type BulkRecord, type Defaults, RejectedRow, toBulkRecord } from './bulk-record.ts'
 export { type ExportedRow, headerRow, renderRows } from './csv.ts'

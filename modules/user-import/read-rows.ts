@@ -31,7 +31,7 @@ export async function* readRows(file: string): AsyncGenerator<ImportRow> {
   yield* readFormat(input, getFileFormat(file), () => input.bytesRead)
 }
 
-/** The same of a text. */
+/** The same for a text. */
 export async function* parseRowsFromText(text: string, format: Format): AsyncGenerator<ImportRow> {
   yield* readFormat(Readable.from([text], { objectMode: false }), format, () => 0)
 }

@@ -14,7 +14,7 @@ import { usernameChangedRecently, usernameTaken } from '../../schemas/errors.ts'
 import type { Actor } from '../audit/entry.ts'
 import { recordAudit } from '../audit/index.ts'
 
-/** When the user may choose another name; undefined for now. */
+/** When the user may choose another name; undefined when they may now. */
 export function nextUsernameChange(
   { config }: Deps<'config'>,
   present: { assigned_at: Date } | undefined,
@@ -26,7 +26,7 @@ export function nextUsernameChange(
 }
 
 /**
- * The user is locked. The earlier name is held, so that no one else can take it for a while. Throws
+ * The user must be locked. The earlier name is held: no other user can take it for a while. Throws
  * username_changed_recently and username_taken.
  */
 export async function changeUsername(
@@ -45,7 +45,7 @@ export async function changeUsername(
   await recordAudit(deps.audit, trx, 'user_modified', user, { ip, now, traits })
 }
 
-/** The same without an interval and a record, for an admin. Throws username_taken. */
+/** The same for an admin: without minimum interval and audit record. Throws username_taken. */
 export async function assignUsername(
   { config }: Deps<'config'>,
   trx: Trx,
@@ -56,7 +56,7 @@ export async function assignUsername(
   const present = await findUsername(trx, userId)
   if (present?.username === name.username) return
   const heldUntil = new Date(now.getTime() + config.AUTH_USERNAMES_HOLD * 1000)
-  // A name that looks like the new one holds itself.
+  // A name with the same skeleton as the new one is held by the new name itself.
   const isHeld = present && present.skeleton !== name.skeleton
   if (present) await releaseUsername(trx, userId, isHeld ? heldUntil : undefined)
   await deleteReplaceable(trx, name, userId, now)
@@ -66,7 +66,7 @@ export async function assignUsername(
   await setPreferredUsername(trx, userId, name.username, now)
 }
 
-/** The name is free at once. */
+/** The name is available immediately. */
 export async function removeUsername(trx: Trx, userId: string, now: Date): Promise<void> {
   await releaseUsername(trx, userId)
   await clearPreferredUsername(trx, userId, now)

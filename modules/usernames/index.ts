@@ -1,4 +1,4 @@
-/** Usernames: an optional identifier beside email and phone. */
+/** Usernames: an optional identifier in addition to email and phone. */
 export { assignUsername, changeUsername, nextUsernameChange, removeUsername } from './change.ts'
 export { canonicalUsername, resolveUsername } from './resolve.ts'
 export { getUsernameRules, isAvailable, readUsername } from './rules.ts'

@@ -15,7 +15,7 @@ const letterOrDigit = /[\p{Ll}\p{Lu}\p{Lo}\p{Nd}\p{Lm}\p{Mn}\p{Mc}]/u
 const widths =
   /[\u3000\uff01-\uffbe\uffc2-\uffc7\uffca-\uffcf\uffd2-\uffd7\uffda-\uffdc\uffe0-\uffe6\uffe8-\uffee]/g
 
-/** Returns the enforced form, or undefined for a string that is no username of the profile. */
+/** Returns the enforced form, or undefined for a string that the profile does not allow. */
 export function enforceUsername(input: string): string | undefined {
   if (!input.isWellFormed()) return undefined
   const narrow = input.replace(widths, (char) => char.normalize('NFKD'))

@@ -1,4 +1,4 @@
-/** From the username that a client sends to the identifier by which its user is found and throttled. */
+/** Resolves the username that a client sends to the identifier by which its user is found and throttled. */
 import type { Db } from '../../db/core/database.ts'
 import { findUsernameOwner } from '../../db/usernames/usernames.ts'
 import { invalidCredentials } from '../../schemas/errors.ts'
@@ -15,7 +15,7 @@ export interface SignInIdentifier {
 /**
  * Returns the email or phone number of the user, so that attempts by username count with those by address. An unknown
  * name becomes an address that no user can have, for which a sign-in does the same work. Throws invalid_credentials for
- * what is no username.
+ * a text that cannot be a username.
  */
 export async function resolveUsername(
   db: Db,
@@ -33,8 +33,8 @@ export async function resolveUsername(
 }
 
 /**
- * Undefined for what is no username. The rules for new names do not apply: they may have become stricter since the name
- * was chosen.
+ * Undefined for a text that cannot be a username. The rules for new names do not apply: they may have become stricter
+ * since the name was chosen.
  */
 export function canonicalUsername(input: string): string | undefined {
   return input.length > maxInputLength ? undefined : enforceUsername(input)

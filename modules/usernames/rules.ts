@@ -1,4 +1,4 @@
-/** Which names the configuration allows. */
+/** The usernames that the configuration allows. */
 import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
 import { isUsernameFree, type Username } from '../../db/usernames/usernames.ts'
@@ -33,7 +33,7 @@ const unicode = /^(?!\p{M})(?:[a-z0-9._-]|[^\0-\x7f])+$/u
 /** Returns the canonical form. Throws username_invalid. */
 export function readUsername(rules: UsernameRules, input: string): Username {
   const { minLength, maxLength, allowsUnicode, computeSkeleton } = rules
-  // Before the work that grows with the length.
+  // Checked before the work that grows with the length.
   const username = input.length > maxLength * 4 ? undefined : enforceUsername(input)
   const length = username === undefined ? 0 : [...username].length
   const pattern = allowsUnicode ? unicode : ascii

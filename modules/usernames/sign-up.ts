@@ -1,6 +1,6 @@
 /**
- * The username of a sign-up. It is reserved for the address before anyone looks whether the address has a user, and
- * assigned when the sign-up is confirmed: whether a name is free reveals nothing of the address it was sent with.
+ * The username of a sign-up. It is reserved for the address before the address is looked up, and assigned when the
+ * sign-up is confirmed: whether a name is available reveals nothing about the address.
  */
 import type { Trx } from '../../db/core/database.ts'
 import {
@@ -14,7 +14,7 @@ import type { Deps } from '../../plugins/define-plugin.ts'
 import { usernameTaken } from '../../schemas/errors.ts'
 import { readNewUsername } from './rules.ts'
 
-/** The longest that a sign-up can be confirmed after its last message. */
+/** The maximum time between the last message of a sign-up and its confirmation. */
 const reservationMs = 86_400_000
 
 /** The username of a sign-up; undefined without one, and where usernames are disabled, as at GoTrue. */

@@ -1,4 +1,4 @@
-/** The skeleton of Unicode Technical Standard #39 §4: names that look alike have the same. */
+/** The skeleton of Unicode Technical Standard #39 §4: names that look alike have the same skeleton. */
 import type { Username } from '../../db/usernames/usernames.ts'
 
 export type ComputeSkeleton = (name: string) => Username['skeleton']
@@ -13,7 +13,7 @@ export function createSkeleton(prototypes: Readonly<Record<string, string>>): Co
       .normalize('NFD')
 }
 
-/** The server's own: the table is loaded where usernames are enabled. */
+/** The server's own implementation; the table is loaded only where usernames are enabled. */
 export async function loadSkeleton(): Promise<ComputeSkeleton> {
   const { default: table } = await import('./confusables.json', { with: { type: 'json' } })
   return createSkeleton(table.prototypes)

@@ -1,4 +1,4 @@
-/** The single writer that confirms an email. */
+/** The only function that confirms an email. */
 import type { Trx } from '../../db/core/database.ts'
 import { verifyIdentityEmail } from '../../db/identities/identities.ts'
 import { deleteKnownDevices } from '../../db/sessions/known-devices.ts'

@@ -1,4 +1,4 @@
-/** The single writer that confirms a phone number. */
+/** The only function that confirms a phone number. */
 import type { Trx } from '../../db/core/database.ts'
 import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'
 import { insertAutoconfirmed } from '../../db/users/autoconfirmed-addresses.ts'

@@ -35,4 +35,4 @@ export { clearAutoconfirmed, clearUnverifiedCredentials } from './sign-up/clear-
 export { createUser, createUserWithSession } from './sign-up/create-user.ts'
 export { dryRunPhoneOtp } from './sign-up/dry-run.ts'
 export { resolvePendingSignUp, storePendingSignUp } from './sign-up/pending.ts'
-export { contestSignUp, findOrCreateUnconfirmedUser } from './sign-up/unconfirmed-user.ts'
+export { findOrCreateUnconfirmedUser, recordRejectedSignUp } from './sign-up/unconfirmed-user.ts'

@@ -34,7 +34,7 @@ export async function lockActiveUser(trx: Trx, id: string, now: Date): Promise<U
   return user
 }
 
-/** The same by email; undefined also when the user changed it or was deleted meanwhile. */
+/** The same by email; undefined also when the user changed it or was deleted concurrently. */
 export async function lockUserByEmail(
   trx: Trx,
   email: string,
@@ -56,7 +56,7 @@ export async function lockUserByPhone(
   return user?.phone === phone ? user : undefined
 }
 
-/** The same by username; undefined also when the name was changed meanwhile. */
+/** The same by username; undefined also when the name was changed concurrently. */
 export async function lockUserByUsername(
   trx: Trx,
   username: string,

@@ -57,8 +57,8 @@ export function checkProfile(
   if (user.is_sso_user && (touchesSignIn || nonce)) {
     throw ssoManaged('Updating email, phone, password of a SSO account only possible via SSO')
   }
-  // A phone number survives the verification of the email: with it, the user who set it could enter the account of the
-  // verified owner.
+  // A phone number is kept when the email is verified: the user who set it could then sign in to the verified owner's
+  // account.
   if (phone && user.email && !user.email_confirmed_at) {
     throw emailNotConfirmed('Confirm the email address before you add a phone number', 422)
   }

@@ -1,6 +1,6 @@
 /**
- * Whether a message is intended for this server and currently valid. In GoTrue's order, so that clients get the same
- * first error.
+ * Checks that a message is intended for this server and currently valid. In GoTrue's order, so that clients get the
+ * same first error.
  */
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { walletRejected } from '../../schemas/errors.ts'

@@ -94,7 +94,7 @@ function identityId({ chain, message }: VerifiedMessage): string {
   return `${provider}:${chain.name}:${message.address}`
 }
 
-/** Of the text, because some wallets create a different signature each time. */
+/** Hashes the text, because some wallets create a different signature each time. */
 function computeDigest({ chain, text }: VerifiedMessage): string {
   const digest = createHash('sha256').update(text).digest('base64url')
   return `${provider}:${chain.name}:${digest}`

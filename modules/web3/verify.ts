@@ -22,7 +22,7 @@ export interface VerifiedMessage {
   chain: Chain
   message: WalletMessage
   text: Buffer
-  /** When it becomes too old to be accepted. */
+  /** The time after which it is too old to be accepted. */
   usableUntil: Date
 }
 

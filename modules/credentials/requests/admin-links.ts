@@ -87,7 +87,7 @@ async function prepare(
   throw unknownAddress()
 }
 
-/** Credentials of an unverified account are not its owner's: the sign-up has its own. */
+/** Credentials of an unverified account may not be its owner's: the sign-up replaces them. */
 async function signUp(
   { users }: Deps<'users'>,
   trx: Trx,

@@ -31,7 +31,7 @@ export interface EmailRequest {
   /** In its stored form. */
   address: string
   aud: string
-  /** Metadata of a user who is signed up by this. */
+  /** Metadata of a user whom this request signs up. */
   data: UserMetadata
   context: LinkContext
   ip: string
@@ -144,7 +144,7 @@ async function signUp(
  * any other one is signed up again by its link.
  */
 function mayKeepAccount({ config }: Deps<'config'>, user: UserRecord): boolean {
-  const isProven = user.email_confirmed_at !== null || user.phone_confirmed_at !== null
+  const isVerified = user.email_confirmed_at !== null || user.phone_confirmed_at !== null
   const isFixed = config.AUTH_MAILER_AUTOCONFIRM || config.AUTH_DISABLE_SIGNUP
-  return isProven || user.invited_at !== null || isFixed
+  return isVerified || user.invited_at !== null || isFixed
 }

@@ -37,7 +37,7 @@ export const emailTask = 'answer_mail_request'
 const lockWaits = { maxWaitMs: 5_000 }
 
 /** Clients are not notified; developers are. */
-const silence = 'no email sent: no user has this address, or nothing is left to be confirmed'
+const notSentMessage = 'no email sent: no user has this address, or nothing is left to be confirmed'
 
 const purposes: Record<EmailRequest['kind'], SendPurpose> = {
   recovery: 'recovery',
@@ -99,7 +99,7 @@ export async function requestEmailOtp(
 ): Promise<string> {
   const { emails, jobQueue, languages, otp } = deps
   const { address, context, kind } = request
-  // Whether the address of a username may receive emails must not show.
+  // The response must not reveal whether the address of a username may receive emails.
   if (kind === 'username_recovery') requireMail(emails.policy)
   else checkRecipient(emails.policy, address)
   const waiting = perClientInterval(address, context.network)
@@ -136,7 +136,7 @@ export async function handleEmailRequestJob(
     if (await hasMailMessage(trx, job.id)) return
     await handleEmailRequest(deps, trx, { ...request, permit }, now)
     if (config.dev && !(await hasMailMessage(trx, job.id))) {
-      log.warn({ kind: request.kind }, silence)
+      log.warn({ kind: request.kind }, notSentMessage)
     }
   }
   const answered = languages.during(accepted, () => db.transaction().execute(answerOnce))
@@ -144,8 +144,8 @@ export async function handleEmailRequestJob(
 }
 
 /**
- * Calls the operator's hook for a user who would be signed up. A rejection is silent: a known address would have got
- * its email. Throws HookError for an unavailable hook, so that the job is retried.
+ * Calls the operator's hook for a user who would be signed up. A rejection is not reported to the client. Throws
+ * HookError for an unavailable hook, so that the job is retried.
  */
 async function approve(
   { config, db, log, users }: EmailRequestDeps & Deps<'db' | 'log'>,

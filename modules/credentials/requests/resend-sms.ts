@@ -118,7 +118,7 @@ async function repeat(
   const { audit, db, otp } = deps
   const { purpose, ip } = request
   const user = await findWaiting(db, request)
-  const phone = user && numberToProve(user, purpose)
+  const phone = user && getNumberToVerify(user, purpose)
   if (!user || !phone) return
   if (purpose === 'phone_change') {
     // The requested number may belong to another user, who gets no message.
@@ -135,7 +135,7 @@ async function repeat(
   const sent = await deliverSms(otp, db, smsRequest, id, now)
   await db.transaction().execute(async (trx) => {
     const today = await lockAndLoadUser(trx, user.id)
-    if (!today || numberToProve(today, purpose) !== phone) return
+    if (!today || getNumberToVerify(today, purpose) !== phone) return
     await storeSms(otp, trx, user.id, sent, now)
     await recordAudit(audit, trx, 'user_confirmation_requested', today, { ip, now })
   })
@@ -152,7 +152,7 @@ async function claimTarget(
   await reserveInterval(otp, db, 'sms', intervals[purpose], perClientInterval(to, network), now)
 }
 
-/** The user who waits for such a code at this number. */
+/** Finds the user with a pending code for this number. */
 async function findWaiting(
   db: Db,
   { purpose, phone, aud }: RepeatRequest,
@@ -164,7 +164,7 @@ async function findWaiting(
 }
 
 /** The number that the code would verify; undefined when it is verified already. */
-function numberToProve(user: UserRecord, purpose: RepeatRequest['purpose']): string | null {
+function getNumberToVerify(user: UserRecord, purpose: RepeatRequest['purpose']): string | null {
   if (purpose === 'phone_change') return user.phone_change
   return user.phone_confirmed_at ? null : user.phone
 }

@@ -32,7 +32,7 @@ export interface SignInRequest {
   /** False: no code for a number without an account. */
   createUser: boolean
   aud: string
-  /** Metadata of a user who is signed up by this. */
+  /** Metadata of a user whom this request signs up. */
   data: UserMetadata
   ip: string
   /** The network of the client. */
@@ -46,8 +46,8 @@ interface SignInCode {
 }
 
 /**
- * Sends a sign-in code; for a number that gets no account nothing, in the same time. Throws over_sms_send_rate_limit,
- * sms_send_failed or unexpected_failure.
+ * Sends a sign-in code. For a number that gets no account, sends nothing and takes the same time. Throws
+ * over_sms_send_rate_limit, sms_send_failed or unexpected_failure.
  */
 export async function sendSignInCode(
   deps: Deps<'config' | 'otp' | 'users'>,

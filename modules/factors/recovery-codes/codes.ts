@@ -8,7 +8,7 @@ import { validationFailed } from '../../../schemas/errors.ts'
 /** Base32 of RFC 4648 §6, in lower case. */
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 /** Longer ones are never generated, here or in GoTrue. */
-const longest = 32
+const maxCodeLength = 32
 
 /** Distinct codes, by AUTH_MFA_RECOVERY_CODES_COUNT and ..._CODE_LENGTH. */
 export function newCodes({ config }: Deps<'config'>): string[] {
@@ -31,7 +31,7 @@ export function readRecoveryCode(typed: string | undefined): string {
 }
 
 /** False for texts that match no code, so that no long text is hashed. */
-export const mayBeCode = (code: string) => code.length <= longest
+export const mayBeCode = (code: string) => code.length <= maxCodeLength
 
 /**
  * Hashes the codes: a slow hash that GoTrue can verify, and a keyed digest for a cheap verification here. Throws
@@ -67,7 +67,7 @@ export function computeCodeDigests(
   return keys.flatMap((key) => forms.map((form) => digestUnder(key, userId, form))).toArray()
 }
 
-/** Early codes used Crockford's base32, which reads letters that resemble digits as those. */
+/** Early codes used Crockford's base32, which reads letters that resemble digits as digits. */
 function toLegacyForm(code: string): string {
   return code.replaceAll('o', '0').replace(/[il]/g, '1')
 }

@@ -32,8 +32,8 @@ export interface GeneratedCodes {
 const defaultName = 'Recovery codes'
 
 /**
- * Generates and hashes codes outside of a transaction. Throws what generating or regenerating would throw for the
- * current user, so that nothing is hashed in vain.
+ * Generates and hashes codes outside of a transaction. Checks the preconditions of the current user first, so that no
+ * codes are hashed for a request that will be rejected.
  */
 export async function prepareRecoveryCodes(
   deps: Deps<'bearerAuth' | 'config' | 'encryption' | 'passwords'>,
@@ -72,7 +72,14 @@ export async function generateRecoveryCodes(
   const [factorId, setId] = [crypto.randomUUID(), crypto.randomUUID()]
   const set = { ...stored, userId: user.id, name: friendly_name, factorId, setId }
   await insertRecoveryCodeSet(trx, set, now)
-  await recordMade(deps, trx, auth, { factorId, count: codes.length, how: 'generated' }, ip, now)
+  await recordGenerated(
+    deps,
+    trx,
+    auth,
+    { factorId, count: codes.length, how: 'generated' },
+    ip,
+    now,
+  )
   return { id: factorId, friendly_name, codes }
 }
 
@@ -93,7 +100,14 @@ export async function regenerateRecoveryCodes(
   await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)
   const { id: setId, factorId, name } = set
   await replaceRecoveryCodes(trx, { ...stored, setId }, now)
-  await recordMade(deps, trx, auth, { factorId, count: codes.length, how: 'regenerated' }, ip, now)
+  await recordGenerated(
+    deps,
+    trx,
+    auth,
+    { factorId, count: codes.length, how: 'regenerated' },
+    ip,
+    now,
+  )
   return { id: factorId, friendly_name: name ?? '', codes }
 }
 
@@ -103,8 +117,8 @@ interface Made {
   how: 'generated' | 'regenerated'
 }
 
-/** New codes give access like a new factor: the user is notified of both. */
-async function recordMade(
+/** Notifies the user: new codes give access like a new factor. */
+async function recordGenerated(
   deps: GenerateDeps,
   trx: Trx,
   { user }: Member,

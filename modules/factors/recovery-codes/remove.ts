@@ -6,7 +6,7 @@ import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
 import { recordAudit } from '../../audit/index.ts'
 import { notifyUser } from '../../emails/index.ts'
-import { codesEndingWith, requireAal2ForCodes, requireCodes } from './rules.ts'
+import { findCodesRemovedWith, requireAal2ForCodes, requireCodes } from './rules.ts'
 
 type RemoveDeps = Deps<'audit' | 'bearerAuth' | 'emails'>
 type At = { ip: string; now: Date }
@@ -28,14 +28,14 @@ export async function removeRecoveryCodes(
 }
 
 /** After the deletion of a factor: recovery codes are deleted with the last other factor. */
-export async function removeCodesEndingWith(
+export async function removeCodesOfLastFactor(
   deps: RemoveDeps,
   trx: Trx,
   user: UserRecord,
   removedId: string,
   at: At,
 ): Promise<void> {
-  const codes = codesEndingWith(user, removedId)
+  const codes = findCodesRemovedWith(user, removedId)
   if (codes) await removeCodes(deps, trx, user, codes.id, at)
 }
 

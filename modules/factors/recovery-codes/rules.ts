@@ -55,7 +55,7 @@ export function requireOtherFactor({ config }: Deps<'config'>, { factors }: User
 }
 
 /** Throws mfa_recovery_codes_sole_factor when deleting this factor leaves only recovery codes. */
-export function requireNotLastBesideCodes(
+export function requireNotLastNextToCodes(
   deps: Deps<'config'>,
   { factors }: UserRecord,
   removed: FactorOfUser,
@@ -71,7 +71,7 @@ function isUsable(deps: Deps<'config'>, { factor_type, status }: FactorOfUser): 
 }
 
 /** The codes that are deleted with this factor, as no other verified one is left; undefined without any. */
-export function codesEndingWith(
+export function findCodesRemovedWith(
   { factors }: UserRecord,
   removedId: string,
 ): FactorOfUser | undefined {

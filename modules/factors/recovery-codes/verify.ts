@@ -108,8 +108,8 @@ export function approveRecovery(
 }
 
 /**
- * Consumes the code and steps the session up to aal2; undefined when the code was consumed meanwhile. The caller must
- * have locked the session. Throws session_not_found, session_expired or token_too_large.
+ * Consumes the code and steps the session up to aal2; undefined when the code was consumed concurrently. The caller
+ * must have locked the session. Throws session_not_found, session_expired or token_too_large.
  */
 export async function completeRecovery(
   { audit, emails, sessions }: Deps<'audit' | 'emails' | 'sessions'>,

@@ -58,7 +58,7 @@ function isHost(written: string | undefined, hostname: string): boolean {
   return written === hostname || written?.normalize('NFC') === domainToUnicode(hostname)
 }
 
-/** The site's host by its scheme or https, at any port: one party serves all of them. */
+/** The site's host, with its scheme or https, at any port: one owner serves all ports. */
 function isOnSite(url: URL, siteUrl: string): boolean {
   const site = new URL(siteUrl)
   const schemes = [site.protocol, 'https:']

@@ -1,13 +1,12 @@
 /**
- * The patterns of AUTH_URI_ALLOW_LIST: `*` is any run without `.` or `/`, `**` is anything, `?` one character that
- * is neither, `[abc]`, `[a-c]` and `[!a]` are classes, a backslash takes the next character as it is.
- *
- * A pattern with `://` is held against scheme, host, port and the rest one by one, each as the parser of the URL
- * standard found it. Held against the text as a whole, `*` would run from the host into a port or a query.
+ * The patterns of AUTH_URI_ALLOW_LIST: `*` is any run without `.` or `/`, `**` is anything, `?` one character that is
+ * neither, `[abc]`, `[a-c]` and `[!a]` are classes, a backslash takes the next character as it is. A pattern with `://`
+ * is compared part by part: scheme, host, port and the rest, each as the parser of the URL standard found it. Compared
+ * as a whole, `*` could match from the host into a port or a query.
  */
 import { domainToASCII } from 'node:url'
 
-/** Whether a pattern names this address; `written` is the address as it was sent, without its fragment. */
+/** Whether a pattern matches this address; `written` is the address as it was sent, without its fragment. */
 export type Glob = (url: URL, written: string) => boolean
 
 interface Parts {
@@ -31,7 +30,7 @@ function compilePattern(pattern: string): Glob {
   const parts = split(tokens)
   if (parts) return compileParts(parts)
   const whole = compile(tokens)
-  // For a web URL such a pattern has no host, so that it would allow any.
+  // Such a pattern has no host: for a web URL it would allow every host.
   return (url, written) => (!(url.protocol in defaultPorts) || pattern === '**') && whole(written)
 }
 
@@ -43,7 +42,7 @@ function split(tokens: string[]): Parts | undefined {
   const end = after.findIndex((token) => ['/', '\\/', '\\?'].includes(token))
   if (end >= 0) return { scheme, ...splitPort(after.slice(0, end)), rest: after.slice(end) }
   if (after.at(-1) !== '**') return { scheme, ...splitPort(after), rest: [] }
-  return { scheme, ...splitOpen(after), rest: ['**'] }
+  return { scheme, ...splitTrailingWildcard(after), rest: ['**'] }
 }
 
 function splitPort(authority: string[]): Pick<Parts, 'host' | 'port'> {
@@ -62,8 +61,8 @@ function inAscii(host: string[]): string[] {
   return dot < 0 ? ascii : [...ascii, '.', ...inAscii(host.slice(dot + 1))]
 }
 
-/** A trailing `**` covers what follows the host, and does not extend it: `https://example.com**`. */
-function splitOpen(authority: string[]): Pick<Parts, 'host' | 'port'> {
+/** A trailing `**` matches what follows the host, and does not extend the host: `https://example.com**`. */
+function splitTrailingWildcard(authority: string[]): Pick<Parts, 'host' | 'port'> {
   const { host, port } = splitPort(authority)
   if (port) return { host, port }
   return { host: host.length === 1 ? host : host.slice(0, -1), port: ['**'] }

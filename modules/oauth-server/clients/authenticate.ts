@@ -7,7 +7,7 @@ import { findKnownClient } from './find.ts'
 import { isSecret } from './secret.ts'
 
 /** The credentials of a request. */
-export interface Presented {
+export interface PresentedCredentials {
   authorization: string | undefined
   client_id?: string | undefined
   client_secret?: string | undefined
@@ -30,7 +30,7 @@ interface Credentials {
  */
 export async function authenticateClient(
   deps: AuthenticateDeps,
-  presented: Presented,
+  presented: PresentedCredentials,
   now: Date,
   find: typeof findKnownClient = findKnownClient,
 ): Promise<Client> {
@@ -49,7 +49,7 @@ export async function authenticateClient(
   return client
 }
 
-function readCredentials(presented: Presented): Credentials {
+function readCredentials(presented: PresentedCredentials): Credentials {
   const { authorization, client_id: clientId, client_secret: secret } = presented
   const { client_assertion: assertion } = presented
   if (authorization && /^basic /i.test(authorization)) {
@@ -82,7 +82,7 @@ function formDecoded(text: string): string {
   }
 }
 
-function readAssertionFields(presented: Presented, assertion: string): Credentials {
+function readAssertionFields(presented: PresentedCredentials, assertion: string): Credentials {
   if (presented.client_assertion_type !== assertionType) {
     throw invalidClient(`client_assertion_type must be ${assertionType}`, false)
   }

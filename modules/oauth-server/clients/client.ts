@@ -28,7 +28,7 @@ export interface Client {
 }
 
 /** GoTrue joins lists by commas, so no entry may contain one. */
-export const joined = (list: readonly string[]): string => list.join(',')
+export const joinList = (list: readonly string[]): string => list.join(',')
 const split = (list: string): string[] => list.split(',').filter(Boolean)
 
 export function toClient(row: ClientRow): Client {

@@ -18,8 +18,8 @@ export function findClient(
 }
 
 /**
- * As findClient, but a document is fetched for a client only that has started a request before: others have no tokens,
- * and anyone may name them.
+ * As findClient, but fetches a document only for a client that has started a request before: other clients have no
+ * tokens, and anyone may send their ids.
  */
 export function findKnownClient(
   deps: FindDeps,

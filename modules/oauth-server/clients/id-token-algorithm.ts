@@ -2,7 +2,7 @@
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { invalidClientMetadata } from '../../../schemas/errors.ts'
 
-/** What ID tokens are signed with now, as discovery lists it. */
+/** The algorithms that ID tokens are signed with now, as discovery lists them. */
 export function idTokenAlgorithms({ jwt }: Deps<'jwt'>, now: Date): string[] {
   const { idTokenSigning } = jwt.keys.ring
   return idTokenSigning ? [idTokenSigning.alg] : jwt.keys.ring.algorithms(now)

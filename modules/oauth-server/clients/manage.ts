@@ -85,7 +85,7 @@ export async function changeClient(
   sent: OauthClientChange,
   now: Date,
 ): Promise<Client> {
-  // Unknown fields are ignored, and are no change.
+  // Unknown fields are ignored, and do not count as a change.
   const known = Object.entries(sent).filter(([name]) => name in OauthClientChange.properties)
   const change: OauthClientChange = Object.fromEntries(known)
   if (known.length === 0) {

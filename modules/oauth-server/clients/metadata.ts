@@ -10,7 +10,7 @@ import {
   type NewOauthClient,
 } from '../../../schemas/oauth/client.ts'
 import { supportedScopes } from '../scopes.ts'
-import { type AuthMethod, joined } from './client.ts'
+import { type AuthMethod, joinList } from './client.ts'
 import { checkRedirectUris, findRedirectProblem } from './redirect-uris.ts'
 import { isAbsoluteUri, isWebUrl } from './urls.ts'
 
@@ -45,8 +45,8 @@ export function readClientMetadata(
     throw invalid('require_pkce: a public client must use PKCE')
   }
   const values = {
-    redirect_uris: joined(redirect_uris),
-    grant_types: joined(readGrantTypes(fields.grant_types)),
+    redirect_uris: joinList(redirect_uris),
+    grant_types: joinList(readGrantTypes(fields.grant_types)),
     client_name: fields.client_name || null,
     client_uri: fields.client_uri || null,
     logo_uri: fields.logo_uri || null,

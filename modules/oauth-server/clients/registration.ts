@@ -46,7 +46,7 @@ export async function authenticateRegistration(
   return toClient(row)
 }
 
-/** Replaces the client's own metadata; fields that only the operator sets stay. */
+/** Replaces the client's own metadata; fields that only the operator sets are kept. */
 export async function replaceRegistration(
   deps: Deps<'config' | 'jwt'>,
   trx: Trx,

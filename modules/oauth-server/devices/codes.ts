@@ -32,7 +32,7 @@ export interface DeviceCodes {
 export const deviceSeconds = 600
 export const pollSeconds = 5
 
-/** Consonants without similar ones, so that no words result (RFC 8628 §6.1). */
+/** Consonants that do not look alike, so that codes spell no words (RFC 8628 §6.1). */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const codeLength = 8
 const maxTries = 5

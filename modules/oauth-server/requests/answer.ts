@@ -46,8 +46,8 @@ export interface OpenRequest {
 const codeSeconds = 60
 
 /**
- * A pending request, now bound to the user. Throws oauth_authorization_not_found for one that is unknown, expired or
- * bound to another user, and validation_failed for one that was decided.
+ * Returns a pending request, now bound to the user. Throws oauth_authorization_not_found for one that is unknown,
+ * expired or bound to another user, and validation_failed for one that was decided.
  */
 export async function openRequest(
   trx: Trx,
@@ -67,7 +67,7 @@ export async function openRequest(
   return { request, client: await getClient(trx, request.client_id) }
 }
 
-/** Whether consent is not needed: the user granted the client all of it before (RFC 6749 §10.2). */
+/** Whether consent is not needed: the user has granted all requested scopes to the client before (RFC 6749 §10.2). */
 export async function isConsented(
   trx: Trx,
   { request, client }: OpenRequest,
@@ -81,7 +81,7 @@ export async function isConsented(
   const consent = await findConsent(trx, answering.user.id, client.id)
   const isOutdated = consent && client.reconsentAfter && consent.granted_at < client.reconsentAfter
   if (!consent || isOutdated || !covers(consent.scopes, requestedScopes(request))) return false
-  // A stored consent has scopes only: its sessions say for which resource servers it was.
+  // A stored consent has only scopes; the sessions of the client have the resource servers.
   const { resources = [] } = request.parameters ?? {}
   const grant = { userId: answering.user.id, clientId: client.id }
   return resources.length === 0 || hasGrantedResources(trx, grant, resources)

@@ -41,7 +41,7 @@ export function readClaims(
   }
 }
 
-/** The user who has to sign in (§5.5.1). */
+/** The requested user (§5.5.1). */
 function subIn(member: unknown): string | undefined {
   const sub = isRecord(member) ? member.sub : undefined
   return isRecord(sub) && typeof sub.value === 'string' ? sub.value : undefined

@@ -60,7 +60,7 @@ export function readParameters(
     scope: readScope(deps, client, sentValue(sent, 'scope')),
     state: sentValue(sent, 'state') ?? null,
     nonce: sentValue(sent, 'nonce') ?? null,
-    // GoTrue's column has room for one; the parameters contain all of them.
+    // GoTrue's column holds one resource; the parameters contain all of them.
     resource: resources[0] ?? null,
     ...readChallenge(client, sent),
     parameters: readOptions(client, sent, { resources, scopes: allowedScopes(deps, client) }),

@@ -1,8 +1,10 @@
-/** Who answers an authorization request, and how they were authenticated. */
+/** The user who answers an authorization request, and how they were authenticated. */
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
 import type { Bearer } from '../../../plugins/security/bearer-auth/index.ts'
 
-/** The sign-in behind a token. A token without a session was signed by the operator: its own time counts. */
+/**
+ * The authentication of a token's session. A token without a session was signed by the operator: its own time counts.
+ */
 export function toStoredAuthentication(
   { session, claims }: Bearer,
   now: Date,

@@ -3,7 +3,7 @@ import { invalidTarget } from '../../../schemas/errors.ts'
 import type { Client } from '../clients/client.ts'
 
 /**
- * The resource servers, and the audience of user tokens, by which the database authorizes. Without the latter the token
+ * The resource servers, and the audience of user tokens, which the database authorizes. Without that audience the token
  * is valid at the resource servers only; the operator decides this for each client.
  */
 export function listTokenAudiences(

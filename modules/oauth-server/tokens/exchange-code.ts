@@ -68,7 +68,7 @@ interface Exchange {
   codeRequest: CodeRequest
 }
 
-/** Why the code is not exchanged. It is not consumed, so that its own client can still exchange it. */
+/** Returns why the code is not exchanged. The code is not consumed, so that its own client can still exchange it. */
 async function findProblem(
   trx: Trx,
   { request, client, user, codeRequest }: Exchange,

@@ -23,9 +23,9 @@ export type SendPurpose =
   | 'factor'
 
 /**
- * A resent message also waits for the original one. Not vice versa: anyone can request a resend, which must not delay
- * sign-ups or other changes. For an identifier change, which requires a session, the worker checks it
- * (`checkRepeatInterval`).
+ * A resent message also waits for the interval of the original one, but not vice versa: anyone can request a resend,
+ * which must not delay sign-ups or other changes. For an identifier change, which requires a session, the worker checks
+ * it (`checkRepeatInterval`).
  */
 export const repeats: Partial<Record<SendPurpose, SendPurpose>> = { confirmation: 'signup' }
 
@@ -38,7 +38,7 @@ export interface Rate {
 
 interface ChannelLimits {
   intervalSeconds: (purpose: SendPurpose) => number
-  /** Undefined where no confirmation is sent. */
+  /** Undefined for channels without confirmation. */
   quota: Rate | undefined
 }
 

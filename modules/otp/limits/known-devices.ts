@@ -8,7 +8,7 @@ export interface DevicePolicy {
   deviceKey: KeyObject
 }
 
-/** Network and user agent: distinguishes the user from unauthenticated clients, but authenticates nothing. */
+/** Network and user agent: distinguishes the user's device from other clients, but authenticates nothing. */
 export function deviceHash(
   { deviceKey }: DevicePolicy,
   { network, userAgent }: Pick<ClientInfo, 'network' | 'userAgent'>,

@@ -1,20 +1,20 @@
-/** Pads responses that must not be faster when nothing is sent, to the duration of a delivery. */
+/** Delays responses that send no message, so that they take as long as a delivery. */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
 /** Assumed until this process has measured one. */
-const usualMs = 250
+const initialMs = 250
 /** Tolerance of timers. */
 const timerMs = 2
 
 export type ResponsePadding = ReturnType<typeof createResponsePadding>
 
 export function createResponsePadding() {
-  let lastMs = usualMs
+  let lastMs = initialMs
 
   return {
     /**
      * Delivers a message and measures the duration. Rejections are not measured: a client could choose numbers that are
-     * rejected at once.
+     * rejected immediately.
      */
     async measure(deliver: () => Promise<unknown>): Promise<void> {
       const start = performance.now()

@@ -1,4 +1,4 @@
-/** Minimum intervals per recipient. Unknown recipients wait as long, so that waiting reveals nothing. */
+/** Minimum intervals per recipient. They apply to unknown recipients too, so that waiting reveals nothing. */
 import { createHmac, type KeyObject } from 'node:crypto'
 
 import type { Db } from '../../../db/core/database.ts'
@@ -75,8 +75,8 @@ export async function checkInterval(
 }
 
 /**
- * For resends of messages that only the user can have requested: checked by the worker, since a rejected request would
- * reveal them to an unauthenticated client. Throws RepeatTooSoon.
+ * For resends of messages that only the user can have requested. Checked by the worker, because a rejected request
+ * would reveal the original request to an unauthenticated client. Throws RepeatTooSoon.
  */
 export async function checkRepeatInterval(
   { sendKey, channels }: SendPolicy,

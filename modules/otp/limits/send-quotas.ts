@@ -39,7 +39,7 @@ const purposesByChannel: Record<SendChannel, readonly QuotaPurpose[]> = {
 }
 
 /**
- * Checks the quota for a request whose message is not certain yet. Throws over_email_send_rate_limit or
+ * Checks the quota for a request that may send a message. Throws over_email_send_rate_limit or
  * over_sms_send_rate_limit.
  */
 export async function checkSendQuota(
@@ -78,7 +78,7 @@ async function findWait(
 
 /**
  * Reserves one message. Throws over_email_send_rate_limit or over_sms_send_rate_limit. The row of the purpose is locked
- * until the transaction ends, so that this comes late in it. Returns the reservations; none without a quota.
+ * until the transaction ends, so call this late in the transaction. Returns the reservations; none without a quota.
  */
 export async function reserveSendQuota(
   policy: SendPolicy,
@@ -125,7 +125,7 @@ export async function releaseQuotaOnError(
   }
 }
 
-/** In this order: the row shared by all requests comes last. */
+/** The row shared by all requests is locked last. */
 function listQuotas(
   { sendKey }: Pick<SendPolicy, 'sendKey'>,
   channel: SendChannel,
@@ -148,7 +148,7 @@ function hashText(key: KeyObject, what: string): string {
   return createHmac('sha256', key).update(what).digest('base64url')
 }
 
-/** `wait`: the seconds until the quota has more, 0 when it has some. */
+/** `wait`: the seconds until the quota has room, 0 when it has some. */
 function rejectExhausted({ metrics }: SendPolicy, channel: SendChannel, wait: number): void {
   if (wait === 0) return
   metrics.count('postern.send_quota.exceeded', { channel })

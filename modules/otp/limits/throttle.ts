@@ -45,7 +45,7 @@ export interface ThrottlePolicy extends DevicePolicy {
   attemptKeys: Record<AttemptKind, KeyObject>
 }
 
-/** An admitted attempt. */
+/** An attempt that was not throttled. */
 export interface Attempt {
   /** Failures of the day, this attempt included unless it succeeds. */
   dayFailures: number
@@ -58,7 +58,7 @@ export interface Attempt {
 }
 
 /** Attempts before the first waiting time. */
-const freeGuesses: Record<AttemptKind, number> = {
+const freeAttempts: Record<AttemptKind, number> = {
   /** Tolerates typing errors, but slows down password lists. */
   password: 10,
   /** Two codes with all their attempts; each code has its own limit too. */
@@ -103,8 +103,8 @@ const listAttemptAccounts = ({ id, email, phone }: Pick<UserRecord, 'id' | 'emai
   factor: [id, `recovery code of ${id}`],
 })
 
-/** After an opened email link: earlier failures no longer block the user. */
-export async function forgetFailures(
+/** After an email link was opened: earlier failures no longer block the user. */
+export async function resetFailures(
   deps: ThrottlePolicy,
   trx: Trx,
   user: Pick<UserRecord, 'id' | 'email' | 'phone'>,
@@ -126,7 +126,7 @@ function toAttemptCount(
   { kind, account, device }: VerificationAttempt,
   now: Date,
 ): AttemptCount {
-  const free = freeGuesses[kind]
+  const free = freeAttempts[kind]
   const hash = device && deviceHash(deps, device.clientInfo)
   return {
     accountKey: hashAccount(deps, kind, account),

@@ -1,2 +1,2 @@
-/** Loaded at the first ceremony: the library, with its certificate parsers, is a tenth of the server's code. */
+/** Loaded for the first ceremony: the library with its certificate parsers is a tenth of the server's code. */
 export const loadLibrary = () => import('@simplewebauthn/server')

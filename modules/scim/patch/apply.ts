@@ -8,7 +8,7 @@ import type { Operation } from './operations.ts'
 
 type Parts = Record<string, unknown>
 
-/** Returns the changed resource; the one that was given stays as it is. Throws invalidValue and noTarget. */
+/** Returns the changed resource and does not modify its argument. Throws invalidValue and noTarget. */
 export function applyOperations(
   definition: ResourceDefinition,
   resource: StoredScimResource,
@@ -16,13 +16,13 @@ export function applyOperations(
 ): StoredScimResource {
   const changed = structuredClone(resource)
   for (const operation of operations) {
-    for (const single of spread(definition, operation)) applyOne(changed, single)
+    for (const single of splitExtension(definition, operation)) applyOne(changed, single)
   }
   return complete(definition, changed)
 }
 
-/** An operation on a whole extension becomes one for each of its attributes. */
-function spread({ extensions }: ResourceDefinition, operation: Operation): Operation[] {
+/** Splits an operation on a whole extension into one for each of its attributes. */
+function splitExtension({ extensions }: ResourceDefinition, operation: Operation): Operation[] {
   const { op, target, value } = operation
   const { extension } = target
   if (!extension || target.name !== undefined || op === 'remove') return [operation]
@@ -64,7 +64,7 @@ function changedValue(present: unknown, operation: Operation): unknown {
   return isRecord(present) && isRecord(read) ? { ...present, ...read } : read
 }
 
-/** With a value, only these elements are removed, as Entra ID asks for. */
+/** With a value, removes only these elements, as Entra ID requests. */
 function removed(present: unknown, { target: { sub }, value }: Operation): unknown {
   if (sub) return withoutAttribute(present, sub)
   if (value === undefined || value === null || !Array.isArray(present)) return undefined

@@ -11,7 +11,7 @@ import type { Operation } from './operations.ts'
 
 type Parts = Record<string, unknown>
 
-/** The elements that match the filter are changed, or all of them without one. Throws noTarget. */
+/** Changes the elements that match the filter, or all of them without one. Throws noTarget. */
 export function changedElements(elements: readonly unknown[], operation: Operation): unknown[] {
   const { op, target } = operation
   const { filter, sub } = target
@@ -28,7 +28,7 @@ export function changedElements(elements: readonly unknown[], operation: Operati
   )
 }
 
-/** The parts that a new element has by its filter: Entra ID adds `emails[type eq "work"].value`. Throws noTarget. */
+/** The parts that the filter gives a new element: Entra ID adds `emails[type eq "work"].value`. Throws noTarget. */
 function selected(filter: Filter | undefined): Parts {
   if (!filter) return {}
   if (filter.op === 'eq' && 'compValue' in filter) return { [filter.attrPath]: filter.compValue }
@@ -46,7 +46,7 @@ export function readPart({ target: { attribute, sub }, value }: Operation): Part
   return isRecord(read) ? read : {}
 }
 
-/** Values that are equal are one, and so are those of the same value and type. */
+/** Removes duplicates: equal values, and values with the same value and type. */
 export function union(present: readonly unknown[], more: readonly unknown[]): unknown[] {
   const kept = present.filter((one) => !more.some((other) => isSame(one, other)))
   return [...kept, ...more]

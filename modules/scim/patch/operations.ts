@@ -1,6 +1,6 @@
 /**
- * Reads the operations of a PATCH request (RFC 7644 §3.5.2). Each dialect of an identity provider becomes the same
- * operations: names in lower case, each with a path and a value.
+ * Reads the operations of a PATCH request (RFC 7644 §3.5.2). The dialects of identity providers are normalized: names
+ * in lower case, each operation with a path and a value.
  */
 import type { Filter } from 'scim2-parse-filter'
 
@@ -89,7 +89,7 @@ const pathPattern = /^([A-Za-z$][\w$-]*)(?:\[(.*)\])?(?:\.([A-Za-z$][\w$-]*))?$/
 export function readPath(definition: ResourceDefinition, path: string): PatchTarget {
   const { attributes, extension, rest } = splitName(definition, path)
   if (rest === '' && extension) return { extension }
-  // An extension that is not known is kept as it is sent.
+  // An unknown extension is stored as sent.
   if (/^urn:/i.test(rest)) return { name: rest }
   const [match, first = '', filter, second] = pathPattern.exec(rest) ?? []
   if (match === undefined) throw scimRejected(400, 'invalidPath', `${path} is not a path`)

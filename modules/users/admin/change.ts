@@ -119,8 +119,8 @@ async function writeProofs(
 }
 
 /**
- * Deletes pending tokens of the changed credentials; those of the other identifier stay. A changed identifier alone
- * does not settle the password: a pending sign-up stays.
+ * Deletes pending tokens of the changed credentials; those of the other identifier are kept. A changed identifier alone
+ * does not determine the password, so a pending sign-up is kept.
  */
 async function voidTokens(trx: Trx, id: string, change: AdminUserChange): Promise<void> {
   const { email, phone, passwordHash, confirmsEmail, confirmsPhone } = change

@@ -27,20 +27,20 @@ export interface PageOfUsers {
 export interface PageAfter {
   /** JSON. */
   body: Buffer
-  /** Where the next page starts; absent on the last one. */
+  /** Start of the next page; absent on the last one. */
   cursor?: string
 }
 
 /** The cache of estimates per audience: an estimate takes half as long as a page. */
-const kept = { max: 100, ttl: 60_000 }
+const estimateCache = { max: 100, ttl: 60_000 }
 
-/** Places of the list are kept for clients that read page after page. */
-const keptPlaces = { max: 1_000, ttl: 60_000 }
+/** Positions in the list are cached for clients that read page after page. */
+const positionCache = { max: 1_000, ttl: 60_000 }
 
 /** State of the list between requests. */
 export interface ListState {
   /** The last row before a page far from the first, by audience, direction and number of rows before it. */
-  places: LRUCache<string, Cursor>
+  positions: LRUCache<string, Cursor>
   /** By audience. */
   estimates: LRUCache<string, number>
   /** Counts the users of an audience; null in a large table. */
@@ -50,8 +50,8 @@ export interface ListState {
 }
 
 export const createListState = ({ readDb }: Deps<'readDb'>): ListState => ({
-  places: new LRUCache(keptPlaces),
-  estimates: new LRUCache(kept),
+  positions: new LRUCache(positionCache),
+  estimates: new LRUCache(estimateCache),
   countUsers: shareCalls((aud) =>
     countInSmallTable(readDb, { aud, direction: 'desc', search: undefined }),
   ),
@@ -61,17 +61,18 @@ export const createListState = ({ readDb }: Deps<'readDb'>): ListState => ({
 type ListDeps = Deps<'readDb'> & { listState: ListState }
 
 /**
- * A page by number. Where totals are estimates only, a page after one that was read within a minute starts where that
- * ended: at the same cost for any number, and without repeating or leaving out users when others come or go.
+ * A page by number. Where totals are only estimated, a page after one that was read within a minute starts where that
+ * page ended: at the same cost for any number, and without repeating or omitting users when others are created or
+ * deleted.
  */
 export async function listUserPage(
   deps: ListDeps,
   listing: Listing,
   { number, size }: RequestedNumberedPage,
 ): Promise<PageOfUsers> {
-  const { places, countUsers } = deps.listState
+  const { positions, countUsers } = deps.listState
   const offset = (number - 1) * size
-  const after = listing.search ? undefined : places.get(placeKey(listing, offset))
+  const after = listing.search ? undefined : positions.get(placeKey(listing, offset))
   const window = { offset: after ? 0 : offset, size, after }
   const [rows, users] = await Promise.all([
     listPage(deps.readDb, listing, window),
@@ -80,7 +81,7 @@ export async function listUserPage(
   const hasNext = rows.length > size
   const last = hasNext ? rows[size - 1] : undefined
   if (last && !listing.search && offset + size > exactCountLimit) {
-    places.set(placeKey(listing, offset + size), { createdAt: last.place, id: last.id })
+    positions.set(placeKey(listing, offset + size), { createdAt: last.place, id: last.id })
   }
   const seen = rows.length > 0 ? offset + rows.length : 0
   const isLast = !hasNext && (seen > 0 || number === 1)

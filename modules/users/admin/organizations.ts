@@ -1,4 +1,4 @@
-/** A deleted user is a member of no organization. */
+/** Removes a deleted user from organizations. */
 import type { Trx } from '../../../db/core/database.ts'
 import {
   deleteUserMemberships,

@@ -21,7 +21,7 @@ export async function readUserSearch(
     email: term.includes('@') ? term : null,
     phone: digits.length >= minPhoneDigits ? digits : null,
   }
-  // A whole email shares most trigrams with all others, so that the index would be slowest.
+  // A complete email shares most trigrams with all others, so the index would be slow.
   if ((owner.email || owner.phone) && (await hasOwner(db, owner, aud))) return { owner }
   listState.isIndexed ??= await hasTrigramIndex(db, config.AUTH_DB_NAMESPACE)
   return withoutName(config, partSearch(given, digits, listState.isIndexed))
@@ -32,15 +32,15 @@ export function readUserFilter({ config }: Deps<'config'>, text: string): UserSe
   return withoutName(config, { email: `%${escaped(text)}%`, name: `%${escaped(text)}%` })
 }
 
-/** A name that is not indexed is not searched: that would read all users. */
+/** An unindexed name is not searched: that would read all users. */
 function withoutName({ AUTH_DB_INDEX_USER_NAMES }: Deps<'config'>['config'], search: UserSearch) {
   return AUTH_DB_INDEX_USER_NAMES ? search : { ...search, name: undefined }
 }
 
-/** One or two letters match half of all emails: they must be a prefix. */
+/** One or two letters match half of all emails, so they must be a prefix. */
 const minLettersForSubstringSearch = 3
 
-/** Shorter numbers are substrings. */
+/** Shorter numbers are searched as substrings. */
 const minPhoneDigits = 7
 
 function partSearch(text: string, digits: string, isIndexed: boolean): UserSearch {

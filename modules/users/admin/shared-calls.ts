@@ -2,8 +2,8 @@
 
 /**
  * Returns a function that calls `load` once for all callers of a key that wait at the same time. The call begins after
- * theirs, so that its result is never older than their requests. When it fails, because the request that began it ended,
- * for example, the others call `load` themselves.
+ * their requests, so that its result is never older. When it fails, for example because the request that began it
+ * ended, the others call `load` themselves.
  */
 export function shareCalls<Value>(
   load: (key: string) => Promise<Value>,

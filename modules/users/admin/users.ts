@@ -7,7 +7,7 @@ import { checkDeferredConstraints, deleteUser } from '../../../db/users/update-u
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { emailExists, phoneExists, userIdExists, userReferenced } from '../../../schemas/errors.ts'
-import { keepAdminOwner } from '../../admins/index.ts'
+import { requireRemainingAdminOwner } from '../../admins/index.ts'
 import { revokeAllSessions } from '../../sessions/index.ts'
 import { lockUserById } from '../lock.ts'
 import { type CreateUserDeps, createUser, type NewUserInput } from '../sign-up/create-user.ts'
@@ -53,7 +53,7 @@ export async function updateUserAsAdmin(
 
 /**
  * Deletes the user or, softly, all personal data. Throws user_not_found, last_owner, and conflict while other tables
- * refer to the user; only an admin learns which.
+ * refer to the user; only an admin gets the name of the table.
  */
 export async function deleteUserAsAdmin(
   { events, sessions }: Deps<'events' | 'sessions'>,
@@ -65,7 +65,7 @@ export async function deleteUserAsAdmin(
   const user = await lockUserById(trx, id)
   const isRepeat = soft && user.deleted_at !== null
   if (!isRepeat) {
-    await keepAdminOwner(trx, id)
+    await requireRemainingAdminOwner(trx, id)
     await leaveOrganizations(sessions, trx, id)
     await revokeAllSessions(sessions, trx, id, {}, now)
     await (soft ? softDeleteUser(trx, id, now) : deleteRow(trx, id, namesConstraint))

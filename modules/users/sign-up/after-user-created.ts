@@ -13,7 +13,7 @@ import type { CreationPermit } from './types.ts'
 
 export const afterUserCreatedTask = 'tell_after_user_created'
 
-/** With growing pauses of up to six hours, about three days, as for webhooks. */
+/** About three days, with increasing delays of up to six hours, as for webhooks. */
 const maxAttempts = 21
 
 const Announcement = Type.Object({

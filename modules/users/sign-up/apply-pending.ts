@@ -1,4 +1,4 @@
-/** Applies a sign-up to an account, or shows the account as if it were applied. */
+/** Applies a sign-up to an account, or returns the account as if it were applied. */
 import type { Trx } from '../../../db/core/database.ts'
 import { type NewIdentity, upsertIdentity } from '../../../db/identities/identities.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
@@ -22,7 +22,7 @@ export function createPendingDraft(user: UserRecord, input: SignUpInput): Pendin
   return { contact, metadata, identity: identityRow(user, contact, metadata) }
 }
 
-/** The metadata of the sign-up; an admin's metadata stay, those of an earlier sign-up do not. */
+/** The metadata of the sign-up; an admin's metadata are kept, those of an earlier sign-up are not. */
 function metadataFor(user: UserRecord, { contact, data, byAdmin }: SignUpInput): UserMetadata {
   if (!byAdmin) return toUserMetadata(user.id, contact, data)
   return isMadeByAdmin(user) ? (user.raw_user_meta_data ?? {}) : data
@@ -37,7 +37,7 @@ function identityRow(
 }
 
 /** Replaces password and metadata with those of the sign-up and clears the rest. */
-export async function takeOver(
+export async function replaceAccountData(
   deps: Deps<'sessions'>,
   trx: Trx,
   user: UserRecord,
@@ -57,7 +57,7 @@ export async function takeOver(
 }
 
 /** The account as this sign-up alone would have created it, for the response. */
-export function asClaimed(
+export function withPendingSignUp(
   user: UserRecord,
   { contact: { provider, address }, identity }: PendingSignUpDraft,
   stored: StoredData & { id?: string },

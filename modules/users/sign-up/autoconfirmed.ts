@@ -1,4 +1,4 @@
-/** Sign-up with autoconfirm: without a message, only the password shows whose account it is. */
+/** Sign-up with autoconfirm: no message is sent, so only the password identifies the owner of the account. */
 import type { Db, Trx } from '../../../db/core/database.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'

@@ -1,6 +1,6 @@
 /**
  * Sign-up by email: a new user, a repeated sign-up with an unverified email, or an email in use, invited users
- * included. Credentials set before a verification never survive one that did not come with them.
+ * included. A verification removes credentials that were set before it, except those of its own sign-up.
  */
 import type { Trx } from '../../../db/core/database.ts'
 import { createSavepoint, releaseSavepoint } from '../../../db/core/savepoint.ts'
@@ -43,14 +43,14 @@ async function signUpWithMail(
   const { network } = signUp.context
   await reserveInterval(otp, trx, 'email', 'signup', perClientInterval(address, network), now)
   const owner = await findUserByAnyEmail(trx, address, user.aud)
-  // New or in use, the same statements run: only the savepoint ends differently.
+  // The same statements run for a new email and one in use; only the end of the savepoint differs.
   await createSavepoint(trx, 'sign_up')
   const registered = await reuseOrCreateUnconfirmedUser(deps, trx, user, owner, now)
   const outcome = registered
     ? await toBeConfirmed(deps, trx, registered, signUp, now)
     : await taken(deps, trx, signUp, owner, now)
   if (registered) await releaseSavepoint(trx, 'sign_up')
-  // For an email in use too, as the remaining quota must not reveal it. Last, because its row is shared by all sends.
+  // Also for an email in use: the remaining quota must not reveal it. Last, because all sends share this row.
   await reserveSendQuota(otp, trx, 'email', { purpose: 'signup', to: address, network }, now)
   return outcome
 }

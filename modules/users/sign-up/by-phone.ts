@@ -23,8 +23,8 @@ export interface PhoneSignUp extends AutoconfirmedSignUp {
 type SignUpDeps = CreateUserDeps & Deps<'audit' | 'otp' | 'sessions'>
 
 /**
- * Sends the code; for a number in use nothing, in the same time. Throws over_sms_send_rate_limit, sms_send_failed or
- * unexpected_failure.
+ * Sends the code. For a number in use, sends nothing and takes the same time. Throws over_sms_send_rate_limit,
+ * sms_send_failed or unexpected_failure.
  */
 export async function sendSignUpOtp(
   { otp }: Deps<'otp'>,
@@ -53,7 +53,7 @@ export async function signUpByPhone(
   now: Date,
 ): Promise<SignUpOutcome> {
   const { audit, otp } = deps
-  // New or in use, the same statements run: only the savepoint ends differently.
+  // The same statements run for a new number and one in use; only the end of the savepoint differs.
   await createSavepoint(trx, 'sign_up')
   const registered = sent && (await findOrCreateUnconfirmedUser(deps, trx, signUp.user, now))
   if (!registered) return taken(deps, trx, signUp, now)

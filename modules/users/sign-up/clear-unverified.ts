@@ -1,4 +1,4 @@
-/** The single writer that clears credentials set before the identifier was verified. */
+/** The only function that clears credentials set before the identifier was verified. */
 import type { Trx } from '../../../db/core/database.ts'
 import { deleteFactors } from '../../../db/factors/factors.ts'
 import {
@@ -16,21 +16,21 @@ import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { revokeAllSessions } from '../../sessions/index.ts'
 
-/** Credentials that belong to the verification and stay. */
+/** Credentials that belong to the verification and are kept. */
 export interface RetainedCredentials {
   /** One identity, or those of one provider. */
   keepIdentity: { id: string } | { provider: 'email' | 'phone' }
   /** Replaces the password; null for a verification without one. */
   passwordHash: string | null
-  /** Replaces user_metadata; absent, it stays. */
+  /** Replaces user_metadata; kept when absent. */
   metadata?: UserMetadata
-  /** Earlier sessions stay, because verifyEmail revokes them once the email is really verified. */
+  /** Keeps earlier sessions; verifyEmail revokes them once the email is verified. */
   keepSessions?: boolean
 }
 
 /**
  * After the verification of an autoconfirmed identifier: clears earlier credentials and the account's other identifier,
- * which may be that of the user who set it. Returns false and does nothing for every other identifier.
+ * which another user may have set. Returns false and does nothing for every other identifier.
  */
 export async function clearAutoconfirmed(
   deps: Deps<'sessions'>,
@@ -58,7 +58,7 @@ export async function clearAutoconfirmed(
 
 /**
  * A password, passkey, factor, identity, session or pending change from before the verification may be another user's.
- * A confirmed phone was verified and stays, with its password, passkeys and factors.
+ * A confirmed phone was verified and is kept, with its password, passkeys and factors.
  */
 export async function clearUnverifiedCredentials(
   { sessions }: Deps<'sessions'>,

@@ -1,4 +1,4 @@
-/** The single writer that creates a user. */
+/** The only functions that create a user. */
 import type { Db, Trx } from '../../../db/core/database.ts'
 import type { NewIdentity } from '../../../db/identities/identities.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
@@ -50,16 +50,18 @@ export async function createUser(
   const events = deps.events.draft('user.created', row.id, {})
   const insert = () => insertUser(trx, row, { identities, events }, now)
   const inserted = await insert()
-  const user = inserted ?? ((await makeWay(deps, trx, row, now)) ? await insert() : undefined)
+  const user =
+    inserted ?? ((await deleteUnverifiedSignUp(deps, trx, row, now)) ? await insert() : undefined)
   if (user) await enqueueAfterUserCreated(deps, trx, input.permit)
   return user
 }
 
 /**
- * An identifier belongs to one user across all audiences, and clients may sign up with any identifier in any audience:
- * an unverified sign-up must not block others. Returns true when the identifier is free now.
+ * An identifier belongs to one user across all audiences, and clients may sign up with any identifier in any audience,
+ * so an unverified sign-up must not block others. Deletes such sign-ups; returns true when the identifier is available
+ * now.
  */
-async function makeWay(
+async function deleteUnverifiedSignUp(
   { events }: Deps<'events'>,
   trx: Trx,
   user: NewUser,

@@ -1,6 +1,6 @@
 /**
- * The dry run of a sign-up for an identifier in use: everything is done with an unused one and rolled back, so that the
- * response is built by the same code in the same time.
+ * The dry run of a sign-up for an identifier in use: the same statements run for an unused identifier and are rolled
+ * back, so that the same code builds the response in the same time.
  */
 import { randomInt } from 'node:crypto'
 

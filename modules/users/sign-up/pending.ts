@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/core/database.ts'
 import { consumePendingSignUp, upsertPendingSignUp } from '../../../db/users/pending-sign-ups.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
-import { takeOver } from './apply-pending.ts'
+import { replaceAccountData } from './apply-pending.ts'
 import type { SignUpResult } from './types.ts'
 import { isUnverified } from './unconfirmed-user.ts'
 import type { LoginIdentifier } from './user-data.ts'
@@ -35,5 +35,5 @@ export async function resolvePendingSignUp(
   // The pending data of an invited user belong to the invitation.
   const metadata = user.invited_at ? pending.metadata : (user.raw_user_meta_data ?? {})
   const nothing = { passwordHash: null, metadata }
-  await takeOver(deps, trx, user, contact, isMeant ? pending : nothing, now)
+  await replaceAccountData(deps, trx, user, contact, isMeant ? pending : nothing, now)
 }

@@ -26,8 +26,8 @@ const blank = {
 }
 
 /**
- * As if it were created now: a repeated sign-up must not reveal when the first one was or what has happened since, such
- * as an invitation.
+ * Returns the user as if created now: a repeated sign-up must not reveal when the first one was or what has happened
+ * since, such as an invitation.
  */
 export function toUnconfirmedUser(
   { config }: Deps<'config'>,

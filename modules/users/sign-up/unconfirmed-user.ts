@@ -7,7 +7,7 @@ import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { ApiError, accountChangedConcurrently } from '../../../schemas/errors.ts'
 import { lockAndLoadUser } from '../lock.ts'
-import { asClaimed, createPendingDraft } from './apply-pending.ts'
+import { createPendingDraft, withPendingSignUp } from './apply-pending.ts'
 import { type CreateUserDeps, createUser } from './create-user.ts'
 import { findOwner } from './find-owner.ts'
 import type { SignUpInput, SignUpResult } from './types.ts'
@@ -38,7 +38,7 @@ export async function reuseOrCreateUnconfirmedUser(
   const owner = existing ?? (await findOwner(trx, contact, aud))
   // A verified owner is detected without a lock, whose duration would reveal it.
   if (!owner || !isFree(owner, input)) return undefined
-  return registerAgain(deps, trx, owner, input, now)
+  return repeatSignUp(deps, trx, owner, input, now)
 }
 
 function isFree(owner: UserRecord, { byAdmin, contact }: SignUpInput): boolean {
@@ -46,8 +46,8 @@ function isFree(owner: UserRecord, { byAdmin, contact }: SignUpInput): boolean {
 }
 
 /**
- * Creates the user. Undefined when another request has just taken the identifier. Throws service_unavailable when the
- * account from before the transaction was deleted.
+ * Creates the user. Undefined when another request has taken the identifier concurrently. Throws service_unavailable
+ * when the account from before the transaction was deleted.
  */
 export async function createUnconfirmedUser(
   deps: CreateUserDeps,
@@ -58,7 +58,7 @@ export async function createUnconfirmedUser(
   if (!permit) throw accountChangedConcurrently()
   const { provider, address } = contact
   const { userId: id } = permit
-  // Locks nothing, but takes the time that a repeated sign-up takes.
+  // Locks no row, but takes the time that a repeated sign-up takes.
   await lockUser(trx, id)
   const userMetadata = byAdmin ? data : toUserMetadata(id, contact, data)
   const user = {
@@ -91,7 +91,7 @@ export function isUnverified(user: Addresses, { provider, address }: LoginIdenti
 }
 
 /** Undefined when the identifier was verified or invited since it was read. */
-async function registerAgain(
+async function repeatSignUp(
   deps: Deps<'config'>,
   trx: Trx,
   owner: UserRecord,
@@ -108,14 +108,14 @@ async function registerAgain(
   const { metadata, identity } = draft
   const stored = await asStored(trx, { metadata, identityData: identity.identity_data })
   const { passwordHash: given, byAdmin } = input
-  // Of sign-ups with different passwords none survives the verification.
+  // After sign-ups with different passwords, the verification sets none of them.
   const passwordHash = byAdmin || given === user.encrypted_password ? given : null
   const claim = { passwordHash, metadata: stored.metadata, byAdmin }
-  return { user: asClaimed(user, draft, stored), claim }
+  return { user: withPendingSignUp(user, draft, stored), claim }
 }
 
 /** A sign-up rejected by a send limit still conflicts with the previous one. Throws `error`. */
-export async function contestSignUp(
+export async function recordRejectedSignUp(
   { config }: Deps<'config'>,
   db: Db,
   { contact, passwordHash }: SignUpInput,
@@ -129,7 +129,7 @@ export async function contestSignUp(
 }
 
 /**
- * Replaces the previous sign-up of an unused account; undefined for a used one. The password stays when both have the
+ * Replaces the previous sign-up of an unused account; undefined for a used one. The password is kept when both are the
  * same.
  */
 async function replace(
@@ -144,7 +144,7 @@ async function replace(
   await lockUser(trx, owner.id)
   const signUp = { address: contact.address, passwordHash, metadata, byAdmin }
   const stored = await replaceSignUp(trx, identity, signUp, now)
-  return stored && asClaimed(owner, draft, stored)
+  return stored && withPendingSignUp(owner, draft, stored)
 }
 
 /** The account has been used, or the sign-up has no password to replace. */

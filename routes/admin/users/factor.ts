@@ -4,7 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { isUniqueViolation } from '../../../db/core/unique-violation.ts'
 import { changeFactor, removeFactor } from '../../../db/factors/admin.ts'
 import { changedFields, recordAdminActionOnUser } from '../../../modules/audit/index.ts'
-import { codesEndingWith } from '../../../modules/factors/index.ts'
+import { findCodesRemovedWith } from '../../../modules/factors/index.ts'
 import { lockUserById } from '../../../modules/users/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import {
@@ -81,7 +81,7 @@ const factor: FastifyPluginAsyncTypebox = async (fastify) => {
       const { factor_type } = row
       const traits = { now, factor_id: ids.factorId, factor_type, ...changes }
       await recordAdminActionOnUser(audit, trx, 'factor_deleted', request, user, traits)
-      const codes = codesEndingWith(user, ids.factorId)
+      const codes = findCodesRemovedWith(user, ids.factorId)
       if (codes) {
         await removeFactor(trx, { userId: user.id, factorId: codes.id }, now)
         const ended = { now, factor_id: codes.id }

@@ -4,8 +4,8 @@ import { readLinkContext } from '../../../modules/flows/index.ts'
 import { readSignUpUsername, reserveUsername } from '../../../modules/usernames/index.ts'
 import {
   callBeforeUserCreatedForSignUp,
-  contestSignUp,
   findRepeatedSignUp,
+  recordRejectedSignUp,
   signUpByEmail,
 } from '../../../modules/users/index.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
@@ -40,5 +40,5 @@ export async function signUpWithEmail(
     if (name) await reserveUsername(trx, name, contact.address, now)
     return signUpByEmail(users, trx, signUp, now)
   })
-  return registered.catch((error) => contestSignUp(users, db, user, error))
+  return registered.catch((error) => recordRejectedSignUp(users, db, user, error))
 }

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import { readSignUpUsername, reserveUsername } from '../../../modules/usernames/index.ts'
 import {
   callBeforeUserCreatedForSignUp,
-  contestSignUp,
   findRepeatedSignUp,
+  recordRejectedSignUp,
   sendSignUpOtp,
   signUpAutoconfirmed,
   signUpByPhone,
@@ -49,6 +49,6 @@ export async function signUpWithPhone(
     return db.transaction().execute((trx) => signUpAutoconfirmed(users, trx, signUp, now))
   }
   const sending = sendSignUpOtp(users, db, signUp, now)
-  const sent = await sending.catch((error) => contestSignUp(users, db, user, error))
+  const sent = await sending.catch((error) => recordRejectedSignUp(users, db, user, error))
   return db.transaction().execute((trx) => signUpByPhone(users, trx, signUp, sent, now))
 }
