@@ -1,4 +1,4 @@
-/** Whether a GoTrue shares this database; if so, shared columns are written in GoTrue's format. */
+/** Whether a GoTrue shares this database. If so, shared columns are written in GoTrue's format. */
 import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
 import { countOAuthClients } from '../../db/gotrue/oauth-clients.ts'

@@ -1,6 +1,6 @@
 /**
- * Verifies captcha responses with hCaptcha or Turnstile, which share a protocol, before the request is processed. Fails
- * closed when the provider does not respond.
+ * Verifies captcha responses with hCaptcha or Turnstile, which share a protocol, before the request is processed.
+ * Rejects the request when the provider does not respond.
  */
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -40,7 +40,7 @@ const Verdict = Type.Object({
 export function createCaptcha({ config, fetch, log, isAdmin }: CaptchaDeps) {
   const settings = config.AUTH_SECURITY_CAPTCHA_ENABLED ? settingsFrom(config) : undefined
 
-  /** Throws captcha_failed for an unsolved challenge, unexpected_failure when the provider gives no verdict. */
+  /** Throws captcha_failed for an unsolved challenge, unexpected_failure when the provider returns no result. */
   async function verify(token: string, remoteIp: string): Promise<void> {
     if (settings === undefined) return
     if (token === '') throw captchaFailed('no captcha_token found')
@@ -60,7 +60,7 @@ export function createCaptcha({ config, fetch, log, isAdmin }: CaptchaDeps) {
     enabled: settings !== undefined,
     verify,
 
-    /** A preHandler: requires a solved captcha from everyone but admins. Throws like `verify`. */
+    /** A preHandler: requires a solved captcha, except from admins. Throws like `verify`. */
     async requireCaptcha(request: FastifyRequest): Promise<void> {
       if (settings === undefined || (await isAdmin(request))) return
       await verify(readToken(request.body), request.clientIp)
@@ -84,7 +84,7 @@ async function ask(fetch: CaptchaDeps['fetch'], url: string, request: RequestIni
   try {
     const response = await fetch(url, request)
     const verdict: unknown = await response.json()
-    // Failures come with any status; a success counts only with a successful one.
+    // Failures come with any status; a success counts only with a successful status.
     if (Value.Check(Verdict, verdict) && (response.ok || !verdict.success)) return verdict
     throw new Error(`the captcha provider sent no result (status ${response.status})`)
   } catch (error) {

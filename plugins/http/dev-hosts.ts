@@ -1,6 +1,6 @@
 /**
- * Protects the development endpoints. The inbox holds working links, and the provider `dev` signs anyone in, so no page
- * of another site may read them: neither through DNS rebinding nor through this server's permissive CORS.
+ * Protects the development endpoints. The inbox contains valid links, and the provider `dev` signs any user in, so
+ * pages of other sites must not read them: neither through DNS rebinding nor through this server's permissive CORS.
  */
 import { isIP } from 'node:net'
 

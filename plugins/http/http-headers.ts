@@ -68,7 +68,7 @@ export default defineHooksPlugin({
   },
 })
 
-/** OPTIONS without the headers of a preflight (Fetch §3.2.2) is a method that no path has. */
+/** OPTIONS without the headers of a preflight (Fetch §3.2.2) is a method that no path supports. */
 function isPlainOptions({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] === undefined
 }

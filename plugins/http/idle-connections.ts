@@ -30,7 +30,7 @@ export default defineHooksPlugin({
   },
 })
 
-/** Connections with an incomplete request: after shutdown began, nothing else times them out. */
+/** Connections with an incomplete request: after shutdown began, no other time-out ends them. */
 function destroyAll(sockets: Iterable<Socket>): void {
   for (const socket of sockets) socket.destroy()
 }

@@ -8,12 +8,12 @@ import type { Config } from '../../config/groups/index.ts'
 import { defineHooksPlugin } from '../define-plugin.ts'
 import { RequestDeadline } from '../observability/request-context/deadline.ts'
 
-/** Lets a commit in progress, and handlers whose statement was cancelled, respond by themselves. */
+/** Time for a commit in progress, and for handlers whose statement was cancelled, to respond. */
 const graceMs = 1_000
 
 /**
- * How long a request may wait for a lock or connection, in milliseconds: four fifths of its time, so that it fails by
- * itself with a specific error.
+ * How long a request may wait for a lock or connection, in milliseconds: four fifths of its time, so that it fails with
+ * a specific error.
  */
 export function maxWaitMs({ AUTH_API_MAX_REQUEST_DURATION: seconds }: Config): number {
   return seconds * 800

@@ -37,7 +37,7 @@ export const validatorCompiler = oncePerSchema((route: CheckedRoute) => {
   const validate: Validator = (value) => {
     compiled ??= compileValidator(route)
     const result = compiled(value)
-    // Where Fastify reads them.
+    // Fastify reads the errors here.
     validate.errors = compiled.errors ?? null
     return result
   }
@@ -69,7 +69,7 @@ function reorderProperties(node: unknown): unknown {
   return { ...copy, required: required.filter((name) => name === first) }
 }
 
-/** Schemas are module constants, so all servers of a process share what is compiled. */
+/** Schemas are module constants, so all servers of a process share the compiled functions. */
 function oncePerSchema<Route extends { schema: unknown }, Compiled>(
   compile: (route: Route) => Compiled,
 ): (route: Route) => Compiled {

@@ -24,7 +24,7 @@ export interface NewInboxMessage {
   /** Links of the HTML, in their order. */
   links: string[]
   code: string | null
-  /** Mistakes such as a misspelt template variable. */
+  /** Template errors such as a misspelt variable. */
   problems: string[]
 }
 
@@ -53,14 +53,14 @@ function createDevInbox(limit: number) {
   return {
     add,
 
-    /** Stands in for an SMS provider. */
+    /** Replaces an SMS provider. */
     async addSms({ phone, text, code }: { phone: string; text: string; code: string }) {
       const to = `+${phone}`
       const rest = { subject: null, html: null, links: [], problems: [] }
       add({ channel: 'sms', to, text, code, ...rest }, new Date())
     },
 
-    /** Restores earlier messages behind those that have arrived since. */
+    /** Restores earlier messages; they are listed after those that arrived since. */
     restore(kept: readonly InboxMessage[]): void {
       messages = [...messages, ...kept].slice(0, limit)
       changed()

@@ -46,7 +46,7 @@ const maxAgeMs = 1_000
 const maxQueuePauseMs = 60_000
 /** A load balancer that connects per request has no open connections at times and still sends requests here. */
 const idleMs = 1_000
-/** Called by machines every second or two, so they do not count as work. */
+/** Called by load balancers every second or two, so they do not count as traffic. */
 export const healthChecks = ['/health', '/ready']
 
 function createReadiness(deps: ReadinessDeps) {
@@ -92,7 +92,7 @@ function createReadiness(deps: ReadinessDeps) {
 
     /**
      * Reports "not ready" and closes every connection after its next response, so that load balancers and clients move
-     * to other replicas. Resolves when no connection is open and no request has come for a moment, after `seconds` at
+     * to other replicas. Resolves when no connection is open and no request has come for `idleMs`, after `seconds` at
      * the latest.
      */
     async leave(seconds: number): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * Verifies the configured keys against stored values at each start: with a wrong key the server would start, and then
- * fail for one user after another.
+ * fail for each user.
  */
 import { someFactorSecrets } from '../../db/factors/admin.ts'
 import { findProbe, upsertProbe } from '../../db/keys/encryption-probe.ts'
@@ -13,7 +13,7 @@ type ProbeDeps = Deps<'db' | 'encryption' | 'log'>
 /** The row that stores the probe, and its plain text. */
 export const probe = { id: '7f6e1d52-4a07-4f0c-9f0e-1d0b8f1f5a36', text: 'postern' }
 
-/** Enough to tell whether the key is present; one unreadable row does not stop the start. */
+/** Enough rows to detect a missing key; one unreadable row does not stop the start. */
 const sampledPages = 20
 const sampledFactors = 20
 

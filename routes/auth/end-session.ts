@@ -31,7 +31,9 @@ const revokeSchema = {
   response,
 }
 
-/** The link in a new sign-in notification. Link scanners open it, so that only its button revokes the session. */
+/**
+ * The link in a new sign-in notification. Link scanners open it, so only the button of its page revokes the session.
+ */
 const endSession: FastifyPluginAsyncTypebox = async (fastify) => {
   const { audit, db, pages, rateLimits, sessions } = fastify
   const config = { rateLimit: rateLimits.verify }

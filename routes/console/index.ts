@@ -1,4 +1,4 @@
-/** The admin console: its session and its files. When disabled, nothing of it is loaded. */
+/** The admin console: its session and its files. When disabled, none of it is loaded. */
 import type { FastifyPluginAsync } from 'fastify'
 
 import { registerRoutes } from '../../plugins/register-routes.ts'

@@ -1,4 +1,7 @@
-/** Requests of the full SDK for other services: in development the response says where they are. */
+/**
+ * Requests of the full SDK for services that this server does not provide: in development the response explains where
+ * they are.
+ */
 import type { FastifyPluginAsync } from 'fastify'
 
 const tables =

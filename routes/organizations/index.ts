@@ -51,7 +51,7 @@ const tagged = (tag: string) => (route: RouteOptions) => {
   route.schema = { ...route.schema, tags: [tag] }
 }
 
-/** A route without a permission does not start. */
+/** Throws at start for a route without a permission. */
 function needsPermission({ method, url, config }: RouteOptions): void {
   if (config?.permission) return
   throw new Error(`${method} ${url} names no permission`)

@@ -1,4 +1,4 @@
-/** The paths of organizations while they are off: rejected with a code that says so. */
+/** The paths of organizations while they are disabled: rejected with an error code for that. */
 import type { FastifyPluginAsync } from 'fastify'
 
 import { organizationsDisabled } from '../../schemas/errors.ts'

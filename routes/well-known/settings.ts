@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-/** What a sign-in form needs before sign-in. */
+/** The settings that a sign-in form needs. */
 const Settings = Type.Object(
   {
     external: Type.Record(Type.String(), Type.Boolean(), {

@@ -61,7 +61,7 @@ function getRetention(config: Config): Retention {
     throttles: dailyGuessSeconds,
     limits: Math.max(
       guessSeconds,
-      // When it is unset, the interval between emails is shorter than the time failed attempts are remembered.
+      // When it is unset, the interval between emails is shorter than the time for which failed attempts count.
       config.AUTH_SMTP_MAX_FREQUENCY ?? 0,
       config.AUTH_SMS_MAX_FREQUENCY,
       config.AUTH_MFA_PHONE_MAX_FREQUENCY,

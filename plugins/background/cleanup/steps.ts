@@ -1,4 +1,4 @@
-/** What cleanup deletes: each step removes one kind of row, by how long ago it expired. */
+/** The steps of the cleanup: each deletes one kind of row, a given time after it expired. */
 import {
   deleteAnonymousUser,
   deleteOldAnonymousUsers,
@@ -43,9 +43,9 @@ import { deleteOldPendingSignUps } from '../../../db/users/pending-sign-ups.ts'
 /** The console shows the last 30 days. */
 const usageSeconds = 32 * 86_400
 
-/** Seconds. */
+/** Durations in seconds. */
 export interface Retention {
-  /** For rows that expire or are consumed, counted from that moment. */
+  /** After the expiry or consumption of a row. */
   ended: number
   sessionTimebox: number | undefined
   sessionInactivity: number | undefined
@@ -58,7 +58,7 @@ export interface Retention {
   factor: number
   /** How long failures count towards the daily limit. */
   throttles: number
-  /** The longest time for which the last message to an address limits the next one. */
+  /** The maximum time for which the last message to an address limits the next one. */
   limits: number
   anonymousUsers: number | undefined
   auditLog: number | undefined
@@ -116,8 +116,8 @@ export function cleanupTasks(retention: Retention): Record<string, CleanupStep> 
 type Deletion = (db: Db, before: Date, limit: number) => Promise<number>
 
 /**
- * When rows of the operator's own tables reference some of them, rows are deleted one by one and the referenced ones
- * stay.
+ * When rows of the operator's own tables reference some of them, rows are deleted one by one, and the referenced ones
+ * are kept.
  */
 async function deleteUnreferenced(db: Db, createdBefore: Date, limit: number): Promise<number> {
   try {

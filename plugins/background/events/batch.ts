@@ -24,7 +24,7 @@ const roundSize = 20
 /** Added to the time limit of an attempt, to store its outcome. */
 const leaseMarginMs = 5_000
 
-/** Returns false when nothing more is due at this endpoint for now. */
+/** Returns false when no more deliveries are due at this endpoint for now. */
 export async function deliverBatch(deps: DeliveryDeps, webhookId: string): Promise<boolean> {
   const { config, db } = deps
   const now = new Date()
@@ -34,7 +34,7 @@ export async function deliverBatch(deps: DeliveryDeps, webhookId: string): Promi
   }
   const secrets = listWebhookSecrets(deps, webhook, now)
   if (secrets.length === 0) return false
-  // While the endpoint is down, one event tests it as well as twenty.
+  // While the endpoint is down, one event is sufficient to test it.
   const limit = isEndpointDown(webhook.failures) ? 1 : roundSize
   const leasedUntil = new Date(now.getTime() + timeLimitMs(config) + leaseMarginMs)
   const claimed = await leaseDeliveries(db, { webhookId, limit, leasedUntil, now })

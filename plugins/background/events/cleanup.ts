@@ -3,7 +3,7 @@ import { deleteOldEvents, deleteUnpositionedEvents } from '../../../db/events/ev
 import { deleteOrphanDeliveries } from '../../../db/events/history.ts'
 import type { Deps } from '../../define-plugin.ts'
 
-/** Runs every hour, on one replica. Also when events are disabled by now: stored ones still expire. */
+/** Runs every hour, on one replica. Also when events have been disabled: stored ones still expire. */
 export function scheduleEventCleanup(deps: Deps<'config' | 'db' | 'jobQueue'>): void {
   deps.jobQueue.addTask('remove_old_events', () => removeOld(deps, new Date()), {
     cron: '47 * * * *',

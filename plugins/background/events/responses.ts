@@ -3,7 +3,7 @@ import type { DeliveryRow } from '../../../db/events/history.ts'
 import { type Delivery, toWebhook, type WebhookSource } from '../../../schemas/webhook.ts'
 import { type SentEvent, toBody } from './message.ts'
 
-/** What the audit log contains about a webhook. */
+/** The audit payload of a webhook. */
 export function endpointTraits(row: WebhookSource) {
   const { url, description, events, state } = toWebhook(row)
   return { url, description, events, state }

@@ -24,7 +24,7 @@ export function encryptWebhookSecrets(
   return encryption.encrypt(id, JSON.stringify(stored))
 }
 
-/** The secrets that sign now, newest first; none when only another replica has the endpoint in its environment. */
+/** The secrets that sign now, newest first; none when the endpoint is only in the environment of another replica. */
 export function listWebhookSecrets(
   deps: Deps<'config' | 'encryption'>,
   webhook: Pick<WebhookRow, 'id' | 'source' | 'secrets'>,

@@ -69,10 +69,10 @@ export function createJobQueue(options: JobQueueOptions) {
 
 /**
  * Planner settings. The queue is nearly empty when its statements are planned and the plans are cached: a sequential
- * scan looks best then, and is worst when many jobs have come and gone. Postgres up to 17 gives a disabled plan a cost
- * of ten billion, which would trigger JIT compilation at each execution, so JIT is off too. Commits are asynchronous:
- * jobs are inserted on other connections, and a completion lost in a crash of Postgres only runs an idempotent job
- * again.
+ * scan then has the lowest cost, and is slow after many jobs were inserted and deleted. Postgres up to 17 gives a
+ * disabled plan a cost of ten billion, which would trigger JIT compilation at each execution, so JIT is off too.
+ * Commits are asynchronous: jobs are inserted on other connections, and a completion lost in a crash of Postgres only
+ * runs an idempotent job again.
  */
 async function setConnection(client: pg.ClientBase): Promise<void> {
   // The settings would remain on the server connection for requests, whose commits must wait for the disk.

@@ -1,4 +1,4 @@
-/** The outcomes of one runner's jobs, for when the database cannot store them. */
+/** The outcomes of one runner's jobs, kept for when the database cannot store them. */
 import { EventEmitter } from 'node:events'
 
 import type { WorkerEvents } from 'graphile-worker'

@@ -29,8 +29,8 @@ export interface LockOptions {
 }
 
 /**
- * Renews the locks of `worker` and frees expired ones until `signal` aborts. It is no job itself, because that job's
- * lock could expire as well. After an outage nothing is freed at first, because no process could renew its locks.
+ * Renews the locks of `worker` and releases expired ones until `signal` aborts. Not a job itself, because that job's
+ * lock could expire as well. After an outage no lock is released at first, because no process could renew its locks.
  */
 export async function keepLocks(
   options: LockOptions,
@@ -54,7 +54,7 @@ export async function keepLocks(
   }
 }
 
-/** A worker that resumes at this moment runs its jobs a second time; jobs are idempotent. */
+/** A paused worker that resumes at this moment runs its jobs a second time; jobs are idempotent. */
 async function freeExpired(options: LockOptions, expireMs: number): Promise<void> {
   const { pool, schema, log } = options
   const { rows } = await pool.query<{ worker: string; jobs: string[] }>(

@@ -22,7 +22,7 @@ export function queueMaintenance(options: QueueMaintenanceOptions): MaintenanceT
   return [{ task: 'remove_failed_jobs', match: '17 3 * * *', run: () => removeFailed(options) }]
 }
 
-/** A permanently failed job is of no use after a day. */
+/** Deletes permanently failed jobs after a day. */
 function removeFailed(options: QueueMaintenanceOptions): Promise<void> {
   return withLibrary(options, (library) => library.cleanup({ tasks: ['DELETE_PERMAFAILED_JOBS'] }))
 }

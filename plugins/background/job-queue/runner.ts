@@ -1,4 +1,4 @@
-/** Keeps a graphile-worker runner alive: when it gives up because the database was lost, a new one is created. */
+/** Supervises a graphile-worker runner: when it stops because the database was lost, a new one is created. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { run } from 'graphile-worker'
@@ -86,7 +86,7 @@ export class JobRunner {
       if (signal.aborted) await runner.stop()
     } finally {
       this.#downSince ??= performance.now()
-      // The library keeps the options of each runner, and so all that its tasks refer to.
+      // The library keeps the options of each runner, and so all objects that its tasks reference.
       for (const name of Object.keys(taskList)) delete taskList[name]
     }
   }

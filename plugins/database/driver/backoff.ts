@@ -1,8 +1,10 @@
-/** Statements that were slow in a group are sent alone for a while, longer each time that they are slow again. */
+/**
+ * Statements that were slow in a group are sent alone for some time, which doubles each time that they are slow again.
+ */
 
-/** What a group may take, in milliseconds. A trigger of the operator may take longer. */
+/** The maximum duration of a group in milliseconds. A trigger of the operator may take longer. */
 export const maxGroupMs = 50
-/** The same for each of its statements. */
+/** The maximum duration of each statement of a group. */
 const maxStatementMs = 5
 
 const [initialBackoffMs, maxBackoffMs] = [250, 60_000]
@@ -12,13 +14,13 @@ interface Backoff {
   until: number
 }
 
-/** `clock` returns milliseconds since some moment. */
+/** `clock` returns milliseconds since any fixed time. */
 export function createBackoff(clock: () => number) {
   const backoffs = new Map<string, Backoff>()
 
   function record(text: string, startedAt: number, isSlow: boolean): void {
     const backoff = backoffs.get(text)
-    // A group sent before the backoff ended says nothing new: one slow moment of the disk is one reason.
+    // A group sent before the backoff ended does not extend it: a slow moment of the disk counts once.
     if (backoff && startedAt < backoff.until) return
     if (!isSlow) {
       backoffs.delete(text)

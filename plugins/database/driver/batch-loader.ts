@@ -1,6 +1,6 @@
 /**
- * Batches what concurrent requests wait for: while one batch is under way, the next collects. A request that comes alone
- * is sent at once, and nothing waits for a timer.
+ * Batches the work of concurrent requests: while one batch is in progress, the next collects. A request that comes
+ * alone is sent immediately, and no request waits for a timer.
  */
 import DataLoader from 'dataloader'
 
@@ -8,7 +8,7 @@ import { RequestDeadline } from '../../observability/request-context/deadline.ts
 import { bindContext, withDeadline } from '../../observability/request-context/index.ts'
 
 export interface BatchOptions {
-  /** A larger batch would keep the first request waiting for the last. */
+  /** In a larger batch, the first request would wait for the last. */
   maxBatchSize: number
   /** A batch that takes longer does not delay the next one; in milliseconds. */
   slowAfterMs: number
@@ -59,7 +59,7 @@ function createQueue() {
 
   return {
     add(dispatch: () => void): void {
-      // The statement belongs to the trace of a request that waits for it, not of the one before.
+      // The statement belongs to the trace of a request that waits for it, not of the previous one.
       waiting.push(bindContext(dispatch))
       if (!isBusy) dispatchNext()
     },

@@ -35,7 +35,7 @@ export interface DriverConnection {
 export type Connect = () => Promise<DriverConnection>
 
 /**
- * Sets the lock timeout of a transaction that holds the locks of several requests. It is shorter than the time after
- * which Postgres looks for deadlocks, so this transaction gives way to every other.
+ * Sets the lock timeout of a transaction that holds the locks of several requests. It is shorter than Postgres's
+ * deadlock timeout, so that in a deadlock this transaction fails, not another.
  */
 export const groupLockTimeout = 'set local lock_timeout = 25'

@@ -21,7 +21,7 @@ import type {
 const initialPauseMs = 100
 const maxPauseMs = 5_000
 
-/** A request gets no connection to the database: wrong address or login, or too many connections. */
+/** A request gets no connection to the database: wrong address or credentials, or too many connections. */
 export class NotConnected extends Error {
   constructor(cause: unknown) {
     super('there is no connection to the database', { cause })
@@ -53,8 +53,8 @@ export function connectWithDeadline(
 type Operation = 'statement' | 'commit' | 'rollback'
 
 /**
- * After the deadline the running statement is cancelled and no other is sent, except a rollback. A commit is not cancelled:
- * one that waits for a standby takes effect all the same.
+ * After the deadline the running statement is cancelled and no other is sent, except a rollback. A commit is not
+ * cancelled: one that waits for a standby takes effect in any case.
  */
 class DeadlineConnection implements DriverConnection, ConnectionInUse {
   readonly #connection: DriverConnection
@@ -144,12 +144,13 @@ class DeadlineConnection implements DriverConnection, ConnectionInUse {
       throw deadline.isOver ? deadline.over(error) : error
     } finally {
       this.#running = undefined
-      // A pending cancel request would stop the next statement of this connection, of any request.
+      // A pending cancel request would cancel the next statement of this connection, which may belong to another
+      // request.
       if (this.#cancelling) await this.#cancelling
     }
   }
 
-  /** Rejects what has succeeded after the deadline. A commit and a rollback still count. */
+  /** Rejects an operation that succeeded after the deadline, except a commit and a rollback. */
   #rejectLate(operation: Operation): void {
     if (operation === 'rollback') return
     this.#deadline.hasTakenEffect ||= this.#isPermanent(operation)

@@ -5,8 +5,8 @@ import pg from 'pg'
 const errorsOfAll = /^(08|25|28|3D|42|53|57P)/
 
 /**
- * Whether an error may be caused by one row or its values, so that the other statements of its batch are worth another
- * attempt: invalid data, a damaged row, a lock held by another transaction, or a cancelled statement.
+ * Whether an error may be caused by one row or its values, so that the other statements of its batch should be retried:
+ * invalid data, a damaged row, a lock held by another transaction, or a cancelled statement.
  */
 export function isOfOneStatement(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !errorsOfAll.test(error.code ?? '')

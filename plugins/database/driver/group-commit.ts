@@ -1,6 +1,6 @@
 /**
  * Group commit: independent statements of concurrent requests in one transaction and one message, with one wait for the
- * disk. A statement that comes alone is sent at once and by itself.
+ * disk. A statement that comes alone is sent immediately and alone.
  */
 import type { RequestDeadline } from '../../observability/request-context/deadline.ts'
 import { bindContext, requestDeadline } from '../../observability/request-context/index.ts'
@@ -15,7 +15,7 @@ export const commitLimits = { maxBatchSize: 16, slowAfterMs: 5 }
 export interface GroupCommitOptions {
   /** The maximum duration of a request in milliseconds. */
   maxDurationMs: number
-  /** Returns milliseconds since some moment. */
+  /** Returns milliseconds since any fixed time. */
   clock?: () => number
 }
 
@@ -26,7 +26,7 @@ interface Change extends Statement {
   runAlone: () => Promise<Result>
 }
 
-/** Returns the result of a change, or runs it alone: the other requests of its group do not wait for that. */
+/** Returns the result of a change, or runs it alone. The other requests of its group do not wait for that. */
 type Finish = () => Promise<Result>
 
 /**

@@ -1,4 +1,4 @@
-/** The driver of Kysely: which connection runs a statement, and how it is sent. */
+/** The driver of Kysely: chooses the connection that runs a statement, and how it is sent. */
 import {
   AbortedTransactionError,
   type CompiledQuery,
@@ -127,7 +127,7 @@ export class PostgresDriver implements Driver {
     connection.release()
   }
 
-  /** The pool belongs to its plugin. */
+  /** The plugin closes the pool. */
   async destroy(): Promise<void> {}
 }
 

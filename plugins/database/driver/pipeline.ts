@@ -58,8 +58,8 @@ export const boundStep = (
 type Row = Record<string, unknown>
 
 /**
- * Sends the steps in one message. Resolves to the result of the last step; rejects with the error of the first that fails,
- * after which Postgres runs none.
+ * Sends the steps in one message. Resolves to the result of the last step; rejects with the error of the first that
+ * fails, after which Postgres runs no further step.
  */
 export async function runSteps(
   client: pg.ClientBase,
@@ -91,12 +91,12 @@ function runPipeline(client: pg.ClientBase, steps: readonly PipelineStep[], from
 
 type Callback = (error: unknown, outcomes?: StatementOutcome[]) => void
 
-/** pg passes each message that it receives to the query that is under way. */
+/** pg passes each received message to the current query. */
 class Pipeline implements pg.Submittable {
   readonly #steps: readonly PipelineStep[]
   /** The index of the first step whose outcome is returned. */
   readonly #from: number
-  /** Named as in pg's own queries: instrumentation wraps it to learn of the end. */
+  /** Named as in pg's own queries: instrumentation wraps it to observe the end. */
   callback: Callback
   readonly #outcomes: StatementOutcome[] = []
   /** The number of completed steps. */
@@ -135,7 +135,7 @@ class Pipeline implements pg.Submittable {
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
-    // The remaining rows are still received, or the next statement would receive them.
+    // The remaining rows are received and ignored; the next statement would receive them otherwise.
     if (this.#unreadable || this.#done < this.#from) return
     const described = this.#steps[this.#done]?.described
     if (described === undefined) return

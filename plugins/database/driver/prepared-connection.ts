@@ -1,6 +1,6 @@
 /**
- * A connection whose statements are named, so that Postgres plans and describes each of them once, and pipelined: what
- * needs no response goes out with the next statement.
+ * A connection with named statements, which Postgres plans and describes once, and with pipelining: a statement whose
+ * response is not needed is sent together with the next one.
  */
 import { createHash } from 'node:crypto'
 
@@ -23,7 +23,7 @@ import {
 } from './pipeline.ts'
 import { PlainConnection } from './plain-connection.ts'
 
-/** Statements beyond this number are sent unnamed, so that no connection collects plans without end. */
+/** Statements beyond this number are sent unnamed, to limit the plans of a connection. */
 const maxNamedStatements = 500
 
 const beginGroup = ['begin', groupLockTimeout].map(commandStep)
@@ -39,7 +39,7 @@ export function prepareConnections(): (client: pg.PoolClient) => PreparedConnect
   }
 }
 
-/** Gives each text a name, the same on every connection. */
+/** Assigns each text a name, the same on every connection. */
 function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>()
   return (text) => {
@@ -157,5 +157,5 @@ class PreparedConnection extends PlainConnection {
   }
 }
 
-/** Commands that begin a transaction or a savepoint are of no use without a statement. */
+/** Commands that begin a transaction or a savepoint have no effect without a statement. */
 const isStatement = ({ described }: PipelineStep): boolean => described !== undefined

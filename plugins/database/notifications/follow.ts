@@ -1,4 +1,4 @@
-/** Follows changes made by other replicas: immediately on NOTIFY, and by polling every few seconds in any case. */
+/** Detects changes by other replicas: immediately on NOTIFY, and by polling every few seconds in any case. */
 import type { FastifyBaseLogger } from 'fastify'
 
 import type { Listener, SubscribeFn } from './listener.ts'
@@ -7,7 +7,7 @@ const pollMilliseconds = 5_000
 
 interface FollowOptions {
   channel: string
-  /** What changes, in the singular, for log lines. */
+  /** The name of the changed object, in the singular, for log lines. */
   subject: string
   /** Reads the stored state. Must not throw. */
   look(): Promise<void>

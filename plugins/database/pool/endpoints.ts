@@ -6,7 +6,7 @@ import pg from 'pg'
 
 import { hostsParameter } from '../../../schemas/connection-string.ts'
 
-/** In libpq's order, as connection strings that pg understands; each is tried after the one before failed. */
+/** Connection strings for pg in libpq's order; each is tried after the previous one failed. */
 export interface DatabaseEndpoints {
   attempts: readonly string[]
   /** Whether read-only servers are skipped. */
@@ -32,7 +32,7 @@ function tlsSettings(url: URL, host: string): Record<string, string>[] {
   return [unverified, off]
 }
 
-/** By PGSSLMODE, which pg reads. */
+/** Whether PGSSLMODE is set, which pg reads. */
 function isSetByEnvironment({ href }: URL): boolean {
   return Boolean(new pg.Client({ connectionString: href }).ssl)
 }

@@ -21,7 +21,7 @@ declare module 'pg' {
   }
 }
 
-// sessions.refreshed_at has no time zone and is UTC: dates must go in as UTC and come out as UTC.
+// sessions.refreshed_at has no time zone and is UTC: dates are written and read as UTC.
 pg.defaults.parseInputDatesAsUTC = true
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.TIMESTAMP, (text) => readTimestamp(text, '+00'))
@@ -79,8 +79,8 @@ class IsoClient extends DatabaseClient {
 
 /**
  * Statements that waited for a row lock must see what the other transaction committed. In a stricter isolation level,
- * which a database or role may set as default, they would fail or see older rows. Behind a pooler the session is not
- * ours to configure.
+ * which may be the default of a database or role, they would fail or see older rows. Behind a pooler the session must
+ * not be configured.
  */
 async function readCommitted(client: pg.ClientBase): Promise<void> {
   await client.query(
@@ -143,7 +143,7 @@ export function leaveReplicas(pool: pg.Pool): void {
       if (code === takesNoWrites && performance.now() - openedAt > minAgeMs) unusable.add(client)
     })
   })
-  // Runs before the pool takes the client back, which it does not do with one that is ending.
+  // Runs before the pool takes the client back; the pool discards a client that is ending.
   pool.on('release', (_error, client) => {
     if (unusable.has(client)) void client.end()
   })

@@ -1,4 +1,4 @@
-/** Which Postgres process serves a connection, and whether a pooler is in between. */
+/** The Postgres process behind a connection, and whether a pooler is in between. */
 import type pg from 'pg'
 
 /** The backend process id from the connection handshake; undefined before the connection is established. */

@@ -1,4 +1,4 @@
-/** Which replica serves the next read, by turns. */
+/** Chooses the replica for the next read, in rotation. */
 
 export interface Candidate {
   replayedAt(): number | undefined

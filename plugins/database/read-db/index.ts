@@ -1,6 +1,6 @@
 /**
- * The handle for reads that tolerate lag: lists, searches, exports and statistics of admins. Never for what decides
- * about a session, a token, a permission or a write. Without AUTH_DB_READ_URL it reads from the primary.
+ * The handle for reads that tolerate lag: lists, searches, exports and statistics of admins. Never for decisions about
+ * a session, a token, a permission or a write. Without AUTH_DB_READ_URL it reads from the primary.
  */
 import { createDbWithDialect, type Db } from '../../../db/core/database.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
@@ -20,7 +20,7 @@ declare module 'fastify' {
 
 type ReadDeps = Deps<'addHook' | 'config' | 'db' | 'log' | 'telemetry'>
 
-/** So often within the maximum lag, so that a replica without lag always counts as fresh. */
+/** Measurements within the maximum lag, so that a replica without lag always counts as fresh. */
 const measuredPerLag = 5
 const maxIntervalMs = 2_000
 
@@ -38,7 +38,7 @@ export default definePlugin({
     if (replicas.length > 0) {
       measureReplicas(deps, positions, replicas)
       addGauges(deps, replicas, maxLagMs)
-      // Before the response: who reads next has received it.
+      // Before the response: later reads of this client must see the write.
       deps.addHook('onSend', (request, _reply, _payload, done) => {
         if (isAdminWrite(request)) noteWrite()
         done()
@@ -70,7 +70,7 @@ function createReplicas({ config, log, telemetry }: ReadDeps, positions: Positio
 /** In the background, from the start until the server is closed. */
 function measureReplicas(deps: ReadDeps, positions: Positions, replicas: readonly Replica[]): void {
   const { config, log } = deps
-  // A connection of its own, because a wait for one of the pool would count as lag.
+  // A separate connection, because a wait for one of the pool would count as lag.
   const pool = createPool({ connectionString: config.DATABASE_URL, max: 1, log })
   let primary: ServerState | undefined
   let running: Promise<void> | undefined
@@ -84,7 +84,7 @@ function measureReplicas(deps: ReadDeps, positions: Positions, replicas: readonl
   }
 
   async function measure(): Promise<void> {
-    // While the primary does not respond, the age of all replicas grows.
+    // While the primary does not respond, the measured age of all replicas grows.
     await recordPosition().catch(() => {})
     if (!primary) return
     for (const replica of replicas) replica.measure(primary)

@@ -1,4 +1,4 @@
-/** One replica: its connections, and how old its data is. */
+/** One replica: its connections, and the age of its data. */
 import type { FastifyBaseLogger } from 'fastify'
 import { type Dialect, Kysely } from 'kysely'
 import type pg from 'pg'
@@ -8,7 +8,7 @@ import { createPool } from '../pool/index.ts'
 import { type Positions, parsePosition } from './positions.ts'
 import { findMismatch, readServerState, type ServerState } from './server-state.ts'
 
-/** Reads that tolerate lag are few. */
+/** There are few reads that tolerate lag. */
 const maxConnections = 5
 /** Reads fall back to the primary after this time without a connection. */
 const connectTimeoutMs = 2_000
@@ -25,7 +25,7 @@ interface ReplicaOptions {
 export interface Replica {
   name: string
   db: Db
-  /** It shows everything acknowledged before this time (`performance.now()`); undefined when it cannot be used. */
+  /** It shows every write acknowledged before this time (`performance.now()`); undefined when it cannot be used. */
   replayedAt(): number | undefined
   /** In the background, at most once at a time. */
   measure(primary: ServerState): void
@@ -44,7 +44,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   function setProblem(found: string | undefined): void {
     if (found !== undefined) {
       replayedAt = undefined
-      // A server that does not respond would block them; they are repeated on the primary.
+      // Statements on a server that does not respond would wait; they are repeated on the primary.
       endStatements()
     }
     if (found === problem) return

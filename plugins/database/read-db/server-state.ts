@@ -3,7 +3,7 @@ import type pg from 'pg'
 
 export interface ServerState {
   isStandby: boolean
-  /** Of the log: replayed on a standby, else written. A standby that has replayed nothing has none. */
+  /** The log position: replayed on a standby, written on a primary. Null for a standby that has replayed nothing. */
   position: string | null
   /** Equal for all copies of one cluster. */
   system: string
@@ -31,7 +31,7 @@ export async function readServerState(pool: pg.Pool): Promise<ServerState> {
 /** Why a server is not used as a replica of the primary; undefined when it may be. */
 export function findMismatch(primary: ServerState, replica: ServerState): string | undefined {
   if (replica.system !== primary.system) return 'it is not a copy of the primary'
-  // A balancer may lead to the primary itself.
+  // A load balancer may lead to the primary itself.
   const isPrimary = replica.startedAt === primary.startedAt
   return replica.isStandby || isPrimary ? undefined : 'it is not a standby'
 }

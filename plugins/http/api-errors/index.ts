@@ -62,7 +62,7 @@ export default definePlugin({
   },
 })
 
-/** An unreachable database or overload: there may be thousands of these a second. */
+/** An unreachable database or overload: there may be thousands of these errors a second. */
 function isTemporary({ status, details: { cause, provider } }: ApiError): boolean {
   return status === 503 && provider === undefined && getForeignMessage(cause) === undefined
 }
@@ -87,7 +87,7 @@ function tell(request: FastifyRequest, error: ApiError, signIn: string | undefin
   else request.log.info({ ...line, err: cause }, message)
 }
 
-/** The client sees the address that it sent, and the log does not. */
+/** Removes the address that the client sent: only the client sees it, not the log. */
 function withoutAddresses(message: string): string {
   if (!message.includes('@')) return message
   const words = message.split(/([\s",;]+)/)
@@ -125,8 +125,8 @@ function answer(
 }
 
 /**
- * Methods that have a route at this path (RFC 9110 §15.5.6). None when the request's own method is among them: then the
- * route serves files and has none of this name.
+ * Methods that have a route at this path (RFC 9110 §15.5.6). Empty when the request's own method is among them: then
+ * the route serves files and has no file of this name.
  */
 function allowedMethods(deps: ErrorsDeps, request: FastifyRequest): string[] {
   const path = (request.raw.url ?? '/').split('?')[0] ?? '/'

@@ -53,7 +53,7 @@ function normalize(value: unknown): unknown {
   const entries = Object.entries(value).filter(([, field]) => field !== null)
   const result: Json = {}
   for (const [key, field] of entries) {
-    // An exact lower-case key wins over other spellings.
+    // An exact lower-case key takes precedence over other spellings.
     const name = key.toLowerCase()
     if (name === key || !Object.hasOwn(value, name)) define(result, name, field)
   }

@@ -3,7 +3,7 @@ import { isRecord } from '../../../schemas/values/record.ts'
 
 type Json = { [key: string]: unknown }
 
-/** In place: required properties, enums and optional bodies. */
+/** Adds required properties, enums and optional bodies, in place. */
 export function applyMarks(document: { paths?: object }): void {
   visit(document.paths)
 }

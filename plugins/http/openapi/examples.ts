@@ -1,4 +1,4 @@
-/** Request bodies that work as they are. Generated ones would contain every optional field at once. */
+/** Request bodies that are valid as they are. Generated ones would contain every optional field at once. */
 import { isRecord } from '../../../schemas/values/record.ts'
 
 const email = 'ann@example.com'
@@ -36,7 +36,7 @@ const parameterExamples: Readonly<Record<string, string>> = { 'post /token grant
 
 type Json = { [key: string]: unknown }
 
-/** Adds them to the document, in place. */
+/** Adds the examples to the document, in place. */
 export function addExamples(document: { paths?: object }): void {
   for (const [path, methods] of Object.entries(document.paths ?? {})) {
     for (const [method, operation] of Object.entries(methods)) {

@@ -39,7 +39,7 @@ const failed = {
   msg: 'Unexpected failure, please check server logs for more information',
 }
 
-/** In place. */
+/** Changes the document in place. */
 export function addResponseExamples(document: { paths?: object; components?: object }): void {
   const schemas =
     'schemas' in Object(document.components) ? Object(document.components).schemas : {}

@@ -1,8 +1,8 @@
 /**
- * Rate limits by client address, on endpoints that send, attempt or refresh. Behind a proxy without a trusted header
- * clients cannot be distinguished, so there is no such limit; limits per account always apply. With AUTH_REDIS_URL
- * replicas share their counters. While Redis is down each replica counts alone, and no request is rejected because of
- * the outage.
+ * Rate limits by client address, on endpoints that send messages, verify secrets or refresh tokens. Behind a proxy
+ * without a trusted header clients cannot be distinguished, so there is no such limit; limits per account always apply.
+ * With AUTH_REDIS_URL replicas share their counters. While Redis is down each replica counts alone, and no request is
+ * rejected because of the outage.
  */
 import { isIPv4 } from 'node:net'
 

@@ -10,7 +10,7 @@ function pauseMs(config: Config): number {
   return Math.min(Math.max(Math.min(age, retry), 1), maxPauseSeconds) * 1000
 }
 
-/** From server start, which waits for `first`, until it closes. */
+/** Runs from server start, which waits for `first`, until the server closes. */
 export function refreshPeriodically(
   deps: Deps<'addHook' | 'config'>,
   { first, renew }: { first: () => Promise<void> | void; renew: () => Promise<void> },

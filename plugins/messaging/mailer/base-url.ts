@@ -1,4 +1,4 @@
-/** The base URL of links in emails: this server, as the operator named it. */
+/** The base URL of links in emails: this server, under the name that the operator configured. */
 import type { IncomingHttpHeaders } from 'node:http'
 
 import { mailBaseUrl } from '../../../mail/kinds/confirmation-url.ts'

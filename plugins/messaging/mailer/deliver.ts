@@ -13,7 +13,7 @@ import type { DevInbox } from '../dev-inbox.ts'
 export interface EmailDelivery extends OutgoingMail {
   /** The one-time code, for kinds that have one. */
   code: string | null
-  /** Mistakes in templates. */
+  /** Errors in templates. */
   problems: string[]
 }
 

@@ -36,7 +36,7 @@ export function createHookDelivery(deps: HookDeps): DeliverByHook | undefined {
   }
 }
 
-/** The current user; when deleted, what the email contains about them. */
+/** The current user; for a deleted one, the data that the email contains. */
 async function loadHookUser({ config, db, hooks }: HookDeps, { to, userId, variables }: HookMail) {
   const user = userId ? await findUser(db, userId) : undefined
   if (user) return toUser(user)
@@ -98,7 +98,7 @@ function signInData({ Device = '', IPAddress = '', SignedInAt = '', EndSessionUR
   }
 }
 
-/** An error before the hook was called: the email was certainly not sent. */
+/** An error before the hook was called: the email was not sent. */
 function loadingError(error: unknown): MailTransportError {
   return new MailTransportError('temporary', `the send email hook was not called: ${String(error)}`)
 }

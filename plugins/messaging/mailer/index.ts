@@ -55,7 +55,7 @@ function createMailer(deps: MailerDeps) {
     /** Whether email can be sent at all. */
     configured,
 
-    /** Whether the hook sends it: a confirmation by two addresses is one message then. */
+    /** Whether the hook sends it: a confirmation by two addresses is then one message. */
     byHook,
 
     /** The base URL of this server for links, given the request's headers. */

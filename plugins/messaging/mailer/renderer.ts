@@ -9,7 +9,7 @@ import {
 } from '../../../mail/render.ts'
 import { providerTitles } from '../../../providers/registry.ts'
 
-/** Texts of one type of email that are not in use yet. */
+/** Texts of one type of email that are not used yet. */
 export interface MailDraft {
   subject?: string | undefined
   template?: string | undefined

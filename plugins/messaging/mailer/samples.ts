@@ -35,7 +35,7 @@ export function createSamples({ config, renderer, rendererFor, deliver }: Sample
     renderPreview: (kind: EmailKind, tag: string): Promise<RenderedMail> =>
       renderer.render(kind, createSample(kind), tag),
 
-    /** By texts that are not in use yet. `problems` says what is wrong with them. */
+    /** With texts that are not used yet. `problems` lists their errors. */
     previewDraft: (kind: EmailKind, tag: string, draft: MailDraft): Promise<RenderedMail> =>
       rendererFor(withDraft(config, kind, draft)).render(kind, createSample(kind), tag),
 

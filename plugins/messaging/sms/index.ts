@@ -85,7 +85,7 @@ export function createSms(deps: SmsDeps) {
       log.info({ message_id: messageId, ...sent }, 'SMS sent')
     },
 
-    /** Whether an error of `send` proves that nothing was sent. */
+    /** Whether an error of `send` means that no message was sent. */
     isUnsent: (error: unknown): boolean =>
       error instanceof ApiError && error.cause instanceof SmsError && !error.cause.mayBeSent,
 
@@ -100,7 +100,7 @@ export function createSms(deps: SmsDeps) {
   }
 }
 
-/** Returns who accepted it, for the log. */
+/** Returns the name of the receiving service, for the log. */
 async function handOver(
   { config, languages, byHook }: SmsDeps,
   provider: SmsProvider | undefined,
@@ -127,7 +127,7 @@ function createProvider(
   return deliver ? toInbox(deliver) : usableProvider(config, post, log)
 }
 
-/** Other rules stop the start when phone codes are required; an incomplete provider alone does not. */
+/** An incomplete provider alone does not stop the start; other rules do so where phone codes are required. */
 function usableProvider(config: SmsConfig, post: PostForm, log: SmsDeps['log']) {
   try {
     return chooseProvider(config, post)

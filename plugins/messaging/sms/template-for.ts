@@ -1,7 +1,7 @@
 import type { Languages } from '../../localization/languages/index.ts'
 import type { SmsConfig } from './choose-provider.ts'
 
-/** The custom template for all languages; when unset, the recipient's language. */
+/** The custom template for all languages; when unset, the text in the recipient's language. */
 export function templateFor(
   config: SmsConfig,
   { messagesFor, tagFor }: Pick<Languages, 'messagesFor' | 'tagFor'>,

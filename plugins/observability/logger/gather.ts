@@ -1,6 +1,6 @@
 /**
  * Collects log lines and writes many at a time: one system call per line would cost a tenth of a short request. The
- * destination can buffer by itself, but measures and copies the whole buffer with each line.
+ * buffer of the destination itself is not used: it measures and copies the whole buffer with each line.
  */
 import type { DestinationStream } from 'pino'
 

@@ -11,7 +11,7 @@ import { logFields } from '../request-context/index.ts'
 import { gatherLines } from './gather.ts'
 import { serializeError, shortenFields, shortenMessage } from './shorten.ts'
 
-/** Redacted in every line as a safeguard: nothing logs these on purpose. */
+/** Redacted in every line as a safeguard: no code logs these intentionally. */
 const secretFields = [
   'password',
   'token',
@@ -40,7 +40,7 @@ export interface Logger {
   log: FastifyBaseLogger
   /** Reopens the log file after it was rotated. */
   reopen(): void
-  /** At process exit: writes the buffer for as long as the reader accepts data. */
+  /** At process exit: writes the buffer while the reader accepts data. */
   end(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export interface Logger {
 const maxDelayMs = 100
 /** Maximum buffered bytes while the disk is full or the reader is slow; further lines are dropped. */
 const maxWaiting = 16 * 2 ** 20
-/** At process exit, for a slow reader: the longest wait between two accepted writes. */
+/** At process exit, for a slow reader: the maximum time between two accepted writes. */
 const maxPauseMs = 3_000
 /** With 0, flushing would not wait for the write in progress. */
 const minFlushLength = 1
@@ -87,7 +87,7 @@ export function createLogger({ level, file, isShared = false }: LoggerOptions): 
 
 type Destination = ReturnType<typeof pino.destination>
 
-/** Writes the buffer for as long as the reader accepts data; the rest is lost. */
+/** Writes the buffer while the reader accepts data; the rest is lost. */
 async function writeLastLines(destination: Destination): Promise<void> {
   let isOver = false
   let takenAt = performance.now()
@@ -121,7 +121,7 @@ function retryFailedWrites(destination: Destination, log: FastifyBaseLogger): vo
   let isFailing = false
   let lost = 0
   destination.on('error', (error: NodeJS.ErrnoException) => {
-    // The reader is gone, or the failure was already reported.
+    // The reader has closed the pipe, or the failure was already reported.
     if (isFailing || error.code === 'EPIPE') return
     isFailing = true
     console.error(

@@ -2,7 +2,7 @@
 
 /** Maximum characters of a text that a client sent, or that may repeat client input. */
 export const maxValueLength = 200
-/** Of any other text. */
+/** Maximum characters of any other text. */
 const maxTextLength = 1000
 const maxStackLength = 4000
 const deepest = 4

@@ -37,7 +37,7 @@ const secretNames = /^\*$|authorization|code|hash|secret|token/
 const form = /^[\w.:~-]{1,64}$/
 const numberForm = /^\d{6,}$/
 
-/** The value itself, or for secrets the beginning of its SHA-256, which still correlates equal values. */
+/** The value itself. For secrets, the beginning of its SHA-256, by which equal values can be correlated. */
 function recordable(key: string, value: string): string {
   const isId = form.test(value) && !numberForm.test(value)
   if (isId && !secretNames.test(key)) return value

@@ -1,6 +1,6 @@
 /**
- * Traces and metrics by OpenTelemetry. When both are off, nothing of it is loaded and no hook runs. The entry point
- * loads the instrumentation (instrumentation.ts) earlier, before Fastify.
+ * Traces and metrics by OpenTelemetry. When both are off, none of it is loaded and no hook runs. The entry point loads
+ * the instrumentation (instrumentation.ts) earlier, before Fastify.
  */
 import { version } from '../../../version.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'

@@ -20,7 +20,7 @@ const noMetrics: MeterProvider = { getMeter: () => createNoopMeter() }
 
 /** Modules imported from here on are instrumented. Spans are recorded once the SDK has started. */
 export function instrument(): void {
-  // Only what our own ES modules import: everything else is loaded with require.
+  // Only modules that our ES modules import: all others are loaded with require.
   register({ include: ['fastify', 'pg'] })
   registerInstrumentations({
     tracerProvider: withoutErrorTexts(trace.getTracerProvider()),

@@ -8,7 +8,7 @@ import type { Config } from '../../../config/groups/index.ts'
 import { version } from '../../../version.ts'
 
 export interface RunningSdk {
-  /** Exports what is buffered. Never throws: an unreachable collector must not fail the shutdown. */
+  /** Exports buffered data. Never throws: an unreachable collector must not fail the shutdown. */
   shutdown(): Promise<void>
 }
 

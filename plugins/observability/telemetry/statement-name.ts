@@ -1,7 +1,7 @@
 /** The name of a statement in metrics: its operation and table, as in `update sessions`. */
 import { LRUCache } from 'lru-cache'
 
-/** As many as are prepared on a connection. */
+/** As many as a connection prepares. */
 const names = new LRUCache<string, string>({ max: 500 })
 
 export function statementName(sql: string): string {

@@ -15,8 +15,8 @@ export interface ClaimsHookInput {
 const claimsCheck = TypeCompiler.Compile(HookClaims)
 
 /**
- * Resolves to the hook's claims, which replace ours except two: `iss`, without which this server would not accept its
- * own token, and `act`, without which an impersonating admin would look like the user. Throws HookError.
+ * Resolves to the hook's claims, which replace ours except two: `iss`, without which this server would reject its own
+ * token, and `act`, without which an impersonating admin could not be distinguished from the user. Throws HookError.
  */
 export function customizeAccessToken(call: HookCaller) {
   return async ({ claims, method, ip }: ClaimsHookInput): Promise<HookClaims> => {

@@ -12,7 +12,7 @@ const ErrorAnswer = Type.Object({
   }),
 })
 
-/** Throws HookError for a response that contains an error, or is no object. */
+/** Throws HookError for a response that contains an error, or is not an object. */
 export function parseHookResponse(answer: unknown): Record<string, unknown> {
   if (answer === undefined || answer === null) return {}
   if (!isRecord(answer)) throw hookResponseInvalid('A hook returned JSON that is no object')

@@ -1,4 +1,4 @@
-/** HTTP hooks: a signed POST to the operator's server, with five seconds in all. */
+/** HTTP hooks: a signed POST to the operator's server, with a total time limit of five seconds. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import {
@@ -90,7 +90,7 @@ async function parseHookResponse(response: Response): Promise<unknown> {
 /** Causes of fetch's TypeError when a connection failed or was lost. */
 const connectionErrors = /^(E[A-Z]+|EAI_[A-Z]+|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)$/
 
-/** Of an established connection: the receiver may have processed the call. */
+/** Errors of an established connection: the receiver may have processed the call. */
 const hangUps = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 function describeConnectionError(thrown: unknown): string | undefined {

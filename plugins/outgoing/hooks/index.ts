@@ -1,6 +1,6 @@
 /**
- * Hooks: the operator's HTTP endpoints or database functions that are called at certain points. Each is undefined while
- * disabled, so that it costs nothing. None is called inside a transaction.
+ * Hooks: the operator's HTTP endpoints or database functions, called at defined points. A disabled hook is undefined
+ * and costs nothing. None is called inside a transaction.
  */
 import type { hookNames } from '../../../config/groups/hooks.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'

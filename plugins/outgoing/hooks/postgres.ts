@@ -84,7 +84,7 @@ function parseHookResponse(answer: unknown): unknown {
   return answer === '' || answer === null ? undefined : answer
 }
 
-/** An error from Postgres means rolled back; without a response the outcome is unknown. */
+/** An error from Postgres means that the work was rolled back; without a response the outcome is unknown. */
 function lostOrRefused(error: unknown): unknown {
   return error instanceof pg.DatabaseError ? databaseUnavailable(error) : hookFunctionLost(error)
 }

@@ -11,10 +11,10 @@ export interface Proxies {
 
 /** Milliseconds of silence after which a request fails. */
 const idleTimeout = 30_000
-/** Allows one lost packet; a host that takes longer counts as down. */
+/** Long enough for one lost packet; a host that takes longer counts as down. */
 const connectTimeout = 2_500
 
-/** A remote proxy cannot reach these, and would see the request in clear text. */
+/** A remote proxy cannot reach these hosts, and would see the request in clear text. */
 const thisMachine = ['localhost', '127.0.0.1', '::1']
 
 export const loadUndici = () => import('undici')

@@ -112,7 +112,7 @@ async function send(
 ): Promise<Response> {
   const request = input instanceof Request ? await readParts(input) : undefined
   const { body = null, ...rest } = { ...request, ...init }
-  // Node's FormData is not that of the undici package, and nothing here sends multipart.
+  // Node's FormData is not that of the undici package, and this server sends no multipart bodies.
   if (body instanceof FormData) throw new TypeError('multipart bodies are not supported')
   const headers = new Headers(rest.headers)
   if (!headers.has('user-agent')) headers.set('user-agent', userAgent)
@@ -142,8 +142,8 @@ function assertAllowed(url: URL, dev: boolean): void {
 
 /**
  * Reads the body within the size limit and the deadline. undici's maxResponseSize counts compressed bytes, which may
- * expand a thousandfold; its decompressing interceptor counts the others, but is experimental and prints a warning at
- * every start.
+ * expand a thousandfold; its decompressing interceptor counts decompressed bytes, but is experimental and prints a
+ * warning at every start.
  */
 async function wholeResponse(
   response: Awaited<ReturnType<typeof import('undici').fetch>>,

@@ -1,4 +1,4 @@
-/** Which addresses are on the public internet, and a DNS lookup that returns only those. */
+/** Detects addresses on the public internet, and provides a DNS lookup that returns only those. */
 import dns from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js'
 const publicMetadataAddresses = new Set(['168.63.129.16'])
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** True for an address on the public internet; false for anything private, local, reserved or translated. */
+/** True for an address on the public internet; false for private, local, reserved and translated ones. */
 export function isPublicAddress(address: string): boolean {
   const parsed = ipaddr.process(address)
   if (parsed.range() !== 'unicast') return false
@@ -17,8 +17,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * A `lookup` for sockets. The socket connects to the address it returns, so nothing can change between check and use.
- * Fails for a name without a public address.
+ * A `lookup` for sockets. The socket connects to the returned address, which cannot change between check and use. Fails
+ * for a name without a public address.
  */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {

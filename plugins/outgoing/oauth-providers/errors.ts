@@ -14,7 +14,7 @@ import {
   validationFailed,
 } from '../../../schemas/errors.ts'
 
-/** Before the browser is sent to the provider. */
+/** Errors before the browser is redirected to the provider. */
 export function authorizationError(error: unknown, provider: string): unknown {
   if (!(error instanceof ProviderError)) return error
   if (error.isDown) return providerDown(provider, error)
@@ -40,7 +40,7 @@ export function toCallbackError(params: Readonly<Record<string, string>>): ApiEr
   return providerRefused(/^[a-z_]{1,64}$/.test(known) ? known : 'server_error', cause)
 }
 
-/** When the browser has come back. */
+/** Errors after the browser has returned. */
 export function callbackError(error: unknown, provider: string): unknown {
   if (!(error instanceof ProviderError)) return error
   if (error.isDown) return providerDown(provider, error)
@@ -63,7 +63,7 @@ const callbackSentences: Record<
   id_token: 'The id_token of the provider could not be verified',
 }
 
-/** For an id_token that the app itself sends; these messages are written for its developer. */
+/** Errors of an id_token that the app itself sends; these messages are for its developer. */
 export function idTokenFault(error: unknown, provider: string): unknown {
   if (error instanceof ProviderError) return callbackError(error, provider)
   if (!(error instanceof IdTokenError)) return error

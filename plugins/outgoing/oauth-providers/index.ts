@@ -37,7 +37,7 @@ declare module 'fastify' {
 /** A client gets a response within three seconds. */
 const metadataDeadlineMs = 2_500
 
-/** Providers that are reached in the same way. */
+/** Providers that use the same HTTP client and deadlines. */
 interface Group {
   settings: ReadonlyMap<string, ProviderSettings>
   upstream: ProviderHttp

@@ -1,4 +1,4 @@
-/** Every admin endpoint with the minimum role that may call it. An endpoint missing here is for owners only. */
+/** Every admin endpoint with the minimum role that may call it. An endpoint that is missing here is for owners only. */
 import type { FastifyRequest } from 'fastify'
 
 import { type AdminRole, includesRole } from '../../../schemas/console/admin-role.ts'
@@ -14,8 +14,8 @@ const client = '/admin/oauth/clients/{client_id}'
 const scimConnection = '/admin/scim/connections/{connection_id}'
 
 /**
- * Whatever gives access to admins' accounts is for owners: signing keys, identity providers, and the templates of
- * emails with links. An operator may read everything that is read here, and change users who are no admins.
+ * Endpoints that give access to admins' accounts are for owners: signing keys, identity providers, and the templates of
+ * emails with links. An operator may read all that these endpoints return, and change users who are not admins.
  */
 export const adminEndpoints: Readonly<Record<string, AdminRole>> = {
   'GET /admin/users': read,

@@ -63,7 +63,7 @@ export async function findLive(lookUps: LookUps, claims: AccessTokenClaims, now:
   return rejectClient(await findLiveOrClient(lookUps, claims, now))
 }
 
-/** The nil UUID stands for no session. */
+/** The nil UUID means no session. */
 export function getSessionId({ session_id }: AccessTokenClaims): string | undefined {
   return session_id === nilUuid ? undefined : session_id
 }

@@ -65,7 +65,7 @@ export function createGuards(auth: Auth) {
 
     /**
      * preParsing after requireUser: with a role of AUTH_MFA_REQUIRED_ROLES, the session must have a verified second
-     * factor, unless the route leads there (`config.isOpenWithoutFactor`).
+     * factor, unless the route serves to verify one (`config.isOpenWithoutFactor`).
      */
     async requireFactor(request: FastifyRequest): Promise<void> {
       const { auth: bearer, routeOptions } = request

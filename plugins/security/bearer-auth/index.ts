@@ -22,7 +22,7 @@ declare module 'fastify' {
     admin: AccessTokenClaims | null
     /** The roles of the admin token. */
     adminRoles: readonly string[] | undefined
-    /** What the admin may do. */
+    /** The role of the admin. */
     adminRole: AdminRole | null
   }
 }

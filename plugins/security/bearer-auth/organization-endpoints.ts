@@ -1,4 +1,4 @@
-/** The endpoints of organizations of the admin API, with the least role that may call each. */
+/** The organization endpoints of the admin API, with the minimum role that may call each. */
 import type { AdminRole } from '../../../schemas/console/admin-role.ts'
 
 const organization = '/admin/organizations/{organization_id}'
@@ -40,7 +40,7 @@ const writes = [
   `DELETE ${role}`,
 ]
 
-/** A connection decides who becomes a member by signing in, and a purge cannot be undone. */
+/** A connection determines who becomes a member by signing in, and a purge cannot be undone. */
 const manages = [`POST ${organization}/connections`, `POST ${organization}/purge`]
 
 const withLeast = (names: readonly string[], least: AdminRole) =>

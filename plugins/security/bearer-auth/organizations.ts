@@ -1,6 +1,6 @@
 /**
- * What a request may do in the organization that its path names: a member has the permissions of the role, an admin of
- * the server has all. Each route names the permission it needs (`config.permission`).
+ * Authorizes requests for the organization in the path: a member has the permissions of the role, an admin of the
+ * server has all. Each route names the required permission (`config.permission`).
  */
 import type { FastifyRequest } from 'fastify'
 
@@ -26,7 +26,7 @@ import { lookUpsIn } from './look-ups.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a member needs; `member` for any member. */
+    /** The permission that a member needs; `member` for any member. */
     permission?: SystemPermission | 'member'
   }
   interface FastifyRequest {
@@ -65,8 +65,9 @@ export function createOrganizationGuards({ db, holdAdmin }: GuardDeps) {
     },
 
     /**
-     * First in a transaction: the actor is still signed in and still has the permission, until it ends. Locks the users,
-     * the actor among them, in one order, and then the organization. Throws what `requireOrganization` throws.
+     * First in a transaction: verifies that the actor is signed in and has the permission, until the transaction ends.
+     * Locks the users, the actor among them, in one order, and then the organization. Throws like
+     * `requireOrganization`.
      */
     async holdOrganization(
       trx: Trx,

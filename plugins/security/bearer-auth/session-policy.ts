@@ -38,7 +38,7 @@ function createSessionPolicy(rules: SessionRules) {
     ...createFactorRules(rules),
     ...createReuseRules(rules),
 
-    /** The session tag of a client: the one it sends, when that is configured. */
+    /** The session tag of a client: the one it sends, if it is configured. */
     resolveTag({ tag }: { tag: string | null }): string | null {
       return rules.tags.find((known) => known === tag) ?? rules.tags[0] ?? null
     },
@@ -60,7 +60,7 @@ function createSessionLimits(rules: SessionRules) {
     /** Sessions created at or before this that still lack a required factor have expired; null without such a limit. */
     factorRequiredAfter,
 
-    /** Which limit the session has reached, if any; in the order of the reported errors. */
+    /** The limit that the session has reached, if any; in the order of the reported errors. */
     expiredBy(session: Age, now: Date): Limit | undefined {
       const openedAt = session.session_created_at ?? now
       const usedAt = session.refreshed_at ?? openedAt
@@ -144,7 +144,7 @@ export function getRequiredFactor(error: unknown): RequiredFactor | undefined {
 
 const provingMethods: readonly string[] = [...secondFactorMethods, 'passkey']
 
-/** The time of the newest authentication that raised the session to aal2. */
+/** The time of the newest authentication that stepped the session up to aal2. */
 function latestFactorTime(amr: readonly AmrClaim[]): Date {
   const proofs = amr.filter(({ method }) => provingMethods.includes(method))
   return new Date(Math.max(0, ...proofs.map(({ timestamp }) => timestamp)) * 1000)

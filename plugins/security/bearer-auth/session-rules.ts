@@ -13,7 +13,7 @@ export interface SessionRules {
   reuseUntilUsed: boolean
   /** For a session in which a second factor is still required. */
   lowAalSeconds: number | undefined
-  /** How long a verified second factor stays fresh. */
+  /** How long a verified second factor is accepted for guarded actions. */
   freshnessSeconds: number | undefined
   /** Users with one of these roles need a second factor. */
   factorRoles: readonly string[]

@@ -33,7 +33,7 @@ export class DecryptionError extends Error {
   }
 }
 
-/** As keyId makes them; GoTrue's ids are chosen by its operator. */
+/** The form of our key ids; GoTrue's ids are chosen by its operator. */
 const ownKeyId = /^[0-9a-f]{16}$/
 
 /** How GoTrue stores secrets in a shared database: under the operator's key for it, or in plain text. */
@@ -105,7 +105,7 @@ export function createEncryption(
     /** A 32-byte key for one purpose, derived from the current key. */
     deriveKey: (purpose: string): KeyObject => derive(current, purpose),
 
-    /** The same from every configured key, current first, to verify what an older key made. Derived lazily. */
+    /** The same from every configured key, current first, to verify values made with an older key. Derived lazily. */
     deriveKeys: (purpose: string): IteratorObject<KeyObject> =>
       keys.values().map((key) => derive(key, purpose)),
   }

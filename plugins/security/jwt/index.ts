@@ -34,7 +34,7 @@ export interface ApiTokenOptions {
   sub?: string | undefined
   /** Lifetime. */
   seconds: number
-  /** By which it can be revoked. */
+  /** The id by which it can be revoked. */
   jti?: string
 }
 

@@ -1,10 +1,10 @@
-/** What an access token says of the active organization. */
+/** The claims of an access token about the active organization. */
 import type { Config } from '../../../config/groups/index.ts'
 import type { ActiveOrganization } from '../../../db/organizations/active.ts'
 import type { AccessToken } from '../../../schemas/access-token.ts'
 import { effectivePermissions } from '../../../schemas/organizations/permissions.ts'
 
-/** More would make every request heavier: the token then has the role only. */
+/** More would make every request larger: the token then has the role only. */
 const maxPermissions = 32
 
 export function getOrganizationClaims(

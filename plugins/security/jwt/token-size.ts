@@ -29,8 +29,8 @@ export async function signWithinLimit(claims: HookClaims, { sign, log }: Deps): 
 }
 
 /**
- * The claims to sign instead of claims that are too large, best first. Users write user_metadata themselves: its size
- * must not cause app_metadata to be dropped, which policies may use to deny access.
+ * The claims to sign when the claims are too large, preferred ones first. Users write user_metadata themselves: its
+ * size must not cause app_metadata to be dropped, which policies may use to deny access.
  */
 function withoutMetadata(claims: HookClaims): HookClaims[] {
   const { user_metadata: _user, ...withoutUser } = claims

@@ -69,7 +69,7 @@ async function verifyToken(
   }
 }
 
-/** The only key that may verify a token; the algorithm is the key's, never the token's choice. */
+/** The only key that may verify a token. The algorithm is that of the key, never the one that the token claims. */
 async function keyFor(
   { signingKeys, config }: VerifierOptions,
   header: JWTHeaderParameters,
@@ -88,13 +88,16 @@ async function keyFor(
   return key.key
 }
 
-/** Checks what a valid signature does not say: the audience, the purpose, the issuer, and whether it was revoked. */
+/**
+ * Checks what a valid signature does not prove: the audience, the purpose, the issuer, and whether the token was
+ * revoked.
+ */
 function checkClaims(
   { signingKeys, config, issuer, takeover }: VerifierOptions,
   claims: AccessTokenClaims,
 ): void {
-  // A token that waits for a second factor is for this server only; one of an OAuth client may be for other audiences
-  // only.
+  // The token of a user who must still verify a second factor is valid for this server only; one of an OAuth client may
+  // be valid for other audiences only.
   const isClients = claims.client_id !== undefined && claims.session_id !== undefined
   if (!isClients && !isForUs(config, claims.aud) && claims.aud !== issuer) {
     throw unverifiable('its audience is not accepted here')
@@ -114,7 +117,7 @@ function unverifiable(why: string) {
   return badJwt(`invalid JWT: unable to parse or verify signature, ${why}`)
 }
 
-/** Only errors the token can cause; an unreachable database during key lookup is not one. */
+/** Maps errors that the token can cause; an unreachable database during key lookup is not one. */
 function toBadJwt(error: unknown): unknown {
   if (error instanceof ApiError) return error
   if (error instanceof errors.JWTExpired) return unverifiable('it has expired')

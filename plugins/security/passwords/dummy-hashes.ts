@@ -12,7 +12,7 @@ import { aspnetHeader } from './aspnet-identity.ts'
 import { type ArgonParameters, isSupportedHash } from './hashes.ts'
 
 export interface DummyHashOptions {
-  /** Keys the choice of the kind by address. */
+  /** The key that selects the kind by address. */
   key: KeyObject
   /** For new hashes; the only kind while no user has a password. */
   argon: ArgonParameters
@@ -21,7 +21,7 @@ export interface DummyHashOptions {
   log: Pick<FastifyBaseLogger, 'warn'>
 }
 
-/** A kind, and the end of its share when all hashes are laid out between 0 and 1. */
+/** A kind, and the end of its range when the shares of all kinds are laid out between 0 and 1. */
 interface Share {
   dummy: string
   end: number
@@ -48,8 +48,8 @@ export function createDummyHashes({ key, argon, sample, log }: DummyHashOptions)
     renew,
 
     /**
-     * Samples again when the last sample is old. In the background: otherwise the first request for an unknown account
-     * would take longest.
+     * Samples again, in the background, when the last sample is old: otherwise the first request for an unknown account
+     * would take longer.
      */
     renewWhenOld(): void {
       if (Date.now() >= renewAt) void renew()
@@ -75,7 +75,7 @@ function computeShares(hashes: string[]): Share[] {
   })
 }
 
-/** A hash without its salt and digest, so that hashes of equal cost become equal. */
+/** A hash without its salt and digest, so that hashes of equal cost are equal. */
 export function blanked(stored: string): string {
   const unsaid = /^\{SSHA\d*\}/i.exec(stored)?.[0] ?? aspnetHeader.exec(stored)?.[0]
   if (unsaid !== undefined) return unsaid + blankText(stored.slice(unsaid.length), 'A')

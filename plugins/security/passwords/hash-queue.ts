@@ -1,4 +1,4 @@
-/** Limits concurrent and waiting hashes, so that memory and latency stay bounded. */
+/** Limits concurrent and waiting hashes, and so memory and latency. */
 import { availableParallelism } from 'node:os'
 
 import pLimit from 'p-limit'

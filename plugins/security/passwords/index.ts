@@ -56,7 +56,7 @@ function createPasswords(options: PasswordOptions) {
     /** Throws validation_failed for a password that is too long to be hashed. */
     checkLength,
 
-    /** Weaknesses of a password that still signs in. */
+    /** Weaknesses of a password that is still accepted for sign-in. */
     findWeakness: (password: string) => findWeakness(password, remarks),
 
     /** Throws service_unavailable when too many hashes are waiting. */
@@ -146,7 +146,7 @@ function createHashObserver({ telemetry: { metrics, tracing } }: Deps<'telemetry
   }
 }
 
-/** An unreadable hash makes every password wrong, so that unauthenticated clients see no difference. */
+/** With an unreadable hash, every password is wrong: unauthenticated clients must not see a difference. */
 function opener({ encryption, log }: Deps<'encryption' | 'log'>): PasswordOptions['open'] {
   return (id, stored) => {
     try {

@@ -5,7 +5,7 @@ export interface StrengthRules {
   minLength: number
   /** At least one character of each set is required. */
   requiredCharacters: readonly string[]
-  /** Checked first, because it costs nothing. */
+  /** Checked first, because it is fast. */
   isCommon?: ((password: string) => boolean) | undefined
   isBreached?: ((password: string) => Promise<boolean>) | undefined
 }

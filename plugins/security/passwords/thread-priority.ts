@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 
-/** Leaves hashes a tenth of a core when all cores are busy. */
+/** Hashes keep a tenth of a core when all cores are busy. */
 const niceness = 10
 
 const tasks = '/proc/self/task'
 
 /**
- * True when requests without hashes are not slowed by hashing. Only Linux has per-thread priorities (setpriority(2));
- * elsewhere nothing changes.
+ * True when hashing does not slow requests without hashes. Only Linux has per-thread priorities (setpriority(2)); on
+ * other systems nothing changes.
  */
 export async function lowerPoolPriority(): Promise<boolean> {
   if (process.platform !== 'linux') return false

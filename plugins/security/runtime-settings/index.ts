@@ -1,7 +1,7 @@
 /**
  * Settings that owners change at run time. They are stored in Postgres; other replicas apply them on NOTIFY, or by
- * polling behind a pooler and where the console is off. `config` is changed in place: code reads a setting where it uses
- * it, or subscribes to changes. Variables set in the environment win.
+ * polling behind a pooler and where the console is disabled. `config` is changed in place: code reads a setting where
+ * it uses it, or subscribes to changes. Variables set in the environment take precedence.
  */
 import {
   isSettableName,
@@ -26,7 +26,7 @@ function createRuntimeSettings(deps: SettingsDeps) {
   const { config, db, encryption, log } = deps
   const { given } = config
   const listeners: (() => void)[] = []
-  /** The values that removed settings return to. */
+  /** The values that apply when a setting is removed. */
   const original = Object.fromEntries(settableEntries.map(([name]) => [name, config[name]]))
   let known = '[]'
 
@@ -69,7 +69,7 @@ function createRuntimeSettings(deps: SettingsDeps) {
     /** Called after settings changed. */
     onChange: (listener: () => void): void => void listeners.push(listener),
 
-    /** Set in the environment, which wins. */
+    /** Whether it is set in the environment, which takes precedence. */
     isLocked: (name: string): boolean => given.has(name),
 
     encrypt: (name: string, text: string): string => encryption.seal(getAssociatedData(name), text),

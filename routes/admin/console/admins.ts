@@ -66,7 +66,7 @@ const admins: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-/** Throws validation_failed. */
+/** Finds the user that the request names. Throws validation_failed. */
 async function findNamed(
   db: Db,
   { user_id, email }: Static<typeof Body>,

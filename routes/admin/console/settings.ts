@@ -116,7 +116,7 @@ const settings: FastifyPluginAsyncTypebox = async (fastify) => {
 
 type By = { changedBy: string | null; now: Date }
 
-/** Changes settings as the admin, records it, and returns the settings as they are afterwards. */
+/** Changes settings as the admin, records the change, and returns the resulting settings. */
 async function change(
   fastify: FastifyInstance,
   request: FastifyRequest,
@@ -133,7 +133,7 @@ async function change(
   return readSettings(fastify, db)
 }
 
-/** Null for a service. */
+/** Null for a service token. */
 async function findAdminName(trx: Trx, { admin }: FastifyRequest): Promise<string | null> {
   const id = admin ? subjectUserId(admin) : undefined
   const user = id ? await findUser(trx, id) : undefined

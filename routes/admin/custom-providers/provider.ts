@@ -34,7 +34,7 @@ const readSchema = { ...schema, summary: 'Get a custom provider', response }
 const updateSchema = {
   ...schema,
   summary: 'Update a custom provider',
-  description: 'Absent fields stay. The change applies immediately on every replica.',
+  description: 'Absent fields are unchanged. The change applies immediately on every replica.',
   body: CustomProviderInput,
   response,
 }

@@ -39,7 +39,7 @@ const connection: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         ...schema,
         summary: 'Update a SCIM connection',
-        description: 'Fields that are absent stay. Organization and provider cannot change.',
+        description: 'Absent fields are unchanged. Organization and provider cannot change.',
         body: ScimConnectionInput,
         response,
       },
@@ -68,7 +68,7 @@ export const connectionDeletion: FastifyPluginAsyncTypebox = async (fastify) => 
       schema: {
         ...schema,
         summary: 'Delete a SCIM connection with its users, groups and tokens',
-        description: 'The accounts of its users stay; deactivated ones stay deactivated.',
+        description: 'The accounts of its users are kept; deactivated ones remain deactivated.',
         response: { 204: NoBody, ...ErrorResponses },
       },
     },

@@ -36,7 +36,7 @@ const readSchema = { ...schema, summary: 'Get a SAML identity provider', respons
 const updateSchema = {
   ...schema,
   summary: 'Update a SAML identity provider',
-  description: 'Absent fields stay. The entity id cannot change.',
+  description: 'Absent fields are unchanged. The entity id cannot change.',
   body: SsoProviderInput,
   response,
 }

@@ -100,7 +100,7 @@ function readDirection(sort: string | undefined): Listing['direction'] {
   throw validationFailed('sort must be "created_at asc" or "created_at desc"')
 }
 
-/** Already serialized in the form of the schema. */
+/** Sends a body that is already serialized in the form of the schema. */
 function answer(reply: FastifyReply, body: Buffer) {
   return reply.type('application/json; charset=utf-8').send(body)
 }

@@ -65,7 +65,7 @@ const username: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         tags: ['admin'],
         summary: 'Remove the username of a user',
-        description: 'The name is free at once.',
+        description: 'The name is available immediately.',
         params: UserPath,
         response: { 204: NoBody, ...ErrorResponses },
       },

@@ -78,7 +78,7 @@ async function handleCallback(
   let flow: AuthorizationState
   try {
     flow = await loadAuthorizationState(flows, params.state ?? '', now)
-    // Nothing is consumed: otherwise anyone with the URL could block the right browser.
+    // The state is not consumed: otherwise any client with the URL could block the browser that started the flow.
     if (!isSameUserAgent(flows, request, flow)) {
       throw badOauthState('The sign-in was started in another browser')
     }

@@ -9,8 +9,8 @@ type Identifier = { email: string } | { phone: string }
 
 /**
  * For AUTH_SECURITY_OTP_UNKNOWN_USER_ERROR, where `create_user: false` responds as GoTrue. Throws otp_disabled for an
- * unknown identifier. Each such response is a failed attempt of the client's network; while that is blocked, the
- * response is the ordinary one, so that a neighbour cannot block sign-ins.
+ * unknown identifier. Each such response is a failed attempt of the client's network. While that is blocked, the
+ * response is the ordinary one, so that other clients of the network can still sign in.
  */
 export async function checkUserExists(
   { db, otp }: Deps<'db' | 'otp'>,

@@ -28,7 +28,7 @@ export async function signUpWithEmail(
     throw emailProviderDisabled('Email signups are disabled', 400)
   }
   const contact = { provider: 'email' as const, address: normalizeEmail(body.email ?? '') }
-  // Before the look-up, so that an email in use costs as much as a new one.
+  // Before the look-up, so that the response takes the same time for an email in use and a new one.
   const { data = {} } = body
   const permit = await callBeforeUserCreatedForSignUp(users, { contact, aud, data }, ip)
   const passwordHash = await passwords.hashForSignUp(contact.address, password)

@@ -15,8 +15,8 @@ import { signUpAnonymously } from './anonymous.ts'
 import { signUpWithEmail } from './email.ts'
 import { signUpWithPhone } from './phone.ts'
 
-/** Clients are not notified; developers are. */
-const silence = 'sign-up ignored: a user already has this address or number'
+/** Logged for developers; clients must not be notified. */
+const ignoredMessage = 'sign-up ignored: a user already has this address or number'
 
 const SignedUp = Type.Union([Session, User])
 
@@ -61,7 +61,7 @@ const signup: FastifyPluginAsyncTypebox = async (fastify) => {
         )
       }
       if (outcome.reveal) throw userAlreadyExists()
-      if (config.dev) request.log.warn(silence)
+      if (config.dev) request.log.warn(ignoredMessage)
       return toUser(outcome.dummy)
     },
   )

@@ -33,7 +33,7 @@ export async function signUpWithPhone(
     throw phoneProviderDisabled('Phone signups are disabled', 400)
   }
   const contact = { provider: 'phone' as const, address: normalizePhone(body.phone ?? '') }
-  // Before the look-up, so that a number in use costs as much as a new one.
+  // Before the look-up, so that the response takes the same time for a number in use and a new one.
   const { data = {} } = body
   const permit = await callBeforeUserCreatedForSignUp(users, { contact, aud, data }, ip)
   const passwordHash = await passwords.hashForSignUp(contact.address, password)

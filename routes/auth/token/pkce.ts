@@ -78,7 +78,7 @@ async function exchange(
   if (!user || user.deleted_at) return undefined
   if (isBanned(user, now)) throw userBanned(403)
   const method = getFlowMethod(flow)
-  // It is deleted with the flow.
+  // Read before the flow is deleted, which deletes it too.
   const login = method === 'sso/saml' ? await findSamlLoginOfFlow(trx, flow.id) : undefined
   if (!(await consumeFlowState(trx, flow))) return undefined
   const entry = createAuditEntry(audit, 'login', user, clientIp, { provider: flow.provider_type })
@@ -106,7 +106,7 @@ async function revokeIssued(
   await recordAudit(audit, trx, 'token_revoked', user, { ip, now, traits })
 }
 
-/** From the issue of the code: the email may have been read late. */
+/** The lifetime begins when the code is issued: the user may open the email late. */
 function isExpired(
   config: FastifyInstance['config'],
   { auth_code_issued_at }: FlowStateRow,

@@ -54,7 +54,7 @@ export function codeVerification(fastify: FastifyInstance) {
   }
 }
 
-/** With the result of an external verification of an SMS code; undefined for a type without SMS. */
+/** Adds the result of verifying an SMS code at its provider; undefined for a type without SMS. */
 async function judged(
   { db, otp }: FastifyInstance,
   offer: Offer,
@@ -95,7 +95,7 @@ async function spend(
   })
 }
 
-/** After the response, whose time does not depend on the owner. */
+/** Runs after the response, whose time must not depend on the owner. */
 async function notifyOwner(
   { credentials, db }: FastifyInstance,
   offer: Offer,

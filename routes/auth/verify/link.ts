@@ -39,7 +39,7 @@ type Done = Extract<VerificationResult, { state: 'done' }>
 /** For the audit entry. */
 const traits = { provider: 'email' }
 
-/** Opens a link: creates a session and redirects to the site, also with an error. */
+/** Consumes a link: creates a session and redirects to the site, also with an error. */
 export function linkOpening(fastify: FastifyInstance) {
   const { credentials, db, flows } = fastify
 

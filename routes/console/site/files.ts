@@ -13,7 +13,7 @@ export interface ConsoleFiles {
   close(): Promise<void>
 }
 
-/** Throws an Error that says what to do when there is neither a build nor a bundler. */
+/** Throws an Error with instructions when there is neither a build nor a bundler. */
 export async function openFiles({ config }: Deps<'config'>): Promise<ConsoleFiles> {
   const built = config.dev && hasSource ? undefined : readBundle(builtFolder)
   if (built) return { folder: builtFolder, bundle: async () => built, close: async () => {} }

@@ -1,4 +1,4 @@
-/** The HTML of the console: it only loads its files. */
+/** The HTML of the console, which only loads the files. */
 import type { Bundle } from './bundle.ts'
 
 /** All resources and requests stay on this server; no inline script or style. */

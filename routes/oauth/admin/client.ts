@@ -25,7 +25,7 @@ const readSchema = { ...schema, summary: 'Get an OAuth client', response }
 const updateSchema = {
   ...schema,
   summary: 'Update an OAuth client',
-  description: 'Absent fields stay.',
+  description: 'Absent fields are unchanged.',
   body: OauthClientChange,
   response,
 }

@@ -72,7 +72,7 @@ async function begin(
   return reply.redirect(consentUrl(created.authorizationId), status)
 }
 
-/** JSON, as in the contract, unless a browser uses the hosted pages. */
+/** Responds with JSON, as in the contract, unless a browser uses the hosted pages. */
 function fail(
   fastify: FastifyInstance,
   request: FastifyRequest,
@@ -90,7 +90,7 @@ function fail(
   })
 }
 
-/** The user decides whether to follow the link, as anyone may have registered its target. */
+/** The user decides whether to follow the link, because any client may have registered its target. */
 function showError(
   fastify: FastifyInstance,
   request: FastifyRequest,
@@ -108,7 +108,7 @@ function showError(
   })
 }
 
-/** The operator's page, or the hosted one. */
+/** The consent page: the operator's own, or the hosted one. */
 function consentPage({
   AUTH_API_EXTERNAL_URL,
   AUTH_OAUTH_SERVER_AUTHORIZATION_PATH: path,

@@ -54,7 +54,7 @@ const userinfo: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 }
 
-/** RFC 6750 §2: in one place only. */
+/** Reads the token, which must be in one place only (RFC 6750 §2). */
 function tokenIn({ headers }: FastifyRequest, inBody: string | undefined): string {
   const inHeader = /^bearer +(\S+)$/i.exec(headers.authorization?.trim() ?? '')?.[1]
   if (inHeader && inBody) throw oauthInvalidRequest('Send the access token in one place only')

@@ -111,14 +111,15 @@ async function findAnswering(
   const auth = await bearerAuth.hold(trx, bearerAuth.getAuth(request), now)
   const { user } = auth
   const signIn = toStoredAuthentication(auth, now)
-  // The rule of the hosted pages, which this API must not lead around; the operator's own page decides itself.
+  // The hosted pages require a second factor, and this API must not bypass them. The operator's own page decides
+  // itself.
   const hasHostedPage = !config.AUTH_OAUTH_SERVER_AUTHORIZATION_PATH
   const isFactorRequired =
     hasHostedPage && requiresFactor({ aal: signIn.aal, factors: user.factors })
   return { user, signIn, requiresFactor: isFactorRequired, ip: request.clientIp }
 }
 
-/** A page on another site must not respond for the user. Throws validation_failed. */
+/** Rejects a page on another site, which must not respond for the user. Throws validation_failed. */
 async function checkOrigin(
   { flows }: FastifyInstance,
   { headers: { origin } }: FastifyRequest,

@@ -14,7 +14,7 @@ const connections: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         summary: 'Bind a SAML or custom provider to an organization',
         description:
-          'Who signs in with it becomes a member. Without a provider, the connection provisions users only.',
+          'Users who sign in with it become members. Without a provider, the connection provisions users only.',
         params: OrganizationPath,
         body: NewConnection,
         response: { 201: Connection, ...ErrorResponses },

@@ -23,7 +23,7 @@ const lifecycle: FastifyPluginAsyncTypebox = async (fastify) => {
     `${path}/restore`,
     {
       schema: {
-        summary: 'Undo the deletion of an organization',
+        summary: 'Restore a deleted organization',
         params: OrganizationPath,
         response: { 200: AdminOrganization, ...ErrorResponses },
       },
@@ -43,7 +43,8 @@ const lifecycle: FastifyPluginAsyncTypebox = async (fastify) => {
     `${path}/purge`,
     {
       schema: {
-        summary: 'Remove a deleted organization for good; its slug is free again',
+        summary:
+          'Delete the rows of a deleted organization permanently; its slug is available again',
         params: OrganizationPath,
         response: { 204: NoBody, ...ErrorResponses },
       },

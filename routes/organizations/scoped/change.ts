@@ -1,4 +1,7 @@
-/** A change of an organization: authorized again in its transaction, under locks that keep it true until it ends. */
+/**
+ * A change of an organization: the authorization is repeated in its transaction, under locks that keep it valid until
+ * the end.
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
@@ -8,13 +11,13 @@ export interface Held {
   trx: Trx
   /** Of the organization. */
   id: string
-  /** What the actor may grant. */
+  /** The permissions that the actor may grant. */
   permissions: readonly string[]
   by: ChangedBy
   now: Date
 }
 
-/** `userIds` are users whom the change concerns. Throws what `holdOrganization` throws. */
+/** `userIds` are the users whom the change concerns. Throws like `holdOrganization`. */
 export async function applyOrganizationChange<T>(
   { bearerAuth, db }: Pick<FastifyInstance, 'bearerAuth' | 'db'>,
   request: FastifyRequest,

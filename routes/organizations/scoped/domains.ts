@@ -24,7 +24,9 @@ import { applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ domain_id: Type.String() })])
 const Verification = Type.Union([
-  Type.Object({ code: Type.Optional(Type.String({ description: 'Without it, DNS is asked' })) }),
+  Type.Object({
+    code: Type.Optional(Type.String({ description: 'Without it, the TXT record is looked up' })),
+  }),
   Type.Null(),
 ])
 

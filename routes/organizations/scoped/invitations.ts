@@ -63,7 +63,7 @@ const sendInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { permission: 'invitations:write', rateLimit: rateLimits.otp },
       schema: {
         summary: 'Invite an address to an organization',
-        description: 'An earlier invitation of the address ends.',
+        description: 'An earlier invitation of the address is revoked.',
         params: OrganizationPath,
         body: Body,
         response: { 201: Invitation, ...ErrorResponses },

@@ -99,7 +99,7 @@ const changeMembers: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { permission: 'members:write' },
       schema: {
         summary: 'Remove a member from an organization',
-        description: 'The account stays. Sessions of the user lose the organization.',
+        description: 'The account is kept. Sessions of the user lose the organization.',
         params: Path,
         response: { 204: NoBody, ...ErrorResponses },
       },

@@ -52,7 +52,7 @@ const writeOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { permission: 'organization:write' },
       schema: {
         summary: 'Change an organization, and how users join it',
-        description: 'Fields that are absent stay.',
+        description: 'Absent fields are unchanged.',
         params,
         body: OrganizationChange,
         response: { 200: Organization, ...ErrorResponses },
@@ -80,7 +80,7 @@ const writeOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
       config: { permission: 'organization:delete' },
       schema: {
         summary: 'Delete an organization',
-        description: 'Its members lose all access to it at once. An admin can restore it.',
+        description: 'Its members lose all access to it immediately. An admin can restore it.',
         params,
         response: { 204: NoBody, ...ErrorResponses },
       },

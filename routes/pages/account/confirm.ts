@@ -25,7 +25,7 @@ const send: Action = async (visit, fields) => {
   return show(visit, { done: 'code_on_way' }, fields)
 }
 
-/** The API records what is shown in the session; a method that was added within a day does not count. */
+/** The API records a presented secret in the session; a method that was added within a day does not count. */
 async function prove(visit: Visit, payload: object, fields: AccountFields) {
   await visit.call({ method: 'PUT', url: '/user', payload })
   try {
@@ -38,13 +38,13 @@ async function prove(visit: Visit, payload: object, fields: AccountFields) {
   return visit.leave(getTarget(fields))
 }
 
-/** Where the change is made. */
+/** The page where the change is made. */
 function getTarget({ next }: AccountFields): string {
   const target = readNext(next)
   return target.startsWith('/account/') ? target : '/account'
 }
 
-/** Proof that a change needs: the password, a code, or another sign-in. */
+/** The authentication that a change needs: the password, a code, or another sign-in. */
 export default addAccountPage(() => ({
   path: '/account/confirm',
   summary: 'Reauthentication of the user',

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { type AccountPage, addAccountPage } from '../../../modules/account/index.ts'
 
-/** Data export, and the way to deletion. */
+/** Data export, and the link to the deletion. */
 function data({ config }: FastifyInstance): AccountPage {
   return {
     path: '/account/data',

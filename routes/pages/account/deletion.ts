@@ -33,7 +33,7 @@ function deletion(app: FastifyInstance): AccountPage {
   }
 }
 
-/** What the user types to confirm. */
+/** The text that the user types to confirm. */
 const getAccountName = ({ id, email, phone }: User): string => email || phone || id
 
 export default addAccountPage(deletion)

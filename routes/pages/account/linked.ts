@@ -36,7 +36,10 @@ function linked(app: FastifyInstance): AccountPage {
       )
     },
     actions: {
-      /** Bound to this browser: otherwise another user could be led to link their account to this one. */
+      /**
+       * Bound to this browser: otherwise an attacker could make another user link their external account to the
+       * attacker's account.
+       */
       async link(visit, { provider = '' }) {
         const { request, reply } = visit
         const query = new URLSearchParams({

@@ -47,7 +47,7 @@ function overview(app: FastifyInstance): AccountPage {
   }
 }
 
-/** What the user can see and change, as far as it is switched on. */
+/** The rows that the user can see and change, as far as the features are enabled. */
 function buildRows(app: FastifyInstance, { user, hasPassword, isManaged }: Visit, say: AccountSay) {
   const { config } = app
   const none = say('not_set')

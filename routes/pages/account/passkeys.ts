@@ -31,7 +31,7 @@ function passkeys(): AccountPage {
       )
     },
     actions: {
-      /** Without a challenge, the script got none: the API says why. */
+      /** Without a challenge, the script of the page got an error: the API returns the same one here. */
       async register(visit, { challenge_id, credential }) {
         if (!challenge_id) await visit.call({ url: optionsUrl })
         const payload = { challenge_id, credential: jsonIn(credential) }

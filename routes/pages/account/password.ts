@@ -44,7 +44,7 @@ function password({ config }: FastifyInstance): AccountPage {
   }
 }
 
-/** Another password needs the code in the request itself. */
+/** Whether the code must be in the request itself. */
 function isCodeNeeded(error: unknown): boolean {
   return error instanceof ApiError && error.errorCode === 'reauthentication_needed'
 }

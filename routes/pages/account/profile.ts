@@ -40,7 +40,7 @@ function textIn({ user_metadata: metadata }: User, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** A language in its own words. */
+/** The name of a language in that language. */
 function getLanguageName(tag: string): string {
   return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
 }

@@ -58,7 +58,7 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-/** A link alone signs no one out: the user confirms, unless there is no session. */
+/** A link alone must not sign users out: the user confirms, unless there is no session. */
 async function begin(
   fastify: FastifyInstance,
   request: FastifyRequest,
@@ -89,7 +89,7 @@ async function leave(
   return sendPage(fastify, request, reply, 'message', {
     title: (say) => say('signed_out'),
     data: (say) =>
-      // Anyone may have registered the target: the user decides (RFC 9700 §4.11.2).
+      // Any client may have registered the target, so the user decides (RFC 9700 §4.11.2).
       target ? { link: target.url, host: getHost(target.url) } : { text: say('close') },
   })
 }

@@ -13,8 +13,8 @@ interface Returned {
 }
 
 /**
- * The change is complete when the link returns. A user who is signed in keeps the session, with its second factor; in
- * another browser than the one that requested the link, the code is of no use and the user signs in.
+ * The change is complete when the link returns. A user who is signed in keeps the session with its second factor. In
+ * another browser than the one that requested the link, the code has no effect and the user signs in.
  */
 export async function finishChange(
   app: FastifyInstance,

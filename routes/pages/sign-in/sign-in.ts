@@ -110,7 +110,7 @@ async function sendCode(
     payload: { ...payload, create_user, ...captchaToken(fastify, fields) },
   })
   const error = errorText(response)
-  // An unknown address is not told apart where accounts cannot be made.
+  // Where sign-up is disabled, the response is the same for an unknown address.
   if (!error || response.body.error_code === 'otp_disabled') {
     const shown = action === 'sms' ? { phone } : { email }
     return showCodeForm(fastify, request, reply, shown, { next })
@@ -163,14 +163,14 @@ async function showForm(
   })
 }
 
-/** What the page says of a rejected sign-in. */
+/** The page's text for a rejected sign-in. */
 function errorIn({ config }: Deps<'config'>, response: ApiResponse): string {
   const error = errorText(response) ?? 'failed'
   const isWrong = error === 'wrong_credentials' && config.AUTH_USERNAMES_ENABLED
   return isWrong ? 'wrong_name_or_password' : error
 }
 
-/** The call of the API that a form stands for. */
+/** The API call of a form. */
 function attemptIn(deps: Deps<'config'>, fields: Fields) {
   const { action, email, phone, password, code, ...passkey } = fields
   if (action === 'passkey') {

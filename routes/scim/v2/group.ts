@@ -115,7 +115,7 @@ function send(request: FastifyRequest, reply: FastifyReply, row: ScimGroupRow, q
   return sendResource(request, reply, row, selectAttributes(definition, resource, query))
 }
 
-/** A group may have thousands of members, which are read only when they are shown. */
+/** A group may have thousands of members, which are read only when the response contains them. */
 const toReadOptions = (query: GroupRequest['query']) => ({
   withMembers: isSelected(definition, 'members', query),
 })

@@ -4,7 +4,7 @@ import { isPostgresValue } from '../../../plugins/http/body-parser/storable.ts'
 import { scimRejected } from '../../../schemas/errors.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 
-/** Names keep their case, and null stays: both matter in a resource. A route without a body ignores one. */
+/** Names keep their case, and null is kept: both are significant in a resource. A route without a body ignores one. */
 export function parseScimBody(
   request: FastifyRequest,
   text: string | Buffer,

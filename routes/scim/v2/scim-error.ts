@@ -24,7 +24,7 @@ export function toScimError(error: ApiError) {
   }
 }
 
-/** Clients know a conflict and an invalid value, not 422. */
+/** SCIM clients expect a conflict or an invalid value, not 422. */
 function toScimType({ status, errorCode, details }: ApiError): {
   status: number
   scimType?: string

@@ -1,4 +1,4 @@
-/** Shapes that the routes of SCIM share. Resources are read by their own schemas (schemas/scim/resources.ts). */
+/** Schemas that the routes of SCIM share. Resources are read by their own schemas (schemas/scim/resources.ts). */
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -47,7 +47,7 @@ export const ScimListQuery = Type.Object({
   cursor: Type.Optional(Type.String({ description: 'Empty for the first page (RFC 9865)' })),
 })
 
-/** What the routes of users and of groups have in common. */
+/** The route schema of both lists. */
 export const listRouteSchema = {
   tags: ['scim'],
   params: ConnectionPath,
@@ -72,7 +72,7 @@ export const deletionSchema = {
   response: { 204: NoBody, ...ScimErrors },
 }
 
-/** The connection of the token, and where its resources are. */
+/** The connection of the token, and the base URL of its resources. */
 export function toProvisioningRequest({
   scimConnection: connection,
   clientIp: ip,
@@ -83,7 +83,7 @@ export function toProvisioningRequest({
   return { connection, ip, now: new Date(), base }
 }
 
-/** The resource of the path. Throws 404 for what is no id. */
+/** The resource of the path. Throws 404 for an invalid id. */
 export function getResourceKey(request: FastifyRequest, type: ResourceType) {
   const { id = '' }: { id?: string } = Object(request.params)
   if (!isUuid(id)) throw scimRejected(404, undefined, `There is no ${type.toLowerCase()} ${id}`)

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 
 import { scimRejected } from '../../../schemas/errors.ts'
 
-/** ServiceProviderConfig says so as well. */
+/** ServiceProviderConfig declares them as unsupported. */
 const unsupported: FastifyPluginAsync = async (fastify) => {
   for (const name of ['Bulk', 'Me']) {
     fastify.all(`/:connection/${name}`, { schema: { hide: true } }, async () => {

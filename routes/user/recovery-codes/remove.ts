@@ -19,7 +19,7 @@ const remove: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: {
         summary: 'Delete all recovery codes',
         description:
-          'Requires a session at aal2. Sessions that one of them had raised fall back to aal1.',
+          'Requires a session at aal2. Sessions that one of them stepped up to aal2 return to aal1.',
         tags: ['mfa'],
         response: { 200: Removed, ...ErrorResponses },
       },

@@ -72,12 +72,12 @@ function checkAllowed(
   if (isCredentialChange(changes)) requireVerifiedFactor(credentials, auth, 'credentials', now)
 }
 
-/** The user's own metadata, which nothing else depends on. */
+/** Whether only the user's own metadata change, which nothing else depends on. */
 function changesOnlyMetadata({ email, phone, password, app_metadata }: Changes): boolean {
   return !email && !phone && password === undefined && !app_metadata
 }
 
-/** Work before the transaction; undefined for unchanged fields. Rejections come before any waiting. */
+/** Work before the transaction; undefined for unchanged fields. All checks come before any waiting. */
 async function prepare(
   { credentials, db, passwords }: Deps<'credentials' | 'db' | 'passwords'>,
   auth: Bearer,

@@ -28,7 +28,7 @@ export interface NotComposed {
 
 export type Compose = (message: EmailMessage) => Promise<EmailDelivery | NotComposed>
 
-/** Composes before the attempt, so that the attempt cannot fail for a missing key or template. */
+/** Composes before the attempt, so that a missing key or template cannot make the attempt fail. */
 export function createCompose({
   encryption,
   renderer,

@@ -1,7 +1,7 @@
 /**
- * Makes the first attempt at an email in the process that queued it, as soon as the response is sent. The job queue
- * would cost three statements and two notifications more; it handles what cannot be sent immediately. If the process
- * crashes first, cleanup adds a job for the email.
+ * Makes the first attempt at an email in the process that queued it, immediately after the response. The job queue
+ * would need three more statements and two notifications; it handles email that cannot be sent immediately. If the
+ * process crashes first, the cleanup adds a job for the email.
  */
 import pLimit from 'p-limit'
 
@@ -14,7 +14,7 @@ import {
 export interface FirstAttemptsDeps {
   /** Adds jobs for messages that are not attempted here. */
   deliver: (ids: readonly string[]) => Promise<void>
-  /** Whether the job queue runs, which retries what cannot be sent immediately. */
+  /** Whether the job queue runs, which retries email that cannot be sent immediately. */
   isQueueRunning: () => boolean
   log: { warn(fields: object, message: string): void }
 }
@@ -36,7 +36,7 @@ export function createFirstAttempts({ deliver, isQueueRunning, log }: FirstAttem
   let stopped: Promise<void> | undefined
 
   async function begin(id: string, attempt: Attempt): Promise<void> {
-    // It may have been handed over in between.
+    // It may have been passed to the job queue in between.
     if (!waiting.delete(id)) return
     try {
       await attempt(ending.signal)

@@ -32,7 +32,7 @@ export interface MailRequest<Kind extends EmailKind> {
   kind: Kind
   to: string
   variables: MailVariables[Kind]
-  /** The user the email is about; absent for a recipient without an account. */
+  /** The user that the email concerns; absent for a recipient without an account. */
   userId?: string | undefined
   /** The token for a second address, for a hook that sends both emails. */
   second?: SecondConfirmation | undefined
@@ -113,7 +113,7 @@ export function createOutbox(deps: OutboxDeps) {
   }
 }
 
-/** How this process sends: the first attempt by itself after the response, further ones as jobs of the queue. */
+/** Defines how this process sends: the first attempt directly after the response, further ones as jobs of the queue. */
 function createSending({ db, events, jobQueue, log, telemetry }: OutboxDeps, jobs: MailJobs) {
   const { metrics, tracing } = telemetry
   const firstAttempts = createFirstAttempts({
@@ -151,7 +151,7 @@ function createSending({ db, events, jobQueue, log, telemetry }: OutboxDeps, job
     },
 
     async stop(): Promise<void> {
-      // The queue stops at the same time, or it would start what is handed over.
+      // The queue stops at the same time: it must not start jobs that the first attempts pass to it.
       await Promise.all([jobQueue.stop(), firstAttempts.stop()])
     },
   }

@@ -1,4 +1,4 @@
-/** Why an email was moved to dead letters, as operators read it and as `npm run mail -- retry` distinguishes it. */
+/** Why an email was moved to dead letters, for operators, and for `npm run mail -- retry`, which reads the reason. */
 import { assertPostgresText } from '../../../../schemas/postgres-text.ts'
 
 /** Prefix of the reason of every email that may have been delivered. */
@@ -16,8 +16,8 @@ export const undecryptable = 'its content cannot be decrypted; see AUTH_ENCRYPTI
 const maxReasonLength = 1_000
 
 /**
- * The response of a mail server or hook in one line that is safe to store, log and print: servers tend to repeat the
- * recipient. The last word of a very long response is dropped, because it may be the beginning of an address.
+ * The response of a mail server or hook in one line that is safe to store, log and print: servers often repeat the
+ * recipient. The last word of a truncated response is dropped, because it may be the beginning of an address.
  */
 export function quotedWords(text: string): string {
   const words = assertPostgresText(text, maxReasonLength).replace(/[\p{Cc}\s]+/gu, ' ')

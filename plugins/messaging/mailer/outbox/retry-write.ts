@@ -5,8 +5,8 @@ const maxPauseMs = 5_000
 const maxDurationMs = 4 * 60_000
 
 /**
- * Retries `write` until it succeeds, so that the result of an attempt survives a lost database. Throws its last error
- * after four minutes, or when the server has to stop.
+ * Retries `write` until it succeeds, so that the result of an attempt is stored after a lost database returns. Throws
+ * its last error after four minutes, or when the server has to stop.
  */
 export async function retryWrite(write: () => Promise<void>, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + maxDurationMs

@@ -4,7 +4,7 @@ import { uncertain } from './reasons.ts'
 export interface RetryBlocker {
   /** The end of a sentence that begins with "it" or "this mail". */
   sentence: string
-  /** It may have been delivered: resending it needs the operator's consent. */
+  /** It may have been delivered: the operator must confirm the retry. */
   isUncertain: boolean
 }
 

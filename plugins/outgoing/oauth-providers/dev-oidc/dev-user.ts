@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** The user for a typed name: an email address is used as is, and any other name in any script gets one. */
+/**
+ * The user for a typed name: an email address is used as is; for any other name, in any script, an address is derived.
+ */
 export function toDevUser(typed: string) {
   const isAddress = /^[^\s@]+@[^\s@]+$/.test(typed)
   const email = isAddress ? typed : `${toLocalPart(typed)}@dev.example`

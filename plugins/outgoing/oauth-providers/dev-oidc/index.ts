@@ -1,6 +1,6 @@
 /**
- * An OpenID provider for development, below /dev/oidc, to try an external sign-in (`provider=dev`) without an account
- * anywhere. Any name signs in, without a password, so it exists in dev mode only.
+ * An OpenID provider for development, below /dev/oidc, to test an external sign-in (`provider=dev`) without an external
+ * account. Any name signs in, without a password, so it exists in dev mode only.
  */
 import { randomBytes } from 'node:crypto'
 

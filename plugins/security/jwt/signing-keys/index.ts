@@ -35,7 +35,7 @@ export interface SigningKeysOptions {
 }
 
 export interface KeyChangeOptions {
-  /** For a change a user requested: records its author in the same transaction. */
+  /** For a change that a user requested: records the actor in the same transaction. */
   record?: RecordKeyChange
 }
 
@@ -123,7 +123,7 @@ function createKeyChanges({ config, stored, newAlgorithm, sync }: KeyChangeDeps)
     revoke: (kid: string, { record }: KeyChangeOptions, now: Date) =>
       change(now, () => stored.revoke(kid, newAlgorithm, record, now)),
 
-    /** Keeps the key valid until then, for a token that lives longer than usual. */
+    /** Keeps the key valid until then, for a token with a longer lifetime than usual. */
     async keepUntil(kid: string | undefined, until: Date): Promise<void> {
       if (kid !== undefined && !config.AUTH_JWT_KEYS) await stored.keepUntil(kid, until)
     },

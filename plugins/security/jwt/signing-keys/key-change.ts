@@ -10,5 +10,5 @@ export interface KeyChange {
   after: SigningKeyRow[]
 }
 
-/** Records a change in its transaction; absent for changes without an author. */
+/** Records a change in its transaction; absent for changes without an actor. */
 export type RecordKeyChange = ((trx: Trx, change: KeyChange) => Promise<void>) | undefined

@@ -15,7 +15,7 @@ interface KeyLoaderOptions {
   log: Pick<FastifyBaseLogger, 'info'>
   stored: ReturnType<typeof createStoredKeys>
   apiTokens: ReturnType<typeof createApiTokens>
-  /** Of keys that the server makes. */
+  /** The algorithm of keys that the server generates. */
   newAlgorithm: GeneratedAlgorithm
 }
 
@@ -44,7 +44,10 @@ export function createKeyLoader(options: KeyLoaderOptions) {
     for (const onChange of changeListeners) onChange()
   }
 
-  /** Loads run one after another, so that the last one wins. Creates the first key, and promotes one that is due. */
+  /**
+   * Loads run one after another, so that the last one takes effect. Creates the first key, and promotes one that is
+   * due.
+   */
   function sync(now: Date): Promise<void> {
     const loaded = withoutDeadline(() => lastLoad.then(() => load(now)))
     lastLoad = loaded.catch(() => undefined)
@@ -59,7 +62,7 @@ export function createKeyLoader(options: KeyLoaderOptions) {
     sync,
     onChange: (listener: () => void) => changeListeners.add(listener),
 
-    /** For a token with an unknown key id: another replica may just have created the key. */
+    /** For a token with an unknown key id: another replica may have created the key since. */
     reload(now: Date): Promise<void> {
       // Anyone can send unknown key ids, so together they cause at most one query per second.
       if (looking === undefined || Date.now() - lookedAt >= 1_000) {

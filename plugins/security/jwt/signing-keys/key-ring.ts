@@ -1,4 +1,4 @@
-/** The keys of one replica at one moment: one signs, several verify, and public ones are published. */
+/** The keys of one replica at one time: one signs, several verify, and public ones are published. */
 import type { PublicJwk } from '../../../../schemas/signing-key.ts'
 import type { Key } from './key-material.ts'
 
@@ -43,7 +43,7 @@ export function createKeyRing({ signing, verifying, idTokens, secret }: KeyRingP
     find(kid, alg, now) {
       const named = kid === undefined ? undefined : byId.get(kid)
       if (named) return isRetired(named, now) ? undefined : named
-      // Tokens made by hand with the secret often have an unknown key id.
+      // Tokens that developers sign with the secret often have an unknown key id.
       return alg === 'HS256' ? fallback : undefined
     },
 

@@ -54,7 +54,7 @@ export function createStoredKeys(options: StoredKeysOptions) {
       return JSON.parse(encryption.decrypt(kid, private_jwk, `Signing key ${kid}`))
     },
 
-    /** Creates the first key, which signs immediately; when several replicas try, one succeeds. */
+    /** Creates the first key, which signs immediately; when several replicas try concurrently, one succeeds. */
     ensureCurrent: (alg: GeneratedAlgorithm, now: Date) =>
       changing(db, async (trx, rows) => {
         if (rows.some(({ state }) => state === 'current')) return
@@ -95,7 +95,7 @@ export function createStoredKeys(options: StoredKeysOptions) {
 
 type Change<T> = (trx: Trx, before: SigningKeyRow[]) => Promise<T>
 
-/** Makes a change under the lock of the keys and notifies the other replicas. */
+/** Runs a change under the lock of the keys and notifies the other replicas. */
 function changing<T>(db: Db, change: Change<T>): Promise<T> {
   return db.transaction().execute(async (trx) => {
     await lockSigningKeys(trx)
@@ -105,7 +105,7 @@ function changing<T>(db: Db, change: Change<T>): Promise<T> {
   })
 }
 
-/** The same for a change a user requested. Returns the id of the added or removed key. */
+/** The same for a change that a user requested. Returns the id of the added or removed key. */
 function changingFor(db: Db, record: RecordKeyChange, change: Change<string>): Promise<string> {
   return changing(db, async (trx, before) => {
     const kid = await change(trx, before)

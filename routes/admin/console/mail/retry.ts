@@ -10,7 +10,7 @@ import { mailNotFound, mailNotRetryable } from '../../../../schemas/errors.ts'
 import { readUuid } from '../../../../schemas/fields.ts'
 import { EmptyObject, NoBody } from '../../../../schemas/values/empty.ts'
 
-/** The rest waits for the next request. */
+/** Further ones are retried by the next request. */
 const most = 1_000
 
 const Queued = Type.Object({

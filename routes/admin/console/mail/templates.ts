@@ -89,7 +89,7 @@ const templates: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.post('/admin/mail/preview', { schema: previewDraftSchema }, async ({ body }) => {
     const { subject, template, ...which } = body
     const [kind, locale] = [readKind(which.kind), readLocale(which.locale)]
-    // An address would be fetched.
+    // A URL would be fetched, so it is rejected.
     if (template !== undefined && !/^(<|\{\{)/.test(template)) {
       throw validationFailed('template must start with < or {{')
     }

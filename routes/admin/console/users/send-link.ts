@@ -70,7 +70,7 @@ const sendLink: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-/** Throws validation_failed for a user for whom such a link would have no effect, and user_banned. */
+/** Throws validation_failed when such a link would have no effect for the user, and user_banned. */
 function checkedAddress(user: UserRecord, type: LinkType, now: Date): string {
   if (!user.email || user.deleted_at) throw validationFailed('This user has no email address')
   if (isBanned(user, now)) throw userBanned(403)

@@ -24,7 +24,7 @@ export function addRecoveryCodePages(app: FastifyInstance, path: string) {
     },
   }
 
-  /** Undefined where codes cannot be made: they need another factor. */
+  /** Undefined where codes cannot be created: they need another factor. */
   async function statusFor({ user, request, signedIn, now }: Visit) {
     const hasFactor = (user.factors ?? []).some(({ status }) => status === 'verified')
     if (!isOn || !hasFactor) return undefined
