@@ -90,11 +90,36 @@ export async function deleteCustomProvider(trx: Trx, id: string): Promise<void> 
   await trx.deleteFrom('custom_oauth_providers').where('id', '=', id).execute()
 }
 
+/**
+ * Whether the identities of a custom provider come from this issuer. It cannot change before the transaction of a
+ * sign-in ends.
+ */
+export async function holdIssuer(
+  trx: Trx,
+  { identifier, issuer }: Insertable<CustomProviderIssuersTable>,
+): Promise<boolean> {
+  const held = await trx
+    .selectFrom('postern_custom_provider_issuers')
+    .select('issuer')
+    .where('identifier', '=', identifier)
+    .forShare()
+    .executeTakeFirst()
+  // A provider that GoTrue added to the shared database has none yet.
+  return held ? held.issuer === issuer : bindIssuer(trx, { identifier, issuer })
+}
+
 /** Returns false, with nothing stored, while the provider has identities of another issuer. */
 export async function bindIssuer(
   trx: Trx,
   binding: Insertable<CustomProviderIssuersTable>,
 ): Promise<boolean> {
+  // Waits for sign-ins that hold it: the next statement reads the identities that they inserted.
+  await trx
+    .selectFrom('postern_custom_provider_issuers')
+    .select('identifier')
+    .where('identifier', '=', binding.identifier)
+    .forUpdate()
+    .execute()
   const bound = await trx
     .insertInto('postern_custom_provider_issuers')
     .values(binding)

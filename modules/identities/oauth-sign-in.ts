@@ -3,9 +3,10 @@
  * a new one. An unverified email never gives access to an account.
  */
 import type { Db, Trx } from '../../db/core/database.ts'
+import { holdIssuer } from '../../db/custom-providers/providers.ts'
 import { findIdentity, lockIdentity } from '../../db/identities/identities.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import { unexpectedFailure } from '../../schemas/errors.ts'
+import { customProviderConflict, unexpectedFailure } from '../../schemas/errors.ts'
 import { callBeforeUserCreated } from '../users/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
 import { acceptInvite } from './accept-invitation.ts'
@@ -68,8 +69,11 @@ async function isNew(
   return ['create', 'owned'].includes((await resolveAccount(deps, db, question)).state)
 }
 
-/** Completes an external sign-in. Throws the errors of `link`, `acceptInvitation` or `signIn`. */
-export function completeExternalSignIn(
+/**
+ * Completes an external sign-in. Throws the errors of `link`, `acceptInvitation` or `signIn`, and conflict when the
+ * issuer of a custom provider was changed meanwhile.
+ */
+export async function completeExternalSignIn(
   deps: SignInDeps,
   trx: Trx,
   comer: ExternalUser,
@@ -78,6 +82,11 @@ export function completeExternalSignIn(
   now: Date,
 ): Promise<SignInOutcome> {
   const user = truncateClaims(deps, comer)
+  const { provider: identifier, identity } = comer
+  const { issuer } = identity
+  if (issuer !== undefined && !(await holdIssuer(trx, { identifier, issuer }))) {
+    throw customProviderConflict('The provider was changed during the sign-in. Try again.')
+  }
   if (linkingTargetId) {
     const requester = { userId: linkingTargetId, sessionId: linkingSessionId }
     return link(deps, trx, requester, user, context, now)

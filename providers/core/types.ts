@@ -107,6 +107,8 @@ export interface ProviderIdentity {
   emails: ProviderEmail[]
   providerToken?: string
   providerRefreshToken?: string
+  /** Of a custom provider, which admins may have changed since: its issuer or `userinfo_url`. */
+  issuer?: string | undefined
 }
 
 export interface ProviderHttp {

@@ -22,6 +22,11 @@ export type FindCustom = (name: string) => Promise<UsableCustomProvider | undefi
 
 export const isCustom = (name: string) => name.startsWith('custom:')
 
+/** Where the identities of a custom provider come from; undefined for every other provider. */
+export function issuerOfCustom(settings: ProviderSettings | undefined): string | undefined {
+  return settings?.custom && (settings.custom.endpoints?.userinfo ?? settings.issuer)
+}
+
 export function createFindCustom(
   deps: Deps<'config' | 'db' | 'encryption'>,
   upstream: ProviderHttp,

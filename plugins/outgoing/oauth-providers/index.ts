@@ -20,7 +20,7 @@ import {
 import { oauthProviderNotSupported, validationFailed } from '../../../schemas/errors.ts'
 import { definePlugin } from '../../define-plugin.ts'
 import { maxWaitMs } from '../../http/request-deadline.ts'
-import { createFindCustom, type FindCustom, isCustom } from './custom.ts'
+import { createFindCustom, type FindCustom, isCustom, issuerOfCustom } from './custom.ts'
 import { serveDevOidc } from './dev-oidc/index.ts'
 import { authorizationError, callbackError, idTokenFault, toCallbackError } from './errors.ts'
 import { inTime } from './in-time.ts'
@@ -126,8 +126,9 @@ function createSignIns(
      */
     async identify(name: string, callback: Callback): Promise<ProviderIdentity> {
       try {
-        const { provider } = await get(name)
-        return await inTime(provider.identity(callback), deadlineMs)
+        const { provider, settings } = await get(name)
+        const identity = await inTime(provider.identity(callback), deadlineMs)
+        return { ...identity, issuer: issuerOfCustom(settings) }
       } catch (error) {
         throw callbackError(error, name)
       }
@@ -141,7 +142,9 @@ function createSignIns(
       try {
         const known = await forIdTokens(request.provider)
         const context = { getProviderHttp, providers: known, allowedIssuers, now }
-        return await inTime(identityFromIdToken(request, context), metadataDeadlineMs)
+        const signIn = await inTime(identityFromIdToken(request, context), metadataDeadlineMs)
+        const issuer = issuerOfCustom(known.get(signIn.provider))
+        return { ...signIn, identity: { ...signIn.identity, issuer } }
       } catch (error) {
         const { provider, issuer = '' } = request
         throw idTokenFault(error, provider || issuer)

@@ -2,6 +2,10 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
+import { sql } from 'kysely'
+
+import { holdIssuer } from '../../../db/custom-providers/providers.ts'
+import { insertIdentity } from '../../../db/identities/identities.ts'
 import {
   add,
   authorizeUrl,
@@ -11,18 +15,28 @@ import {
   oidcInput,
   send,
 } from '../../support/custom-providers/requests.ts'
+import { until } from '../../support/processes/until.ts'
 import { signInAs, startOpenidProvider } from '../../support/providers/openid-provider.ts'
 import { statusAndCode } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
+import { autoconfirm, signUpUser } from '../../support/users.ts'
+import { startHookReceiver } from '../../support/webhooks/hook-receiver.ts'
 
 const startIssuer = (t: TestContext) =>
   startOpenidProvider(t, { claimsInIdToken: true, https: true })
 
-/** With two issuers, and a user of the first. */
-async function withUser(t: TestContext) {
+/** With two issuers, and a provider of the first. */
+async function withProvider(t: TestContext, env: Record<string, string> = {}) {
   const [one, two] = [await startIssuer(t), await startIssuer(t)]
-  const { app } = await build(t, customOnLoopback)
+  const settings = { ...customOnLoopback.env, ...autoconfirm, ...env }
+  const { app } = await build(t, { ...customOnLoopback, env: settings })
   await add(app, oidcInput(one.issuer))
+  return { app, one, two }
+}
+
+/** The same with a user. */
+async function withUser(t: TestContext) {
+  const { app, one, two } = await withProvider(t)
   const signIn = async () =>
     finishSignIn(app, await signInAs('ann', await authorizeUrl(app, 'custom:acme')))
   assert.ok((await signIn()).access_token)
@@ -50,6 +64,46 @@ suite('the identifier of a custom provider with identities', () => {
     assert.deepEqual(statusAndCode(moved), [400, 'conflict'])
     assert.equal((await send(app, 'GET', '/custom:acme')).json().issuer, one.issuer)
     assert.equal((await send(app, 'PUT', '/custom:acme', { name: 'New' })).statusCode, 200)
+  })
+
+  test('is not given to an identity of a sign-in that began at another issuer', async (t) => {
+    const hook = await startHookReceiver(t)
+    const { app, one, two } = await withProvider(t, hook.env('BEFORE_USER_CREATED'))
+    hook.reply({
+      act: async (response) => {
+        const { issuer } = two
+        assert.equal((await send(app, 'PUT', '/custom:acme', { issuer })).statusCode, 200)
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+      },
+    })
+    const callback = await signInAs('ann', await authorizeUrl(app, 'custom:acme'))
+    const { error_code } = await finishSignIn(app, callback)
+    assert.equal(error_code, 'conflict')
+    assert.equal(hook.calls.length, 1)
+    assert.deepEqual(await app.db.selectFrom('identities').select('id').execute(), [])
+    // The provider may go back to its first issuer: it has no identity.
+    assert.equal((await send(app, 'PUT', '/custom:acme', { issuer: one.issuer })).statusCode, 200)
+  })
+
+  test('waits for a sign-in of its issuer before it is changed', async (t) => {
+    const { app, one, two } = await withProvider(t)
+    const user = await signUpUser(app)
+    const identity = { provider: 'custom:acme', provider_id: 'ann', identity_data: {} }
+    const ends = Promise.withResolvers<void>()
+    const holds = Promise.withResolvers<void>()
+    const signIn = app.db.transaction().execute(async (trx) => {
+      assert.ok(await holdIssuer(trx, { identifier: 'custom:acme', issuer: one.issuer }))
+      await insertIdentity(trx, { ...identity, user_id: user.user.id }, new Date())
+      holds.resolve()
+      await ends.promise
+    })
+    await holds.promise
+    const changed = send(app, 'PUT', '/custom:acme', { issuer: two.issuer })
+    const isWaiting = sql<{ pid: number }>`select pid from pg_locks where not granted`
+    await until(async () => (await isWaiting.execute(app.db)).rows.length > 0)
+    ends.resolve()
+    await signIn
+    assert.deepEqual(statusAndCode(await changed), [400, 'conflict'])
   })
 
   test('is free for another issuer when no user is left', async (t) => {
