@@ -90,6 +90,19 @@ export async function deleteCustomProvider(trx: Trx, id: string): Promise<void> 
   await trx.deleteFrom('custom_oauth_providers').where('id', '=', id).execute()
 }
 
+/** The issuers of the identities of these providers, by provider. */
+export async function findIssuers(
+  db: Db,
+  identifiers: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom('postern_custom_provider_issuers')
+    .select(['identifier', 'issuer'])
+    .where('identifier', '=', sql<string>`any(${identifiers}::text[])`)
+    .execute()
+  return new Map(rows.map(({ identifier, issuer }) => [identifier, issuer]))
+}
+
 /**
  * Whether the identities of a custom provider come from this issuer. It cannot change before the transaction of a
  * sign-in ends.

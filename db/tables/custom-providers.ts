@@ -34,7 +34,10 @@ export interface CustomOauthProvidersTable {
   updated_at: Date
 }
 
-/** The issuer of the identities of a provider, or the userinfo URL of an OAuth 2.0 provider; also of a deleted one. */
+/**
+ * The issuer of the identities of a provider, or the userinfo URL of an OAuth 2.0 provider; also of a deleted one, and of
+ * providers of the configuration.
+ */
 export interface CustomProviderIssuersTable {
   identifier: string
   issuer: string

@@ -24,6 +24,7 @@ import { createFindCustom, type FindCustom, isCustom, issuerOfCustom } from './c
 import { serveDevOidc } from './dev-oidc/index.ts'
 import { authorizationError, callbackError, idTokenFault, toCallbackError } from './errors.ts'
 import { inTime } from './in-time.ts'
+import { storeIssuers } from './issuers.ts'
 import { createRenewable } from './renewable.ts'
 import { allowedIssuers, issuerProviders, namedProviders } from './settings.ts'
 import { createLookUp } from './usable.ts'
@@ -162,7 +163,10 @@ function createAll({ settings, upstream }: Group): [string, Provider][] {
 
 export default definePlugin({
   name: 'oauthProviders',
-  deps: ['config', 'db', 'encryption', 'httpClient', 'register', 'runtimeSettings'],
+  deps: [
+    ...(['config', 'db', 'encryption', 'httpClient', 'log'] as const),
+    ...(['addHook', 'register', 'runtimeSettings'] as const),
+  ],
   async create(deps) {
     const { config } = deps
     const { fetch, guardedFetch } = deps.httpClient
@@ -196,6 +200,8 @@ export default definePlugin({
       })
     const { renewed, renew } = createRenewable(make)
     deps.runtimeSettings.onChange(renew)
+    const configured = new Map([...namedProviders(config), ...generic])
+    deps.addHook('onReady', () => storeIssuers(deps, configured))
     return renewed
   },
 })
