@@ -1,10 +1,10 @@
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# What a server runs on is ready when it is unpacked: no package gets to run a script.
+# Production packages need no install scripts, so none runs.
 RUN npm ci --omit=dev --ignore-scripts --no-fund --no-audit
 
-# The console is bundled by what only development installs.
+# The bundler of the console is a development dependency.
 FROM node:24-slim AS console
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -17,10 +17,10 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY . .
 COPY --from=console /app/console/dist ./console/dist
-# Types are taken out once, here: Node would load 20 MiB to do it at every start, and its cache of compiled code, which
-# does without that, keeps 12 MiB for as long as the server runs.
+# Types are removed once, here. Removing them at every start takes Node 20 MiB of memory, and its compile cache takes 12 MiB
+# while the server runs.
 RUN node deploy/strip-types.ts .
-# malloc gives large blocks back to the system as soon as they are free.
+# malloc returns large free blocks to the system at once.
 ENV NODE_ENV=production \
     NODE_OPTIONS=--import=/app/deploy/without-types.mjs \
     NODE_DISABLE_COMPILE_CACHE=1 \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Moves the tables of one AUTH_DB_NAMESPACE to another Postgres server while its servers serve requests, by logical
 # replication. Their connections must go through a PgBouncer in transaction mode, which holds requests during the switch.
-# docs/scaling.md#moving-a-namespace lists what has to be there.
+# docs/scaling.md#moving-a-namespace lists the prerequisites.
 #
 #   FROM     connection string of a superuser on the server that has the tables (wal_level = logical)
 #   TO       the same for the other server
@@ -49,7 +49,7 @@ on -d "$FROM" -c "create publication \"$namespace\" for tables in schema \"$name
 on -d "$TO" -c "create subscription \"$namespace\" connection '$FROM' publication \"$namespace\""
 within 86400 "$TO" "not exists (select from pg_subscription_rel where srsubstate <> 'r')"
 
-# 2. Requests wait, and what they have changed arrives.
+# 2. Requests wait until the last changes have arrived.
 timeout "$patience" psql -X -q -d "$POOLER" -c "pause \"$database\""
 position=$(on -d "$FROM" -c 'select pg_current_wal_lsn()')
 within "$patience" "$FROM" "confirmed_flush_lsn >= '$position' from pg_replication_slots where slot_name = '$namespace'"

@@ -1,4 +1,4 @@
-/** Loaded first (`node --import`) where strip-types.ts has been: files called .ts are JavaScript there. */
+/** Loaded first (`node --import`) after strip-types.ts has run: files named .ts contain JavaScript then. */
 import { registerHooks } from 'node:module'
 
 registerHooks({
