@@ -1,6 +1,6 @@
 /**
  * Latency of admin requests with a million users: `node bench/admin-million.ts [users] [requests]`. Requests are
- * sequential, like those of a user at a screen, after a warm-up. The last two columns are processor time per request,
+ * sequential, like those of one operator, after a warm-up. The last two columns are processor time per request,
  * which depends least on other load.
  */
 import { mintServiceRole } from '../server/service-role.ts'

@@ -20,7 +20,7 @@ import { totpVerify } from './scenarios/totp-verify.ts'
 import { verify } from './scenarios/verify.ts'
 import { web3Ethereum, web3Solana } from './scenarios/web3.ts'
 
-/** In the order they run: those that fill the tables come last, so that the others meet few rows. */
+/** In the order they run: those that fill the tables come last, so that the others run with few rows. */
 export const catalogue: Scenario[] = [
   health,
   getUser,

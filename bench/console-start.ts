@@ -1,5 +1,5 @@
 /**
- * How soon the console can be used: `node bench/console-start.ts [users] [rounds]`. Each round opens a page in a new
+ * Start time of the console: `node bench/console-start.ts [users] [rounds]`. Each round opens a page in a new
  * Chromium with an empty profile, signed in by its cookie, on a server as in the container image. Milliseconds since the
  * start of the navigation.
  */

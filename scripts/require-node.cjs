@@ -1,4 +1,4 @@
-// Loaded before anything else, in words that every version of Node.js reads: an older one stops at the first type.
+// Loaded first, in syntax that every version of Node.js supports: older ones fail at the first type.
 const { engines } = require('../package.json')
 
 const least = Number(/\d+/.exec(engines.node)[0])

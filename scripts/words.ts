@@ -41,7 +41,7 @@ export const words: readonly Word[] = [
   { forms: ['outlast', 'outlasts', 'hears'], instead: 'the action itself', limit: 0 },
 ]
 
-/** Where a word is no private term: each with its reason. A path matches as a whole or as a folder. */
+/** Files in which a word is allowed, each with its reason. A path matches as a whole or as a folder. */
 const allowed: Readonly<Record<string, string>> = {
   LICENSE: 'the text of the MIT license',
   'CHANGELOG.md': 'quotes names that changed',

@@ -1,4 +1,4 @@
-// Passkeys and security keys need a script; everything else on these pages does without.
+// Passkeys and security keys need a script; everything else on these pages works without one.
 const form = document.querySelector('form[data-webauthn]')
 if (form && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
   form.hidden = false

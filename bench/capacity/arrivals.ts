@@ -1,4 +1,4 @@
-/** Which request comes when in a simulation. */
+/** Generates the arrivals of requests in a simulation. */
 import type { Clock } from './resources.ts'
 import type { Demand } from './setup.ts'
 

@@ -9,7 +9,7 @@ export type BatchKind = keyof typeof batchLimits
 export type Batches = ReturnType<typeof createBatches>
 
 /**
- * `begin` waits until the server's event loop gets to the batch: who comes until then joins it. `run` sends that many
+ * `begin` waits until the server's event loop gets to the batch: requests that arrive until then join it. `run` sends that many
  * requests to the database.
  */
 export function createBatches(

@@ -33,7 +33,7 @@ export function thisMachine(replicas: number, clients: number, besideHash: numbe
 const rounds = 8
 
 interface Point extends Measured {
-  /** What accounting misses, such as switching between processes, is a share of what it has. */
+  /** Costs that the accounting omits, such as context switches, are proportional to those it has. */
   factor: number
   batchSize: number
 }

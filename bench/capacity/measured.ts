@@ -1,4 +1,4 @@
-/** Measures what the demands of the simulation are made of, and what it predicts, on this machine. */
+/** Measures on this machine the loads that the demands are fitted to, and those that the simulation predicts. */
 import { join } from 'node:path'
 
 import { mintServiceRole } from '../../server/service-role.ts'
@@ -55,7 +55,7 @@ interface Run {
   servers: number
 }
 
-/** Those that the demands are made of. */
+/** Loads that the demands are fitted to. */
 const calibration = {
   readByFew: { scenario: scenarios.read, clients: 4, servers: 1 },
   readByMany: { scenario: scenarios.read, clients: 32, servers: 1 },
@@ -66,7 +66,7 @@ const calibration = {
 } satisfies Record<string, Run>
 
 const mixed = mixedScenario(buildDay(scenarios))
-/** Those that are predicted. */
+/** Loads that are predicted. */
 export const validation = {
   reads: { scenario: scenarios.read, clients: 12, servers: 1 },
   refreshes: { scenario: scenarios.refresh, clients: 12, servers: 1 },

@@ -1,7 +1,7 @@
 /** Several scenarios at once, as the users of an application send them. */
 import type { Load, Scenario } from '../core/scenario.ts'
 
-/** Every connection sends the scenarios in this order, over and over, each starting at another place. */
+/** Every connection sends the scenarios in this order, repeatedly, each starting at another position. */
 export function mixedScenario(order: readonly Scenario[]): Scenario {
   return {
     name: 'mixed',

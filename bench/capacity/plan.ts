@@ -15,7 +15,7 @@ export interface Plan {
 
 type BatchSize = Prediction['batchSize']
 
-/** What the machines are planned with: the simulation corrects the first assumptions. */
+/** The assumptions of a plan; the simulation corrects the first ones. */
 interface Assumptions {
   perSecond: number
   besideHash: number

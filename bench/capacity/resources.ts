@@ -1,4 +1,4 @@
-/** The clock of a simulation, and what its requests queue for. */
+/** The clock and the resources of a simulation. */
 import TinyQueue from 'tinyqueue'
 
 /** Low work gives its core to other work after this long. */

@@ -1,4 +1,4 @@
-/** What a simulation is about: requests, machines, and what the requests queue for. */
+/** The input of a simulation: requests, machines and resources. */
 import type { BatchKind } from './batches.ts'
 import { type Resource, resource } from './resources.ts'
 

@@ -1,6 +1,6 @@
 /**
  * A discrete-event simulation of servers and Postgres: requests queue for a thread, then for a processor core, and share
- * messages to Postgres as those of the server do. It is fed by measured processor times.
+ * messages to Postgres as those of the server do. Its input is measured processor times.
  */
 import { maxGroupMs } from '../../plugins/database/driver/index.ts'
 import { quantile } from '../statistics.ts'

@@ -30,7 +30,7 @@ export function newClient(target: Target): Promise<BenchClient> {
   })
 }
 
-/** A code of the user that waits for its exchange. */
+/** A code of the user that is not exchanged yet. */
 export async function newCode(
   target: Target,
   { client_id }: BenchClient,
@@ -71,7 +71,7 @@ export const codeExchange = (client: BenchClient, { code, verifier }: Code) => (
   },
 })
 
-/** What identifies the client in a body. */
+/** The credentials of the client in a body. */
 export const clientCredentials = ({ client_id, client_secret }: BenchClient) => ({
   client_id,
   client_secret,

@@ -20,8 +20,8 @@ const msPerTick = 10
 const mibPerPage = 4096 / 1024 / 1024
 
 /**
- * What a process and its children use by now. Children that ended are in: the parent that waited
- * for them carries their time. Undefined when the process, or /proc, is not there.
+ * The resources that a process and its children have used. Ended children are included: their time is
+ * added to that of the parent that waited for them. Undefined when the process, or /proc, is not there.
  */
 export function readUsage(root: number | undefined): Usage | undefined {
   if (root === undefined) return undefined
@@ -54,7 +54,7 @@ function topmost(processes: ProcessStat[]): ProcessStat[] {
 function collectTree(root: number, processes: ProcessStat[]): ProcessStat[] {
   const children = Map.groupBy(processes, ({ parent }) => parent)
   const tree = processes.filter(({ pid }) => pid === root)
-  // The list grows while it is walked: each process found brings its children.
+  // The list grows during the loop: the children of each process are appended.
   for (const { pid } of tree) tree.push(...(children.get(pid) ?? []))
   return tree
 }

@@ -28,7 +28,7 @@ create policy change_own on public.example_todos for update to authenticated
   using (organization_id = (select auth.org_id()) and (select auth.has_permission('todos:write')))
   with check (organization_id = (select auth.org_id()));
 
--- Deleting asks for the membership as it is now: a removed member's token is valid until it expires.
+-- Deleting checks the current membership: a removed member's token is valid until it expires.
 drop policy if exists delete_own on public.example_todos;
 create policy delete_own on public.example_todos for delete to authenticated
   using (

@@ -7,7 +7,7 @@ const patterns = [
   /^(biome|tsconfig)\.json$/,
 ]
 
-/** Whether a file of the repository has no place in a server: tests, documentation sources, secrets, local data. */
+/** Whether a file of the repository must not be part of a server: tests, documentation sources, secrets, local data. */
 export function misplaced(file: string): boolean {
   return patterns.some((pattern) => pattern.test(file))
 }

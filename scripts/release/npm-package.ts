@@ -20,7 +20,7 @@ export const neededByDev = [
   'oidc-provider',
 ]
 
-/** Files of the image that the package does without. */
+/** Files of the image that the package omits. */
 const excluded = /^(console\/|package(-lock)?\.json$|\.npmrc$|deploy\/(?!init-database\.sql))/
 
 interface Manifest extends LockedPackage {
