@@ -3,34 +3,36 @@
  * /authorize and /callback, against a provider that rejects any but those that are registered with it.
  */
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
 import { type ProviderName, providerNames } from '../../providers/registry.ts'
-import type { Ending } from '../support/processes/ending.ts'
+import { type Ending, endingOfSuite } from '../support/processes/ending.ts'
 import { followAuthorization } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { type Registration, startFakeProvider } from '../support/providers/fake-provider.ts'
 import { startFakeTwitter } from '../support/providers/fake-twitter.ts'
-import { build } from '../support/server.ts'
+import { type App, build } from '../support/server.ts'
 
 suite('client credentials of providers', () => {
+  const setUp = shareServer()
+
   for (const name of providerNames) {
-    test(`${name}: sends its configured id, secret and redirect URI`, async (t) => {
-      const { fake, signIn } = await setUp(t, name)
+    test(`${name}: sends its configured id, secret and redirect URI`, async () => {
+      const { fake, signIn } = await setUp(name)
       const outcome = await signIn()
       assert.ok(isSignedIn(outcome) || isUnverified(outcome), outcome.toString())
       assert.deepEqual(fake.complaints, [])
     })
 
-    test(`${name}: fails with an unregistered secret`, async (t) => {
-      const { fake, signIn } = await setUp(t, name)
+    test(`${name}: fails with an unregistered secret`, async () => {
+      const { fake, signIn } = await setUp(name)
       fake.registered.secret = 'another secret'
       await assertRejected(signIn)
       assert.notDeepEqual(fake.complaints, [])
     })
 
-    test(`${name}: fails with an unregistered redirect URI`, async (t) => {
-      const { fake, signIn } = await setUp(t, name)
+    test(`${name}: fails with an unregistered redirect URI`, async () => {
+      const { fake, signIn } = await setUp(name)
       fake.registered.redirectUri = 'https://elsewhere.test/callback'
       await assertRejected(signIn)
       assert.notDeepEqual(fake.complaints, [])
@@ -38,40 +40,66 @@ suite('client credentials of providers', () => {
   }
 })
 
-async function setUp(t: TestContext, name: ProviderName) {
-  const registered = {
-    id: `id of ${name}`,
-    secret: `${name}:s/+cret`,
-    redirectUri: `http://${name.replaceAll('_', '-')}.test/callback`,
-  }
-  const fake = await startFake(t, name, registered)
-  const prefix = `AUTH_EXTERNAL_${name.toUpperCase()}`
-  const env = {
-    [`${prefix}_ENABLED`]: 'true',
-    [`${prefix}_CLIENT_ID`]: registered.id,
-    [`${prefix}_SECRET`]: registered.secret,
-    [`${prefix}_REDIRECT_URI`]: registered.redirectUri,
-    [`${prefix}_URL`]: fake.origin,
-  }
-  const { redirectUri } = registered
-  const { app } = await build(t, { dev: true, env })
+/** Called in a suite: one server for all tests; each begins without users, and with a provider that has no complaints. */
+function shareServer() {
+  const ending = endingOfSuite()
+  let server: ReturnType<typeof startServer> | undefined
 
-  /** From /authorize to the provider and back to /callback: the fragment that the site gets. */
-  async function signIn(): Promise<URLSearchParams> {
-    const sent = await app.inject(`/authorize?provider=${name}`)
-    assert.equal(sent.statusCode, 302, sent.body)
-    const fields = await followAuthorization(String(sent.headers.location), redirectUri)
-    const payload = new URLSearchParams(fields).toString()
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    const back =
-      name === 'apple'
-        ? await app.inject({ method: 'POST', url: '/callback', headers, payload })
-        : await app.inject(`/callback?${payload}`)
-    return new URLSearchParams(new URL(String(back.headers.location)).hash.slice(1))
+  return async (name: ProviderName) => {
+    server ??= startServer(ending)
+    const { app, fakes } = await server
+    const fake = fakes.get(name) ?? assert.fail(name)
+    Object.assign(fake.registered, registration(name))
+    fake.complaints.length = 0
+    await app.pool.query('delete from auth.users')
+    return { fake, signIn: () => signInWith(app, name) }
   }
-
-  return { fake, signIn }
 }
+
+async function startServer(t: Ending) {
+  const fakes = new Map<ProviderName, Fake>()
+  for (const name of providerNames) fakes.set(name, await startFake(t, name, registration(name)))
+  const env = Object.fromEntries(
+    [...fakes].flatMap(([name, { origin }]) => Object.entries(variables(name, origin))),
+  )
+  const { app } = await build(t, { dev: true, env })
+  return { app, fakes }
+}
+
+const registration = (name: ProviderName): Registration => ({
+  id: `id of ${name}`,
+  secret: `${name}:s/+cret`,
+  redirectUri: `http://${name.replaceAll('_', '-')}.test/callback`,
+})
+
+function variables(name: ProviderName, url: string): Record<string, string> {
+  const prefix = `AUTH_EXTERNAL_${name.toUpperCase()}`
+  const { id, secret, redirectUri } = registration(name)
+  return {
+    [`${prefix}_ENABLED`]: 'true',
+    [`${prefix}_CLIENT_ID`]: id,
+    [`${prefix}_SECRET`]: secret,
+    [`${prefix}_REDIRECT_URI`]: redirectUri,
+    [`${prefix}_URL`]: url,
+  }
+}
+
+/** From /authorize to the provider and back to /callback: the fragment that the site gets. */
+async function signInWith(app: App, name: ProviderName): Promise<URLSearchParams> {
+  const sent = await app.inject(`/authorize?provider=${name}`)
+  assert.equal(sent.statusCode, 302, sent.body)
+  const { redirectUri } = registration(name)
+  const fields = await followAuthorization(String(sent.headers.location), redirectUri)
+  const payload = new URLSearchParams(fields).toString()
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const back =
+    name === 'apple'
+      ? await app.inject({ method: 'POST', url: '/callback', headers, payload })
+      : await app.inject(`/callback?${payload}`)
+  return new URLSearchParams(new URL(String(back.headers.location)).hash.slice(1))
+}
+
+type Fake = Awaited<ReturnType<typeof startFake>>
 
 function startFake(t: Ending, name: ProviderName, registered: Registration) {
   if (name === 'twitter') return startFakeTwitter(t, registered)

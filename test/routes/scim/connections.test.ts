@@ -3,12 +3,19 @@ import { suite, test } from 'node:test'
 
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { statusAndCode } from '../../support/requests.ts'
-import { clientWith, newOrganization, scimError, scimServer } from '../../support/scim/clients.ts'
+import {
+  clientWith,
+  newOrganization,
+  scimError,
+  sharedScimServer,
+} from '../../support/scim/clients.ts'
 import { build } from '../../support/server.ts'
 
 suite('SCIM tokens', () => {
-  test('of a connection are several, with a last use, and are revoked one by one', async (t) => {
-    const { app, client } = await scimServer(t)
+  const newTenant = sharedScimServer()
+
+  test('of a connection are several, with a last use, and are revoked one by one', async () => {
+    const { app, client } = await newTenant()
     const url = `/admin/scim/connections/${client.connection.id}/tokens`
     const issued = (await asAdmin(app, 'POST', url, { name: 'second' })).json()
     const second = clientWith(app, client.connection, issued.token)
@@ -28,14 +35,14 @@ suite('SCIM tokens', () => {
     assert.deepEqual(statusAndCode(again), [404, 'scim_token_not_found'])
   })
 
-  test('are stored as hashes', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('are stored as hashes', async () => {
+    const { app, client } = await newTenant()
     const { rows } = await app.pool.query('select scim_tokens::text as text from auth.scim_tokens')
     assert.equal(rows[0].text.includes(client.token), false)
   })
 
-  test('end when they expire', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('end when they expire', async () => {
+    const { app, client } = await newTenant()
     const past = new Date(Date.now() - 1000)
     const created_at = new Date(past.getTime() - 1000)
     await app.db.updateTable('scim_tokens').set({ expires_at: past, created_at }).execute()
@@ -44,8 +51,8 @@ suite('SCIM tokens', () => {
     assert.equal(response.headers['www-authenticate'], 'Bearer')
   })
 
-  test('are rejected before the body is read', async (t) => {
-    const { client } = await scimServer(t)
+  test('are rejected before the body is read', async () => {
+    const { client } = await newTenant()
     const headers = { authorization: 'Bearer x' }
     const response = await client.send('POST', '/Users', { userName: 'x' }, headers)
     assert.deepEqual(scimError(response), [401, ''])
@@ -53,8 +60,10 @@ suite('SCIM tokens', () => {
 })
 
 suite('SCIM connections', () => {
-  test('are disabled and enabled', async (t) => {
-    const { app, client } = await scimServer(t)
+  const newTenant = sharedScimServer()
+
+  test('are disabled and enabled', async () => {
+    const { app, client } = await newTenant()
     const url = `/admin/scim/connections/${client.connection.id}`
     await adminCall(app, 'PUT', url, { enabled: false })
     assert.deepEqual(scimError(await client.send('GET', '/Users')), [403, ''])
@@ -64,8 +73,8 @@ suite('SCIM connections', () => {
     assert.equal(name, 'Other')
   })
 
-  test('of a deleted organization are rejected', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  test('of a deleted organization are rejected', async () => {
+    const { app, client, organization } = await newTenant()
     const { id } = await client.create({ userName: 'ann@corp.test' })
     const deleted = await asAdmin(app, 'DELETE', `/admin/organizations/${organization}`)
     assert.equal(deleted.statusCode, 204, deleted.body)
@@ -74,8 +83,8 @@ suite('SCIM connections', () => {
     assert.deepEqual(scimError(await client.send('POST', '/Users', { userName: 'b' })), [403, ''])
   })
 
-  test('are deleted with their users, whose accounts stay', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('are deleted with their users, whose accounts stay', async () => {
+    const { app, client } = await newTenant()
     await client.create({ userName: 'ann@corp.test', active: false })
     const url = `/admin/scim/connections/${client.connection.id}`
     assert.equal((await asAdmin(app, 'DELETE', url)).statusCode, 204)
@@ -102,15 +111,15 @@ suite('SCIM connections', () => {
     ],
   ]
   for (const [what, body, status, code] of invalid) {
-    test(`are rejected with ${what}`, async (t) => {
-      const { app } = await scimServer(t)
+    test(`are rejected with ${what}`, async () => {
+      const { app } = await newTenant()
       const response = await asAdmin(app, 'POST', '/admin/scim/connections', body)
       assert.deepEqual(statusAndCode(response), [status, code])
     })
   }
 
-  test('reject a role that the organization does not have', async (t) => {
-    const { app } = await scimServer(t)
+  test('reject a role that the organization does not have', async () => {
+    const { app } = await newTenant()
     const organization_id = await newOrganization(app, 'b.test')
     const body = { name: 'x', organization_id, default_role: 'king' }
     const response = await asAdmin(app, 'POST', '/admin/scim/connections', body)
@@ -119,6 +128,8 @@ suite('SCIM connections', () => {
 })
 
 suite('SCIM discovery', () => {
+  const newTenant = sharedScimServer()
+
   const open = [
     'ServiceProviderConfig',
     'ResourceTypes',
@@ -128,8 +139,8 @@ suite('SCIM discovery', () => {
   ]
 
   for (const path of open) {
-    test(`serves ${path} without a token, with and without a connection`, async (t) => {
-      const { app, client } = await scimServer(t)
+    test(`serves ${path} without a token, with and without a connection`, async () => {
+      const { app, client } = await newTenant()
       for (const base of ['/scim/v2', `/scim/v2/${client.connection.id}`]) {
         const response = await app.inject(`${base}/${path}`)
         assert.equal(response.statusCode, 200, response.body)
@@ -140,8 +151,8 @@ suite('SCIM discovery', () => {
     })
   }
 
-  test('says that bulk and sorting are not supported, and so do their endpoints', async (t) => {
-    const { client } = await scimServer(t)
+  test('says that bulk and sorting are not supported, and so do their endpoints', async () => {
+    const { client } = await newTenant()
     const config = await client.ask<Record<string, { supported: boolean }>>(
       'GET',
       '/ServiceProviderConfig',
@@ -154,8 +165,8 @@ suite('SCIM discovery', () => {
     assert.deepEqual(scimError(await client.send('GET', '/Me')), [501, ''])
   })
 
-  test('returns 404 and 405 in the form of SCIM', async (t) => {
-    const { client } = await scimServer(t)
+  test('returns 404 and 405 in the form of SCIM', async () => {
+    const { client } = await newTenant()
     assert.deepEqual(scimError(await client.send('GET', '/Unknown')), [404, ''])
     const response = await client.send('POST', '/ServiceProviderConfig', {})
     assert.deepEqual([scimError(response), response.headers.allow], [[405, ''], 'GET'])
@@ -167,8 +178,8 @@ suite('SCIM discovery', () => {
     assert.deepEqual(statusAndCode(response), [404, 'feature_disabled'])
   })
 
-  test('rejects a body that is no JSON object', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('rejects a body that is no JSON object', async () => {
+    const { app, client } = await newTenant()
     for (const payload of ['[]', 'x', '', '{"userName":"a\\u0000"}']) {
       const response = await app.inject({
         method: 'POST',

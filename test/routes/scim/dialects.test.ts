@@ -7,7 +7,7 @@ import {
   patchSchema,
   type ScimUser,
   scimError,
-  scimServer,
+  sharedScimServer,
   userSchema,
 } from '../../support/scim/clients.ts'
 
@@ -143,9 +143,11 @@ const faults: [what: string, operation: object, scimType: string][] = [
 ]
 
 suite('PATCH of a SCIM user', () => {
+  const newTenant = sharedScimServer()
+
   for (const [what, body, after, expected] of changes) {
-    test(`${what}, and the same again`, async (t) => {
-      const { client } = await scimServer(t)
+    test(`${what}, and the same again`, async () => {
+      const { client } = await newTenant()
       const { id } = await client.create(start)
       for (let i = 0; i < 2; i += 1) {
         const user = await client.ask('PATCH', `/Users/${id}`, body)
@@ -156,8 +158,8 @@ suite('PATCH of a SCIM user', () => {
   }
 
   for (const [what, operation, scimType] of faults) {
-    test(`rejects ${what}, and changes nothing`, async (t) => {
-      const { client } = await scimServer(t)
+    test(`rejects ${what}, and changes nothing`, async () => {
+      const { client } = await newTenant()
       const user = await client.create(start)
       const title = { op: 'add', path: 'title', value: 'x' }
       const response = await client.patch(`/Users/${user.id}`, title, operation)
@@ -166,8 +168,8 @@ suite('PATCH of a SCIM user', () => {
     })
   }
 
-  test('Okta: looks a user up, creates, deactivates by PUT and reactivates', async (t) => {
-    const { client } = await scimServer(t)
+  test('Okta: looks a user up, creates, deactivates by PUT and reactivates', async () => {
+    const { client } = await newTenant()
     const find = '/Users?filter=userName%20eq%20%22okta%40corp.test%22&startIndex=1&count=100'
     assert.equal((await client.ask<{ totalResults: number }>('GET', find)).totalResults, 0)
     const body = { ...start, userName: 'okta@corp.test', password: '1mz050nq', groups: [] }
@@ -179,8 +181,8 @@ suite('PATCH of a SCIM user', () => {
     assert.equal(totalResults, 1)
   })
 
-  test('Entra ID: tests the connection with a random user', async (t) => {
-    const { client } = await scimServer(t)
+  test('Entra ID: tests the connection with a random user', async () => {
+    const { client } = await newTenant()
     const filter = encodeURIComponent(`userName eq "${crypto.randomUUID()}"`)
     const list = await client.ask<object>('GET', `/Users?filter=${filter}`)
     assert.deepEqual(list, {

@@ -10,7 +10,7 @@ import {
   findScimAccount,
   type ScimClient,
   scimError,
-  scimServer,
+  sharedScimServer,
 } from '../../support/scim/clients.ts'
 import type { App } from '../../support/server.ts'
 
@@ -33,8 +33,10 @@ const listMembers = async (client: ScimClient, id: string) => {
 }
 
 suite('SCIM groups', () => {
-  test('have members, and users show their groups', async (t) => {
-    const { client } = await scimServer(t)
+  const newTenant = sharedScimServer()
+
+  test('have members, and users show their groups', async () => {
+    const { client } = await newTenant()
     const [ann, bert] = await twoUsers(client)
     const { id } = await client.createGroup('Staff', [ann, bert])
     assert.deepEqual(await listMembers(client, id), [ann, bert].toSorted())
@@ -72,8 +74,8 @@ suite('SCIM groups', () => {
     ],
   ]
   for (const [what, operation, left] of changes) {
-    test(`are changed by ${what}, also when it is repeated`, async (t) => {
-      const { client } = await scimServer(t)
+    test(`are changed by ${what}, also when it is repeated`, async () => {
+      const { client } = await newTenant()
       const [ann, bert] = await twoUsers(client)
       const { id } = await client.createGroup('Staff', [ann, bert])
       for (let i = 0; i < 2; i += 1) {
@@ -85,8 +87,8 @@ suite('SCIM groups', () => {
     })
   }
 
-  test('are renamed without losing members', async (t) => {
-    const { client } = await scimServer(t)
+  test('are renamed without losing members', async () => {
+    const { client } = await newTenant()
     const [ann] = await twoUsers(client)
     const { id } = await client.createGroup('Staff', [ann])
     const operation = { op: 'replace', value: { id, displayName: 'Team' } }
@@ -95,16 +97,16 @@ suite('SCIM groups', () => {
     assert.deepEqual(await listMembers(client, id), [ann])
   })
 
-  test('are replaced with their members', async (t) => {
-    const { client } = await scimServer(t)
+  test('are replaced with their members', async () => {
+    const { client } = await newTenant()
     const [ann, bert] = await twoUsers(client)
     const { id } = await client.createGroup('Staff', [ann])
     await client.ask('PUT', `/Groups/${id}`, { displayName: 'Staff', members: [{ value: bert }] })
     assert.deepEqual(await listMembers(client, id), [bert])
   })
 
-  test('reject a name that is taken and a member that is unknown', async (t) => {
-    const { client } = await scimServer(t)
+  test('reject a name that is taken and a member that is unknown', async () => {
+    const { client } = await newTenant()
     await client.createGroup('Staff')
     const taken = await client.send('POST', '/Groups', { displayName: 'STAFF' })
     assert.deepEqual(scimError(taken), [409, 'uniqueness'])
@@ -114,8 +116,8 @@ suite('SCIM groups', () => {
     }
   })
 
-  test('are shown without members on request, and found by filters', async (t) => {
-    const { client } = await scimServer(t)
+  test('are shown without members on request, and found by filters', async () => {
+    const { client } = await newTenant()
     const [ann] = await twoUsers(client)
     const { id } = await client.createGroup('Staff', [ann])
     await client.createGroup('Team')
@@ -134,8 +136,8 @@ suite('SCIM groups', () => {
     }
   })
 
-  test('lose a deleted user, who is not in them again when revived', async (t) => {
-    const { client } = await scimServer(t)
+  test('lose a deleted user, who is not in them again when revived', async () => {
+    const { client } = await newTenant()
     const [ann, bert] = await twoUsers(client)
     const { id } = await client.createGroup('Staff', [ann, bert])
     await client.send('DELETE', `/Users/${ann}`)
@@ -145,6 +147,8 @@ suite('SCIM groups', () => {
 })
 
 suite('roles by SCIM groups', () => {
+  const newTenant = sharedScimServer()
+
   async function mapped(app: App, client: ScimClient) {
     const role_mapping = [
       { group: 'Owners', role: 'owner' },
@@ -154,8 +158,8 @@ suite('roles by SCIM groups', () => {
     assert.equal((await asAdmin(app, 'PUT', url, { role_mapping })).statusCode, 200)
   }
 
-  test('follow the groups of a user by the order of the mapping', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  test('follow the groups of a user by the order of the mapping', async () => {
+    const { app, client, organization } = await newTenant()
     await mapped(app, client)
     const [ann, bert] = await twoUsers(client)
     const [{ user_id: a }, { user_id: b }] = [
@@ -177,8 +181,8 @@ suite('roles by SCIM groups', () => {
     assert.deepEqual([await role(a), await role(b)], ['member active scim', 'owner active scim'])
   })
 
-  test('follow two groups that a user leaves at the same time', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  test('follow two groups that a user leaves at the same time', async () => {
+    const { app, client, organization } = await newTenant()
     await mapped(app, client)
     const [ann, bert] = await twoUsers(client)
     const admins = await client.createGroup('Admins', [ann])
@@ -197,8 +201,8 @@ suite('roles by SCIM groups', () => {
     assert.equal(await findMemberRole(app, organization, user_id ?? ''), 'member active scim')
   })
 
-  test('keep a role of the organization that the mapping or the default names', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  test('keep a role of the organization that the mapping or the default names', async () => {
+    const { app, client, organization } = await newTenant()
     const roles = `/admin/organizations/${organization}/roles`
     for (const name of ['mapped', 'preset']) {
       const made = await asAdmin(app, 'POST', roles, { name, permissions: ['todos:write'] })
@@ -215,8 +219,8 @@ suite('roles by SCIM groups', () => {
     assert.equal((await asAdmin(app, 'DELETE', `${roles}/mapped`)).statusCode, 204)
   })
 
-  test('are listed and changed by members with groups:write', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  test('are listed and changed by members with groups:write', async () => {
+    const { app, client, organization } = await newTenant()
     await mapped(app, client)
     const admins = await client.createGroup('Admins')
     const staff = await client.createGroup('Staff')
@@ -261,10 +265,8 @@ suite('roles by SCIM groups', () => {
     )
   })
 
-  test('of a group that gives a higher role are not changed by a lower one', async (t) => {
-    const { app, client, organization } = await scimServer(t, {
-      env: { AUTH_MAILER_AUTOCONFIRM: 'true' },
-    })
+  test('of a group that gives a higher role are not changed by a lower one', async () => {
+    const { app, client, organization } = await newTenant({ AUTH_MAILER_AUTOCONFIRM: 'true' })
     await mapped(app, client)
     const { id } = await client.createGroup('Owners')
     const { access_token: token } = await createMember(app, { id: organization }, 'admin')
@@ -280,8 +282,8 @@ suite('roles by SCIM groups', () => {
     }
   })
 
-  test('leave the last owner in place', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  test('leave the last owner in place', async () => {
+    const { app, client, organization } = await newTenant()
     await mapped(app, client)
     const [ann] = await twoUsers(client)
     const { user_id } = await findScimAccount(app, ann)

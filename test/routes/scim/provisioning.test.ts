@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import type { Ending } from '../../support/processes/ending.ts'
 import { call, getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import {
   activate,
@@ -14,7 +13,7 @@ import {
   newOrganization,
   type ScimClient,
   scimError,
-  scimServer,
+  sharedScimServer,
 } from '../../support/scim/clients.ts'
 import type { App } from '../../support/server.ts'
 import { adminCreatedUser, autoconfirm, password, signedIn, signIn } from '../../support/users.ts'
@@ -34,56 +33,58 @@ async function linkedUser(app: App, client: ScimClient) {
 }
 
 suite('accounts of provisioned users', () => {
-  test('are linked by a confirmed address inside a verified domain', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  const newTenant = sharedScimServer()
+
+  test('are linked by a confirmed address inside a verified domain', async () => {
+    const { app, client, organization } = await newTenant()
     const { id } = await linkedUser(app, client)
     assert.equal(await findMemberRole(app, organization, id), 'member active scim')
     assert.equal((await signIn(app, { email })).statusCode, 200)
   })
 
-  test('are not linked outside of the verified domains', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('are not linked outside of the verified domains', async () => {
+    const { app, client } = await newTenant()
     await newAccount(app, 'ann@elsewhere.test')
     const outside = { userName: 'ann', emails: [{ value: 'ann@elsewhere.test' }] }
     assert.deepEqual(scimError(await client.send('POST', '/Users', outside)), [409, 'uniqueness'])
   })
 
-  test('are not linked by an address that is not confirmed', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('are not linked by an address that is not confirmed', async () => {
+    const { app, client } = await newTenant()
     await adminCreatedUser(app, { email, password })
     assert.deepEqual(scimError(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
   })
 
-  test('are not linked by an address that was confirmed without verification', async (t) => {
-    const { app, client } = await scimServer(t, { env: autoconfirm })
+  test('are not linked by an address that was confirmed without verification', async () => {
+    const { app, client } = await newTenant(autoconfirm)
     await call(app, '/signup', { email, password })
     assert.deepEqual(scimError(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
   })
 
-  test('are not linked by a domain that only another organization verified', async (t) => {
-    const { app } = await scimServer(t)
+  test('are not linked by a domain that only another organization verified', async () => {
+    const { app } = await newTenant()
     await newAccount(app)
     const other = await newOrganization(app, 'other.test')
     const client = await newClient(app, { organization_id: other })
     assert.deepEqual(scimError(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
   })
 
-  test('are linked to one provisioned user', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('are linked to one provisioned user', async () => {
+    const { app, client } = await newTenant()
     await linkedUser(app, client)
     const second = { ...ann, userName: 'ann-2' }
     assert.deepEqual(scimError(await client.send('POST', '/Users', second)), [409, 'uniqueness'])
   })
 
-  test('without a verified domain start with an unconfirmed address', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('without a verified domain start with an unconfirmed address', async () => {
+    const { app, client } = await newTenant()
     const user = await client.create({ userName: 'eve', emails: [{ value: 'eve@elsewhere.test' }] })
     const account = await findScimAccount(app, user.id)
     assert.deepEqual([account.email, account.email_confirmed_at], ['eve@elsewhere.test', null])
   })
 
-  test('follow the address inside the verified domain', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('follow the address inside the verified domain', async () => {
+    const { app, client } = await newTenant()
     const user = await client.create(ann)
     const path = `/Users/${user.id}`
     const to = (value: string) => ({ op: 'replace', path: 'emails', value: [{ value }] })
@@ -95,8 +96,10 @@ suite('accounts of provisioned users', () => {
 })
 
 suite('deactivation', () => {
-  test('ends sessions at once, and rejects sign-ins until it is undone', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  const newTenant = sharedScimServer()
+
+  test('ends sessions at once, and rejects sign-ins until it is undone', async () => {
+    const { app, client, organization } = await newTenant()
     const { id, path } = await linkedUser(app, client)
     const session = await signedIn(app, email)
     assert.equal((await client.patch(path, deactivate)).statusCode, 200)
@@ -109,16 +112,16 @@ suite('deactivation', () => {
     assert.equal(await findMemberRole(app, organization, id), 'member active scim')
   })
 
-  test('is not shown to a client without the password', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('is not shown to a client without the password', async () => {
+    const { app, client } = await newTenant()
     const { path } = await linkedUser(app, client)
     await client.patch(path, deactivate)
     const response = await signIn(app, { email, password: 'wrong horse' })
     assert.deepEqual(statusAndCode(response), [400, 'invalid_credentials'])
   })
 
-  test('is apart from a ban: activating a user lifts none', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('is apart from a ban: activating a user lifts none', async () => {
+    const { app, client } = await newTenant()
     const { id, path } = await linkedUser(app, client)
     await adminCall(app, 'PUT', `/admin/users/${id}`, { ban_duration: '24h' })
     await client.patch(path, deactivate)
@@ -126,8 +129,8 @@ suite('deactivation', () => {
     assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'user_banned'])
   })
 
-  test('ends the grants of OAuth clients', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('ends the grants of OAuth clients', async () => {
+    const { app, client } = await newTenant()
     const { id, path } = await linkedUser(app, client)
     const now = new Date()
     const clientId = crypto.randomUUID()
@@ -151,15 +154,15 @@ suite('deactivation', () => {
     assert.ok(revoked_at)
   })
 
-  test('applies to a user who is created inactive', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('applies to a user who is created inactive', async () => {
+    const { app, client } = await newTenant()
     await newAccount(app)
     await client.create({ ...ann, active: false })
     assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'user_deactivated'])
   })
 
-  test('leaves the last owner a member who cannot sign in', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  test('leaves the last owner a member who cannot sign in', async () => {
+    const { app, client, organization } = await newTenant()
     const { id, path } = await linkedUser(app, client)
     await app.db
       .updateTable('postern_organization_members')
@@ -174,43 +177,45 @@ suite('deactivation', () => {
 })
 
 suite('a deactivation', () => {
+  const newTenant = sharedScimServer()
+
   const isRejected = async (app: App) =>
     assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'user_deactivated'])
 
-  async function deactivatedUser(t: Ending) {
-    const server = await scimServer(t)
+  async function deactivatedUser() {
+    const server = await newTenant()
     const linked = await linkedUser(server.app, server.client)
     await server.client.patch(linked.path, deactivate)
     return { ...server, ...linked }
   }
 
   /** With a new connection of the organization. */
-  async function withoutConnection(t: Ending) {
-    const server = await deactivatedUser(t)
+  async function withoutConnection() {
+    const server = await deactivatedUser()
     const { app, client, organization } = server
     const url = `/admin/scim/connections/${client.connection.id}`
     assert.equal((await asAdmin(app, 'DELETE', url)).statusCode, 204)
     return { ...server, next: await newClient(app, { organization_id: organization }) }
   }
 
-  test('stays when the connection is deleted', async (t) => {
-    await isRejected((await withoutConnection(t)).app)
+  test('stays when the connection is deleted', async () => {
+    await isRejected((await withoutConnection()).app)
   })
 
-  test('stays when the organization is deleted', async (t) => {
-    const { app, organization } = await deactivatedUser(t)
+  test('stays when the organization is deleted', async () => {
+    const { app, organization } = await deactivatedUser()
     await asAdmin(app, 'DELETE', `/admin/organizations/${organization}`)
     await isRejected(app)
   })
 
-  test('stays when the client deletes the user', async (t) => {
-    const { app, client, path } = await deactivatedUser(t)
+  test('stays when the client deletes the user', async () => {
+    const { app, client, path } = await deactivatedUser()
     assert.equal((await client.send('DELETE', path)).statusCode, 204)
     await isRejected(app)
   })
 
-  test('is lifted by the client that creates the user again', async (t) => {
-    const { app, client, path } = await deactivatedUser(t)
+  test('is lifted by the client that creates the user again', async () => {
+    const { app, client, path } = await deactivatedUser()
     await client.send('DELETE', path)
     await client.create({ ...ann, active: false })
     await isRejected(app)
@@ -218,15 +223,15 @@ suite('a deactivation', () => {
     assert.equal((await signIn(app, { email })).statusCode, 200)
   })
 
-  test('is lifted by another client of the domain, with the membership', async (t) => {
-    const { app, id, next, organization } = await withoutConnection(t)
+  test('is lifted by another client of the domain, with the membership', async () => {
+    const { app, id, next, organization } = await withoutConnection()
     await next.create(ann)
     assert.equal((await signIn(app, { email })).statusCode, 200)
     assert.equal(await findMemberRole(app, organization, id), 'member active scim')
   })
 
-  test('is shown to admins and lifted by them', async (t) => {
-    const { app, id } = await withoutConnection(t)
+  test('is shown to admins and lifted by them', async () => {
+    const { app, id } = await withoutConnection()
     const url = `/admin/users/${id}`
     type Shown = { deactivated_at?: string }
     assert.ok((await adminCall<Shown>(app, 'GET', url)).deactivated_at)
@@ -238,6 +243,8 @@ suite('a deactivation', () => {
 })
 
 suite('deprovisioning', () => {
+  const newTenant = sharedScimServer()
+
   const exists = async (app: App, id: string | null) => {
     const row = await app.db
       .selectFrom('users')
@@ -247,16 +254,16 @@ suite('deprovisioning', () => {
     return row !== undefined
   }
 
-  test('deletes an account that was made for the user and has nothing else', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('deletes an account that was made for the user and has nothing else', async () => {
+    const { app, client } = await newTenant()
     const user = await client.create(ann)
     const { user_id } = await findScimAccount(app, user.id)
     assert.equal((await client.send('DELETE', `/Users/${user.id}`)).statusCode, 204)
     assert.equal(await exists(app, user_id), false)
   })
 
-  test('keeps an account that was made for the user and has a password', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('keeps an account that was made for the user and has a password', async () => {
+    const { app, client } = await newTenant()
     const user = await client.create(ann)
     const { user_id } = await findScimAccount(app, user.id)
     await adminCall(app, 'PUT', `/admin/users/${user_id}`, { password })
@@ -264,8 +271,8 @@ suite('deprovisioning', () => {
     assert.equal(await exists(app, user_id), true)
   })
 
-  test('keeps a member of another organization', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('keeps a member of another organization', async () => {
+    const { app, client } = await newTenant()
     const user = await client.create(ann)
     const { user_id } = await findScimAccount(app, user.id)
     const other = await newOrganization(app, 'other.test')
@@ -275,16 +282,16 @@ suite('deprovisioning', () => {
     assert.equal(await findMemberRole(app, other, user_id ?? ''), 'owner active admin')
   })
 
-  test('keeps a linked account, which can sign in', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  test('keeps a linked account, which can sign in', async () => {
+    const { app, client, organization } = await newTenant()
     const { id, path } = await linkedUser(app, client)
     assert.equal((await client.send('DELETE', path)).statusCode, 204)
     assert.equal(await findMemberRole(app, organization, id), undefined)
     assert.equal((await signIn(app, { email })).statusCode, 200)
   })
 
-  test('is undone by creating the same userName, with the same id and account', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  test('is undone by creating the same userName, with the same id and account', async () => {
+    const { app, client, organization } = await newTenant()
     const { id, user, path } = await linkedUser(app, client)
     await client.send('DELETE', path)
     const revived = await client.create({ ...ann, userName: email.toUpperCase(), title: 'Dr.' })
@@ -293,8 +300,8 @@ suite('deprovisioning', () => {
     assert.equal(await findMemberRole(app, organization, id), 'member active scim')
   })
 
-  test('leaves a member who joined in another way', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  test('leaves a member who joined in another way', async () => {
+    const { app, client, organization } = await newTenant()
     const { id } = await newAccount(app)
     await addOwner(app, organization, id)
     const user = await client.create(ann)
@@ -305,8 +312,10 @@ suite('deprovisioning', () => {
 })
 
 suite('repeated and concurrent SCIM requests', () => {
-  test('create one user and one account', async (t) => {
-    const { app, client } = await scimServer(t)
+  const newTenant = sharedScimServer()
+
+  test('create one user and one account', async () => {
+    const { app, client } = await newTenant()
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => client.send('POST', '/Users', ann)),
     )
@@ -316,8 +325,8 @@ suite('repeated and concurrent SCIM requests', () => {
     assert.equal(rows[0].count, 1)
   })
 
-  test('revive one user', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('revive one user', async () => {
+    const { app, client } = await newTenant()
     const { path } = await linkedUser(app, client)
     await client.send('DELETE', path)
     const responses = await Promise.all(
@@ -327,8 +336,8 @@ suite('repeated and concurrent SCIM requests', () => {
     assert.equal(created.length, 1)
   })
 
-  test('apply each of several concurrent changes', async (t) => {
-    const { client } = await scimServer(t)
+  test('apply each of several concurrent changes', async () => {
+    const { client } = await newTenant()
     const { id } = await client.create(ann)
     const names = ['title', 'nickName', 'locale', 'timezone', 'userType']
     const asked = names.map((path) => client.patch(`/Users/${id}`, { op: 'add', path, value: 'x' }))
@@ -342,8 +351,10 @@ suite('repeated and concurrent SCIM requests', () => {
 })
 
 suite('isolation of SCIM connections', () => {
-  test('shows and changes nothing of another connection', async (t) => {
-    const { app, client } = await scimServer(t)
+  const newTenant = sharedScimServer()
+
+  test('shows and changes nothing of another connection', async () => {
+    const { app, client } = await newTenant()
     const user = await client.create(ann)
     const group = await client.createGroup('Staff', [user.id])
     const other = await newClient(app, { organization_id: await newOrganization(app, 'b.test') })
@@ -365,8 +376,8 @@ suite('isolation of SCIM connections', () => {
     assert.equal((await other.create(same)).userName, email)
   })
 
-  test('rejects the token of another connection', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('rejects the token of another connection', async () => {
+    const { app, client } = await newTenant()
     const other = await newClient(app, { organization_id: await newOrganization(app, 'b.test') })
     const headers = { authorization: `Bearer ${other.token}` }
     const response = await client.send('GET', '/Users', undefined, headers)

@@ -6,7 +6,7 @@ import {
   findMemberRole,
   findScimAccount,
   scimError,
-  scimServer,
+  sharedScimServer,
   userSchema,
 } from '../../support/scim/clients.ts'
 
@@ -18,8 +18,10 @@ const ann = {
 }
 
 suite('SCIM users', () => {
-  test('are created with an account and a membership', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  const newTenant = sharedScimServer()
+
+  test('are created with an account and a membership', async () => {
+    const { app, client, organization } = await newTenant()
     const response = await client.send('POST', '/Users', { schemas: [userSchema], ...ann })
     assert.equal(response.statusCode, 201, response.body)
     assert.match(String(response.headers['content-type']), /^application\/scim\+json/)
@@ -37,8 +39,8 @@ suite('SCIM users', () => {
     assert.deepEqual(await client.ask('GET', `/Users/${user.id}`), user)
   })
 
-  test('keep unknown attributes, and never a password', async (t) => {
-    const { app, client } = await scimServer(t)
+  test('keep unknown attributes, and never a password', async () => {
+    const { app, client } = await newTenant()
     const urn = 'urn:example:custom'
     const more = { password: 'secret-of-the-client', favoriteColor: 'red', [urn]: { x: 1 } }
     const user = await client.create({ ...ann, ...more })
@@ -47,8 +49,8 @@ suite('SCIM users', () => {
     assert.doesNotMatch(rows[0].text, /secret-of-the-client/)
   })
 
-  test('read names of attributes in any case', async (t) => {
-    const { client } = await scimServer(t)
+  test('read names of attributes in any case', async () => {
+    const { client } = await newTenant()
     const user = await client.create({
       USERNAME: 'bert',
       Emails: [{ VALUE: 'bert@corp.test' }],
@@ -59,8 +61,8 @@ suite('SCIM users', () => {
     assert.deepEqual(user[enterpriseSchema], { department: 'R&D', manager: { value: 'm1' } })
   })
 
-  test('reject a userName and an externalId that are taken', async (t) => {
-    const { client } = await scimServer(t)
+  test('reject a userName and an externalId that are taken', async () => {
+    const { client } = await newTenant()
     await client.create(ann)
     const again = await client.send('POST', '/Users', { ...ann, userName: 'ANN@corp.test' })
     assert.deepEqual(scimError(again), [409, 'uniqueness'])
@@ -75,14 +77,14 @@ suite('SCIM users', () => {
     ['a name that is no object', { userName: 'x', name: 3 }, 'invalidValue'],
   ]
   for (const [what, body, scimType] of invalid) {
-    test(`reject ${what}`, async (t) => {
-      const { client } = await scimServer(t)
+    test(`reject ${what}`, async () => {
+      const { client } = await newTenant()
       assert.deepEqual(scimError(await client.send('POST', '/Users', body)), [400, scimType])
     })
   }
 
-  test('are replaced, which removes what is absent', async (t) => {
-    const { client } = await scimServer(t)
+  test('are replaced, which removes what is absent', async () => {
+    const { client } = await newTenant()
     const user = await client.create({ ...ann, title: 'Dr.' })
     const { id: _id, ...body } = user
     const replaced = await client.ask('PUT', `/Users/${user.id}`, {
@@ -94,15 +96,15 @@ suite('SCIM users', () => {
     assert.notEqual(replaced.meta.version, user.meta.version)
   })
 
-  test('keep their version when a request changes nothing', async (t) => {
-    const { client } = await scimServer(t)
+  test('keep their version when a request changes nothing', async () => {
+    const { client } = await newTenant()
     const user = await client.create(ann)
     const again = await client.ask('PUT', `/Users/${user.id}`, user)
     assert.equal(again.meta.version, user.meta.version)
   })
 
-  test('are changed only in the version that If-Match names', async (t) => {
-    const { client } = await scimServer(t)
+  test('are changed only in the version that If-Match names', async () => {
+    const { client } = await newTenant()
     const user = await client.create(ann)
     const path = `/Users/${user.id}`
     const stale = { 'if-match': 'W/"0"' }
@@ -119,8 +121,8 @@ suite('SCIM users', () => {
     assert.equal((await client.send('GET', path, undefined, known)).statusCode, 304)
   })
 
-  test('show the selected attributes', async (t) => {
-    const { client } = await scimServer(t)
+  test('show the selected attributes', async () => {
+    const { client } = await newTenant()
     const user = await client.create({ ...ann, [enterpriseSchema]: { department: 'R&D' } })
     const path = `/Users/${user.id}`
     const some = await client.ask(
@@ -141,8 +143,8 @@ suite('SCIM users', () => {
     )
   })
 
-  test('are found by filters', async (t) => {
-    const { client } = await scimServer(t)
+  test('are found by filters', async () => {
+    const { client } = await newTenant()
     const first = await client.create({ ...ann, title: '50%_x' })
     const second = await client.create({
       userName: 'bert',
@@ -191,16 +193,16 @@ suite('SCIM users', () => {
     'meta.created eq "soon"',
     `userName eq "${'x'.repeat(2100)}"`,
   ]
-  test('reject filters that are invalid', async (t) => {
-    const { client } = await scimServer(t)
+  test('reject filters that are invalid', async () => {
+    const { client } = await newTenant()
     for (const filter of badFilters) {
       const response = await client.send('GET', `/Users?filter=${encodeURIComponent(filter)}`)
       assert.deepEqual(scimError(response), [400, 'invalidFilter'], filter)
     }
   })
 
-  test('are listed by position and by cursor', async (t) => {
-    const { client } = await scimServer(t)
+  test('are listed by position and by cursor', async () => {
+    const { client } = await newTenant()
     for (let i = 1; i <= 5; i += 1) await client.create({ userName: `user${i}` })
     type List = {
       totalResults: number
@@ -227,8 +229,8 @@ suite('SCIM users', () => {
     assert.deepEqual(scimError(await client.send('GET', '/Users?cursor=x')), [400, 'invalidCursor'])
   })
 
-  test('are unknown after their deletion', async (t) => {
-    const { app, client, organization } = await scimServer(t)
+  test('are unknown after their deletion', async () => {
+    const { app, client, organization } = await newTenant()
     const user = await client.create(ann)
     const { user_id: account } = await findScimAccount(app, user.id)
     const path = `/Users/${user.id}`

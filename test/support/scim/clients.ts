@@ -6,6 +6,7 @@ import { addMember, createOrganization } from '../../../modules/organizations/in
 import type { ScimConnection } from '../../../schemas/scim/connection.ts'
 import { asAdmin } from '../admin.ts'
 import type { Ending } from '../processes/ending.ts'
+import { sharedServers } from '../processes/shared-servers.ts'
 import { type App, type BuildOptions, type Built, build } from '../server.ts'
 
 export const scimOn = {
@@ -160,11 +161,32 @@ export async function addClient(app: App, domain: string): Promise<ScimClient> {
 export async function scimServer(
   t: Ending,
   options: BuildOptions = {},
-): Promise<Built & { organization: string; client: ScimClient }> {
+): Promise<Built & ScimTenant> {
   const server = await build(t, { ...options, env: { ...scimOn, ...options.env } })
-  const organization = await newOrganization(server.app, 'corp.test')
-  const client = await newClient(server.app, { organization_id: organization })
-  return { ...server, organization, client }
+  return { ...server, ...(await addTenant(server.app)) }
+}
+
+/** Called in a suite: its tests share a server. Each starts without users, with a new organization and client. */
+export function sharedScimServer() {
+  const shared = sharedServers()
+  return async (env: Record<string, string> = {}): Promise<Built & ScimTenant> => {
+    const server = await shared({ ...scimOn, ...env })
+    for (const table of ['users', 'sso_providers', 'postern_organizations']) {
+      await server.app.pool.query(`delete from auth.${table}`)
+    }
+    return { ...server, ...(await addTenant(server.app)) }
+  }
+}
+
+interface ScimTenant {
+  organization: string
+  client: ScimClient
+}
+
+async function addTenant(app: App): Promise<ScimTenant> {
+  const organization = await newOrganization(app, 'corp.test')
+  const client = await newClient(app, { organization_id: organization })
+  return { organization, client }
 }
 
 /** Status, scimType and media type of an error. */
