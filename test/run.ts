@@ -132,6 +132,7 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
       '--disable-warning=ExperimentalWarning',
       // Servers of tests create many short-lived objects: a small young generation would cost a tenth of the time.
       '--max-semi-space-size=32',
+      `--import=${join(import.meta.dirname, 'support/runner/track-tests.ts')}`,
       `--test-concurrency=${processes}`,
       '--test-timeout=120000',
       ...(options.some((option) => option.startsWith('--test-reporter'))
