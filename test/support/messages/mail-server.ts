@@ -52,7 +52,7 @@ export async function startMailServer(t?: Ending) {
   }
 
   async function listen(port: number): Promise<SMTPServer> {
-    const server = new SMTPServer({
+    const server = new PlainServer({
       disabledCommands: ['AUTH', 'STARTTLS'],
       onRcptTo: ({ address }, _session, done) => done(createRejection(state.behaviour, address)),
       onData: (stream, session, done) => {
@@ -107,6 +107,13 @@ export async function startMailServer(t?: Ending) {
       AUTH_SMTP_PORT: String(port),
       AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com',
     },
+  }
+}
+
+/** Without the TLS context, which is not used and takes most of the time of a start. */
+class PlainServer extends SMTPServer {
+  override updateSecureContext(): void {
+    this.secureContext = new Map()
   }
 }
 
