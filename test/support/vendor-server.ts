@@ -27,8 +27,11 @@ export type VendorResponse =
       headers?: Record<string, string>
     }
 
-/** Responds in the given order; the last response repeats. */
-export async function vendorServer(t: Ending, ...responses: [VendorResponse, ...VendorResponse[]]) {
+type VendorResponses = [VendorResponse, ...VendorResponse[]]
+
+/** Responds in the given order; the last response repeats. `restart` forgets the requests, and sets other responses. */
+export async function vendorServer(t: Ending, ...first: VendorResponses) {
+  let responses = first
   const seen: SeenRequest[] = []
   let connections = 0
   const server = createServer(async (request, response) => {
@@ -43,7 +46,13 @@ export async function vendorServer(t: Ending, ...responses: [VendorResponse, ...
     connections += 1
   })
   const port = await serve(t, server)
-  return { url: `http://127.0.0.1:${port}`, port, seen, server, connections: () => connections }
+  function restart(...others: VendorResponses): void {
+    responses = others
+    seen.length = 0
+  }
+
+  const url = `http://127.0.0.1:${port}`
+  return { url, port, seen, server, restart, connections: () => connections }
 }
 
 function give(response: ServerResponse, reply: VendorResponse): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
+import { type Ending, endingOfSuite } from '../../support/processes/ending.ts'
 import { until } from '../../support/processes/until.ts'
 import { call, changeUser, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
@@ -17,6 +18,7 @@ const phones = {
   AUTH_EXTERNAL_PHONE_ENABLED: 'true',
   AUTH_MAILER_AUTOCONFIRM: 'true',
   AUTH_SMS_MAX_FREQUENCY: '0',
+  AUTH_RATE_LIMIT_SMS_SENT: '1000',
   AUTH_SMS_TEMPLATE: template,
 }
 
@@ -90,8 +92,10 @@ const vendors: Record<string, Vendor> = {
 
 for (const [name, vendor] of Object.entries(vendors)) {
   suite(`SMS through ${name}`, () => {
-    test('signs in with the texted code', async (t) => {
-      const { app, seen, lines } = await start(t, name, vendor, vendor.accepted)
+    const begin = sharedServer(name, vendor)
+
+    test('signs in with the texted code', async () => {
+      const { app, seen, lines } = await begin(vendor.accepted)
       const phone = newNumber()
       const signedUp = await call(app, '/signup', { phone, password })
       assert.equal(signedUp.statusCode, 200, signedUp.body)
@@ -105,8 +109,8 @@ for (const [name, vendor] of Object.entries(vendors)) {
       assert.ok(lines.some((line) => line.includes(name) && line.includes('provider_message_id')))
     })
 
-    test('sends the operator’s credentials', async (t) => {
-      const { app, seen } = await start(t, name, vendor, vendor.accepted)
+    test('sends the operator’s credentials', async () => {
+      const { app, seen } = await begin(vendor.accepted)
       await call(app, '/signup', { phone: newNumber(), password })
       assert.deepEqual(vendor.credentials(seen[0] ?? assert.fail()), vendor.expected)
     })
@@ -119,7 +123,8 @@ for (const [name, vendor] of Object.entries(vendors)) {
     ]
     for (const [what, reply] of failures) {
       test(`returns 422 sms_send_failed with our message for ${what}`, async (t) => {
-        const { app, lines } = await start(t, name, vendor, reply)
+        const { app, lines } =
+          reply === 'hang' ? await startServer(t, name, impatient(vendor)) : await begin(reply)
         const phone = newNumber()
         const response = await call(app, '/otp', { phone })
         assert.deepEqual(statusAndCode(response), [422, 'sms_send_failed'])
@@ -147,13 +152,12 @@ suite('SMS through twilio_verify', () => {
       AUTH_SMS_TWILIO_VERIFY_URL: url,
     }),
   }
-  const begin = (t: TestContext, ...responses: [VendorResponse, ...VendorResponse[]]) =>
-    start(t, 'twilio_verify', vendor, ...responses)
+  const begin = sharedServer('twilio_verify', vendor)
   const typed = (app: App, phone: string, token: string) =>
     call(app, '/verify', { type: 'sms', phone, token })
 
-  test('lets the provider create and check the code', async (t) => {
-    const { app, seen } = await begin(t, started, pending, approved)
+  test('lets the provider create and check the code', async () => {
+    const { app, seen } = await begin(started, pending, approved)
     const phone = newNumber()
     assert.equal((await call(app, '/signup', { phone, password })).statusCode, 200)
     assert.deepEqual(statusAndCode(await typed(app, phone, '000000')), expired)
@@ -166,17 +170,17 @@ suite('SMS through twilio_verify', () => {
     assert.deepEqual(seen[2]?.form, { To: `+${phone}`, Code: '482910' })
   })
 
-  test('treats a code rejected for its format as a wrong code', async (t) => {
+  test('treats a code rejected for its format as a wrong code', async () => {
     const json = { code: 60200, message: 'Invalid parameter: Code', more_info: '', status: 400 }
-    const { app } = await begin(t, started, { status: 400, json }, approved)
+    const { app } = await begin(started, { status: 400, json }, approved)
     const phone = newNumber()
     await call(app, '/signup', { phone, password })
     assert.deepEqual(statusAndCode(await typed(app, phone, '482')), expired)
     assert.equal((await typed(app, phone, '482910')).statusCode, 200)
   })
 
-  test('creates one session per sent message and none without one', async (t) => {
-    const { app } = await begin(t, started, approved)
+  test('creates one session per sent message and none without one', async () => {
+    const { app } = await begin(started, approved)
     const phone = newNumber()
     await call(app, '/signup', { phone, password })
     const responses = await Promise.all(
@@ -190,8 +194,8 @@ suite('SMS through twilio_verify', () => {
     assert.deepEqual(statusAndCode(await typed(app, newNumber(), '482910')), expired)
   })
 
-  test('rejects a sign-in code for a phone change', async (t) => {
-    const { app } = await begin(t, started, approved)
+  test('rejects a sign-in code for a phone change', async () => {
+    const { app } = await begin(started, approved)
     const session = await signUpUser(app)
     const [phone, other] = [newNumber(), newNumber()]
     await call(app, '/signup', { phone, password })
@@ -203,7 +207,7 @@ suite('SMS through twilio_verify', () => {
   })
 
   test('accepts an approved code for ten minutes', async (t) => {
-    const { app } = await begin(t, started, started, approved)
+    const { app } = await begin(started, started, approved)
     const [soon, late] = [newNumber(), newNumber()]
     const now = Date.now()
     t.mock.timers.enable({ apis: ['Date'], now })
@@ -214,8 +218,8 @@ suite('SMS through twilio_verify', () => {
     assert.deepEqual(statusAndCode(await typed(app, late, '482910')), expired)
   })
 
-  test('gives a number requested twice to the latest requester', async (t) => {
-    const { app } = await begin(t, started, started, approved)
+  test('gives a number requested twice to the latest requester', async () => {
+    const { app } = await begin(started, started, approved)
     const [first, last] = [await signUpUser(app), await signUpUser(app)]
     const phone = newNumber()
     for (const { access_token } of [first, last]) await changeUser(app, access_token, { phone })
@@ -224,18 +228,18 @@ suite('SMS through twilio_verify', () => {
     assert.equal(changed.json().user?.id, last.user.id, changed.body)
   })
 
-  test('accepts the code after nine failed attempts', async (t) => {
+  test('accepts the code after nine failed attempts', async () => {
     const wrong = Array.from({ length: 9 }, () => pending)
-    const { app } = await begin(t, started, ...wrong, approved)
+    const { app } = await begin(started, ...wrong, approved)
     const phone = newNumber()
     await call(app, '/signup', { phone, password })
     for (let attempt = 0; attempt < 9; attempt++) await typed(app, phone, '000000')
     assert.equal((await typed(app, phone, '482910')).statusCode, 200)
   })
 
-  test('rejects the code after ten failed attempts', async (t) => {
+  test('rejects the code after ten failed attempts', async () => {
     const wrong = Array.from({ length: 10 }, () => pending)
-    const { app } = await begin(t, started, ...wrong, approved)
+    const { app } = await begin(started, ...wrong, approved)
     const phone = newNumber()
     await call(app, '/signup', { phone, password })
     for (let attempt = 0; attempt < 11; attempt++) {
@@ -243,16 +247,16 @@ suite('SMS through twilio_verify', () => {
     }
   })
 
-  test('returns 500 when the provider is unreachable', async (t) => {
-    const { app } = await begin(t, started, 'drop')
+  test('returns 500 when the provider is unreachable', async () => {
+    const { app } = await begin(started, 'drop')
     const phone = newNumber()
     await call(app, '/signup', { phone, password })
     const response = await typed(app, phone, '482910')
     assert.deepEqual(statusAndCode(response), [500, 'unexpected_failure'])
   })
 
-  test('verifies the code before a password change', async (t) => {
-    const { app } = await begin(t, started, approved, started, pending, approved)
+  test('verifies the code before a password change', async () => {
+    const { app } = await begin(started, approved, started, pending, approved)
     const phone = newNumber()
     await call(app, '/signup', { phone, password })
     const session = (await typed(app, phone, '482910')).json()
@@ -325,26 +329,34 @@ test('SMS in development: shows the message in the inbox', async (t) => {
   assert.equal(verified.statusCode, 200, verified.body)
 })
 
-async function start(
-  t: TestContext,
-  name: string,
-  { env }: Pick<Vendor, 'env'>,
-  ...responses: [VendorResponse, ...VendorResponse[]]
-) {
-  const { url, seen } = await vendorServer(t, ...responses)
+/** Called in a suite: its tests share a server; each sets the responses of its provider. */
+function sharedServer(name: string, vendor: Pick<Vendor, 'env'>) {
+  const ending = endingOfSuite()
+  let server: ReturnType<typeof startServer> | undefined
+  return async (...responses: [VendorResponse, ...VendorResponse[]]) => {
+    server ??= startServer(ending, name, vendor)
+    const { restart, ...started } = await server
+    restart(...responses)
+    started.lines.length = 0
+    return started
+  }
+}
+
+/** Until it is told otherwise, the provider never responds. */
+async function startServer(t: Ending, name: string, { env }: Pick<Vendor, 'env'>) {
+  const { url, seen, restart } = await vendorServer(t, 'hang')
   const lines: string[] = []
   const { app } = await build(t, {
-    env: {
-      ...phones,
-      ...env(url),
-      AUTH_SMS_PROVIDER: name,
-      // The request waits most of this time for the silent provider.
-      ...(responses.includes('hang') && { AUTH_API_MAX_REQUEST_DURATION: '2s' }),
-    },
+    env: { ...phones, ...env(url), AUTH_SMS_PROVIDER: name },
     lines,
   })
-  return { app, seen, lines }
+  return { app, seen, lines, restart }
 }
+
+/** The request waits most of this time for the silent provider. */
+const impatient = ({ env }: Vendor): Pick<Vendor, 'env'> => ({
+  env: (url) => ({ ...env(url), AUTH_API_MAX_REQUEST_DURATION: '2s' }),
+})
 
 /** No line above debug contains any of this. */
 function assertNotLogged(lines: string[], ...secrets: string[]): void {
