@@ -3,7 +3,7 @@
  * credential (docs/decisions/2026-11-25-fresh-proof.md).
  */
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
 import type { Session } from '../../../schemas/session.ts'
 import { externalServer } from '../../support/external.ts'
@@ -13,7 +13,10 @@ import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
 import { codeAfter } from '../../support/messages/phone-journeys.ts'
 import { startSmsServer } from '../../support/messages/sms-server.ts'
+import type { Ending } from '../../support/processes/ending.ts'
+import { shareServers } from '../../support/processes/shared-servers.ts'
 import { bearer, call, changeUser, refresh, statusAndCode, verify } from '../../support/requests.ts'
+import type { BuildOptions } from '../../support/server.ts'
 import { bodyOf200, confirmedUser, newAddress, newNumber, password } from '../../support/users.ts'
 
 const needed = [400, 'reauthentication_needed']
@@ -23,7 +26,7 @@ const both = {
 }
 const another = 'another valid password'
 
-type Server = Awaited<ReturnType<typeof start>>
+type Server = Awaited<ReturnType<typeof startServer>>
 type Act = (server: Server, session: Session) => ReturnType<typeof call>
 
 const ways: Record<string, Act> = {
@@ -47,8 +50,10 @@ const ways: Record<string, Act> = {
 }
 
 suite('stolen access token', () => {
-  test('cannot add a phone that sets a new password when the current password is required', async (t) => {
-    const server = await start(t, both)
+  const start = shareServers(startServer)
+
+  test('cannot add a phone that sets a new password when the current password is required', async () => {
+    const server = await start(both)
     const owner = await confirmedUser(server)
     const phone = newNumber()
     const pending = await changeUser(server.app, owner.access_token, { phone })
@@ -63,14 +68,14 @@ suite('stolen access token', () => {
   })
 
   for (const [way, act] of Object.entries(ways)) {
-    test(`cannot add ${way} without a recent sign-in`, async (t) => {
-      const server = await start(t)
+    test(`cannot add ${way} without a recent sign-in`, async () => {
+      const server = await start()
       const owner = await aged(server, await confirmedUser(server))
       assert.deepEqual(statusAndCode(await act(server, owner)), needed)
     })
 
-    test(`cannot add ${way} by a phone added within a day`, async (t) => {
-      const server = await start(t)
+    test(`cannot add ${way} by a phone added within a day`, async () => {
+      const server = await start()
       const owner = await confirmedUser(server)
       const thief = await addPhone(server, owner)
       assert.deepEqual(statusAndCode(await act(server, thief)), needed)
@@ -82,8 +87,8 @@ suite('stolen access token', () => {
     })
   }
 
-  test('cannot set a first password in a session without a recent sign-in', async (t) => {
-    const server = await start(t)
+  test('cannot set a first password in a session without a recent sign-in', async () => {
+    const server = await start()
     const owner = await confirmedUser(server)
     await server.app.pool.query('update auth.users set encrypted_password = null')
     const set = (session: Session) =>
@@ -91,8 +96,8 @@ suite('stolen access token', () => {
     assert.deepEqual(statusAndCode(await set(await aged(server, owner))), needed)
   })
 
-  test('cannot set a first password by a code to a new phone', async (t) => {
-    const server = await start(t)
+  test('cannot set a first password by a code to a new phone', async () => {
+    const server = await start()
     const owner = await confirmedUser(server)
     await server.app.pool.query('update auth.users set encrypted_password = null')
     await addPhone(server, owner, newNumber(), {}, { password: another })
@@ -100,8 +105,8 @@ suite('stolen access token', () => {
     assert.equal(rows[0]?.encrypted_password, null)
   })
 
-  test('cannot add another method by a password it has set', async (t) => {
-    const server = await start(t)
+  test('cannot add another method by a password it has set', async () => {
+    const server = await start()
     const owner = await aged(server, await confirmedUser(server))
     bodyOf200(await changeUser(server.app, owner.access_token, { password: another }))
     const { email } = owner.user
@@ -113,8 +118,8 @@ suite('stolen access token', () => {
     assert.deepEqual(statusAndCode(await changeUser(server.app, thief.access_token, shown)), needed)
   })
 
-  test('cannot create recovery codes at aal2 without a recent authentication', async (t) => {
-    const server = await start(t)
+  test('cannot create recovery codes at aal2 without a recent authentication', async () => {
+    const server = await start()
     const owner = await confirmedUser(server)
     const aal2 = await stepUp(server.app, owner, await addTotp(server.app, owner))
     const make = (session: Session) =>
@@ -125,8 +130,8 @@ suite('stolen access token', () => {
     assert.equal((await make(aal2)).statusCode, 200)
   })
 
-  test('cannot reauthenticate for a day by a factor it has added', async (t) => {
-    const server = await start(t)
+  test('cannot reauthenticate for a day by a factor it has added', async () => {
+    const server = await start()
     const owner = await confirmedUser(server)
     const factor = await addTotp(server.app, owner)
     const steppedUp = await aged(server, await stepUp(server.app, owner, factor))
@@ -139,8 +144,10 @@ suite('stolen access token', () => {
 })
 
 suite('reauthentication', () => {
-  test('by current password allows the session to add a factor', async (t) => {
-    const server = await start(t)
+  const start = shareServers(startServer)
+
+  test('by current password allows the session to add a factor', async () => {
+    const server = await start()
     const owner = await aged(server, await confirmedUser(server))
     const wrong = await changeUser(server.app, owner.access_token, { current_password: another })
     assert.deepEqual(statusAndCode(wrong), [400, 'current_password_invalid'])
@@ -149,16 +156,16 @@ suite('reauthentication', () => {
     assert.equal((await enrol(server.app, owner, { factor_type: 'totp' })).statusCode, 200)
   })
 
-  test('by emailed code allows the session to add a phone', async (t) => {
-    const server = await start(t)
+  test('by emailed code allows the session to add a phone', async () => {
+    const server = await start()
     const owner = await aged(server, await confirmedUser(server))
     const nonce = await nonceFor(server, owner)
     const { access_token } = owner
     bodyOf200(await changeUser(server.app, access_token, { nonce, phone: newNumber() }))
   })
 
-  test('rejects a code to an email added within a day', async (t) => {
-    const server = await start(t, { AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' })
+  test('rejects a code to an email added within a day', async () => {
+    const server = await start({ AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' })
     const owner = await confirmedUser(server)
     const email = newAddress('new')
     bodyOf200(await changeUser(server.app, owner.access_token, { email }))
@@ -172,7 +179,7 @@ suite('reauthentication', () => {
   })
 })
 
-async function start(t: TestContext, env: Record<string, string> = {}) {
+async function startServer(t: Ending, { env }: BuildOptions) {
   const sms = await startSmsServer()
   t.after(sms.stop)
   const settings = {

@@ -4,12 +4,15 @@ import { type BuildOptions, build } from '../server.ts'
 import { type Ending, endingOfSuite } from './ending.ts'
 
 /** Called in a suite; its tests request their servers. */
-export const sharedServers = () => sharing(build)
+export const sharedServers = () => shareServers(build)
 
 /** The same with GitHub and GitLab, whose responses each test sets. */
-export const sharedExternalServers = () => sharing(externalServer)
+export const sharedExternalServers = () => shareServers(externalServer)
 
-function sharing<Server>(open: (ending: Ending, options: BuildOptions) => Promise<Server>) {
+/** Called in a suite: opens a server for each configuration that its tests request. */
+export function shareServers<Server>(
+  open: (ending: Ending, options: BuildOptions) => Promise<Server>,
+) {
   const servers = new Map<string, Promise<Server>>()
   const ending = endingOfSuite()
   return (env: NonNullable<BuildOptions['env']> = {}) => {
