@@ -30,12 +30,20 @@ export class SessionModel {
     return this.#rules.rotation
   }
 
+  #endsAt(): number {
+    return Math.min(this.#openedAt + this.#rules.timebox, this.#usedAt + this.#rules.inactivity)
+  }
+
+  /** Whether its access token, which ends with it, is accepted: a few seconds longer, as clocks differ. */
+  accepts(now: number): boolean {
+    return this.isAlive && now < this.#endsAt() + 5
+  }
+
   /** Seconds. */
   refresh(age: number, now: number): Response {
-    const { rotation, untilUsed, reuseInterval, timebox, inactivity } = this.#rules
+    const { rotation, untilUsed, reuseInterval } = this.#rules
     if (!this.isAlive) return { error: 'refresh_token_not_found' }
-    const isExpired = now - this.#openedAt >= timebox || now - this.#usedAt >= inactivity
-    if (isExpired) return { error: 'session_expired' }
+    if (now >= this.#endsAt()) return { error: 'session_expired' }
     if (age === 0) {
       this.counter += 1
       this.#usedAt = now

@@ -41,10 +41,14 @@ export interface ClaimsSource {
     | 'AUTH_JWT_ISSUER'
     | 'AUTH_ORGANIZATIONS_CLAIMS'
     | 'AUTH_SESSIONS_ALLOW_LOW_AAL'
+    | 'AUTH_SESSIONS_INACTIVITY_TIMEOUT'
+    | 'AUTH_SESSIONS_TIMEBOX'
     | 'AUTH_USERNAMES_ENABLED'
   >
   now: Date
 }
+
+const unlimited = Number.POSITIVE_INFINITY
 
 /** The issuer, as the operator configured it. */
 export function getIssuer(
@@ -136,14 +140,22 @@ function getAal({ aal }: ClaimsSource['session']): 'aal1' | 'aal2' {
 
 /** No token outlives its session, nor the limited time of a session without its required second factor. */
 function computeExpiry({ user, session, config, now }: Omit<ClaimsSource, 'amr'>): number {
-  const end = session.not_after ? toSeconds(session.not_after) : Number.POSITIVE_INFINITY
-  const expiry = Math.min(toSeconds(now) + config.AUTH_JWT_EXP, end)
-  const allowance = config.AUTH_SESSIONS_ALLOW_LOW_AAL
-  const requiresFactor =
-    getAal(session) === 'aal1' && user.factors.some(({ status }) => status === 'verified')
-  const isExempt = allowance === undefined || !requiresFactor || Boolean(session.oauth_client_id)
-  if (isExempt || !session.session_created_at) return expiry
-  return Math.min(expiry, Math.floor(toSeconds(session.session_created_at) + allowance))
+  const issuedAt = toSeconds(now)
+  const ends = [
+    issuedAt + config.AUTH_JWT_EXP,
+    issuedAt + (config.AUTH_SESSIONS_INACTIVITY_TIMEOUT ?? unlimited),
+    session.not_after ? toSeconds(session.not_after) : unlimited,
+  ]
+  const openedAt = session.session_created_at
+  if (openedAt) {
+    const requiresFactor =
+      getAal(session) === 'aal1' && user.factors.some(({ status }) => status === 'verified')
+    const isLimited = requiresFactor && !session.oauth_client_id
+    const allowance = isLimited ? config.AUTH_SESSIONS_ALLOW_LOW_AAL : undefined
+    ends.push(toSeconds(openedAt) + (config.AUTH_SESSIONS_TIMEBOX ?? unlimited))
+    ends.push(toSeconds(openedAt) + (allowance ?? unlimited))
+  }
+  return Math.min(...ends.map(Math.floor))
 }
 
 function toSeconds(date: Date): number {

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
+import { decodeJwt } from 'jose'
+
 import { updateUser } from '../../../db/users/update-user.ts'
 import {
   challenge,
@@ -12,6 +14,7 @@ import {
 } from '../../support/factors/factors.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { refresh } from '../../support/requests.ts'
+import type { App } from '../../support/server.ts'
 import { autoconfirm, signedIn, signUpUser } from '../../support/users.ts'
 
 const expired = 'Invalid Refresh Token: Session Expired'
@@ -160,6 +163,28 @@ suite('session policy', () => {
     assert.deepEqual([status, code], [400, 'refresh_token_not_found'])
   })
 
+  test('no access token outlives the timebox of its session', async (t) => {
+    const { app } = await serverFor({ ...autoconfirm, AUTH_SESSIONS_TIMEBOX: '90m' })
+    const at = clock(t)
+    const session = await signUpUser(app)
+    assert.equal(session.expires_in, 3600)
+    at(3000)
+    const { expires_in } = await lifetime(app, session.refresh_token)
+    assert.equal(expires_in, 2400)
+    const short = await serverFor({ ...autoconfirm, AUTH_SESSIONS_TIMEBOX: '10m' })
+    assert.equal((await signUpUser(short.app)).expires_in, 600)
+  })
+
+  test('access tokens end with the inactivity of their session, so that clients in use refresh before it', async (t) => {
+    const inactivity = { AUTH_SESSIONS_INACTIVITY_TIMEOUT: '20m' }
+    const { app } = await serverFor({ ...autoconfirm, ...inactivity })
+    const at = clock(t)
+    const session = await signUpUser(app)
+    assert.equal(session.expires_in, 1200)
+    at(1199)
+    assert.equal((await lifetime(app, session.refresh_token)).expires_in, 1200)
+  })
+
   test('access tokens have the session id and expire', async (t) => {
     const { app } = await serverFor({ ...autoconfirm, AUTH_JWT_EXP: '120' })
     const at = clock(t)
@@ -172,6 +197,14 @@ suite('session policy', () => {
     assert.equal(session.expires_in, 120)
   })
 })
+
+/** The seconds from a refresh to the end of its access token. */
+async function lifetime(app: App, token: string) {
+  const { access_token, refresh_token, expires_in } = (await refresh(app, token)).json()
+  const { exp = 0, iat = 0 } = decodeJwt(access_token)
+  assert.equal(exp - iat, expires_in)
+  return { expires_in, refresh_token }
+}
 
 /** Stops the clock at a full second and returns how to move it. */
 function clock(t: TestContext): (seconds: number) => void {

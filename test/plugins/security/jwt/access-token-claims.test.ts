@@ -105,6 +105,8 @@ suite('access token claims', () => {
         AUTH_JWT_ISSUER: undefined,
         AUTH_ORGANIZATIONS_CLAIMS: [],
         AUTH_SESSIONS_ALLOW_LOW_AAL: undefined,
+        AUTH_SESSIONS_INACTIVITY_TIMEOUT: undefined,
+        AUTH_SESSIONS_TIMEBOX: undefined,
         AUTH_USERNAMES_ENABLED: false,
       },
       now,
