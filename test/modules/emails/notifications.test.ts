@@ -61,6 +61,7 @@ const notifications: [flag: string, notification: Notification, subject: string]
     { kind: 'mfa_verification_failed_notification' },
     'Failed verifications on your account',
   ],
+  ['ACCOUNT_DELETED', { kind: 'account_deleted_notification' }, 'Your account was deleted'],
   [
     'TOO_MANY_ATTEMPTS',
     { kind: 'too_many_attempts_notification' },
@@ -76,7 +77,7 @@ suite('notification emails', () => {
     })
   }
 
-  test('are not sent by default', async (t) => {
+  test('are not sent while they are switched off', async (t) => {
     assert.deepEqual(await sentWith(t, {}), [])
   })
 })
