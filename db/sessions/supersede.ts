@@ -18,7 +18,10 @@ export type KindAt = Kind & { now: Date }
 /** refreshed_at has no time zone and is UTC; created_at has one. */
 export const lastUsed = sql<Date>`coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at)`
 
-/** A subquery for another session of the user and kind that was used later and has not ended. */
+/**
+ * A subquery for another session of the user and kind that was used later and has not ended. Impersonated sessions
+ * supersede none, and are superseded by none.
+ */
 export function supersedingSession(
   eb: ExpressionBuilder<Database, 'sessions'>,
   value: ParamOf<KindAt>,
@@ -33,6 +36,7 @@ export function supersedingSession(
     .whereRef('other.user_id', '=', 'sessions.user_id')
     .whereRef('other.id', '<>', 'sessions.id')
     .where((where) => where.not(where.exists(selectImpersonator(where, sql<string>`other.id`))))
+    .where((where) => where.not(where.exists(selectImpersonator(where, sql<string>`sessions.id`))))
     .where('other.oauth_client_id', 'is', null)
     .where(sql<boolean>`${selectTag('other')} is not distinct from ${selectTag('sessions')}`)
     .where(sql<boolean>`coalesce(other.not_after > ${value('now')}, true)`)
@@ -73,7 +77,6 @@ export function deleteSupersededSessions(
     .select('sessions.id')
     .where(inPages('sessions', pages))
     .where(lastUsed, '<', usedBefore)
-    .where((eb) => eb.not(eb.exists(selectImpersonator(eb, sql<string>`sessions.id`))))
     .where('sessions.oauth_client_id', 'is', null)
     .where((eb) => eb.exists(supersedingSession(eb, (name) => sql`${values[name]}`)))
   return count(db.deleteFrom('sessions').where('id', '=', whereChosen(old, maxPerRange)))

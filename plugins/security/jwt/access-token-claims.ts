@@ -23,7 +23,12 @@ export interface ClaimsSource {
     Partial<
       Pick<
         TokenSession,
-        'not_after' | 'impersonated_by' | 'oauth_client_id' | 'scopes' | 'organization'
+        | 'not_after'
+        | 'refreshed_at'
+        | 'impersonated_by'
+        | 'oauth_client_id'
+        | 'scopes'
+        | 'organization'
       >
     > & {
       /** Of a token for an OAuth client. */
@@ -140,13 +145,13 @@ function getAal({ aal }: ClaimsSource['session']): 'aal1' | 'aal2' {
 
 /** No token outlives its session, nor the limited time of a session without its required second factor. */
 function computeExpiry({ user, session, config, now }: Omit<ClaimsSource, 'amr'>): number {
-  const issuedAt = toSeconds(now)
+  const openedAt = session.session_created_at
+  const usedAt = session.refreshed_at ?? openedAt ?? now
   const ends = [
-    issuedAt + config.AUTH_JWT_EXP,
-    issuedAt + (config.AUTH_SESSIONS_INACTIVITY_TIMEOUT ?? unlimited),
+    toSeconds(now) + config.AUTH_JWT_EXP,
+    toSeconds(usedAt) + (config.AUTH_SESSIONS_INACTIVITY_TIMEOUT ?? unlimited),
     session.not_after ? toSeconds(session.not_after) : unlimited,
   ]
-  const openedAt = session.session_created_at
   if (openedAt) {
     const requiresFactor =
       getAal(session) === 'aal1' && user.factors.some(({ status }) => status === 'verified')

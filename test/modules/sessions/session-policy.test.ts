@@ -183,6 +183,9 @@ suite('session policy', () => {
     assert.equal(session.expires_in, 1200)
     at(1199)
     assert.equal((await lifetime(app, session.refresh_token)).expires_in, 1200)
+    at(1204)
+    const { expires_in } = await lifetime(app, session.refresh_token)
+    assert.equal(expires_in, 1195, 'reuse is no use')
   })
 
   test('access tokens have the session id and expire', async (t) => {

@@ -137,6 +137,15 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     await refreshed(app, own)
   })
 
+  test('is not revoked by the user’s session under AUTH_SESSIONS_SINGLE_PER_USER', async (t) => {
+    const env = { ...enabled, AUTH_SESSIONS_SINGLE_PER_USER: 'true' }
+    const { app, id } = await withUser(t, env)
+    const own = await signedIn(app, 'ann@example.com')
+    const impersonated = await impersonate(app, id)
+    await refreshed(app, own)
+    await refreshed(app, impersonated)
+  })
+
   test('rejects unknown, banned and deleted users', async (t) => {
     const { app, id } = await withUser(t)
     const url = `/admin/users/${id}/impersonate`
