@@ -2,9 +2,9 @@
  * Deletes old rows, oldest first by an index on the time, at most `limit` per call. Rows locked by a request are
  * skipped until the next run.
  */
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 
-import type { Db } from '../core/database.ts'
+import type { Database, Db } from '../core/database.ts'
 import { count, inPages, maxPerRange, type PagedQuery, whereChosen } from '../core/paging.ts'
 
 /** Deletes sessions whose `not_after` has passed. */
@@ -39,10 +39,23 @@ export function deleteExpiredSessions(
     .where((eb) =>
       eb.or([
         sql<boolean>`created_at < ${openedBefore}::timestamptz`,
-        sql<boolean>`coalesce(refreshed_at at time zone 'utc', created_at) < ${usedBefore}::timestamptz`,
+        eb.and([
+          sql<boolean>`coalesce(refreshed_at at time zone 'utc', created_at) < ${usedBefore}::timestamptz`,
+          eb(tokenUsedSince(eb, usedBefore), 'is', null),
+        ]),
       ]),
     )
   return count(db.deleteFrom('sessions').where('id', '=', whereChosen(old, maxPerRange)))
+}
+
+/** Earlier releases of GoTrue recorded a refresh in the token only. */
+function tokenUsedSince(eb: ExpressionBuilder<Database, 'sessions'>, since: Date | null) {
+  return eb
+    .selectFrom('refresh_tokens')
+    .select('refresh_tokens.id')
+    .whereRef('refresh_tokens.session_id', '=', 'sessions.id')
+    .where(sql<boolean>`refresh_tokens.updated_at >= ${since}::timestamptz`)
+    .limit(sql.lit(1))
 }
 
 /**

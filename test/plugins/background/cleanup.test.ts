@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import { decodeJwt } from 'jose'
 
 import { cleanupFromConfig, createCleanup } from '../../../plugins/background/cleanup/index.ts'
+import { legacySession } from '../../support/legacy-session.ts'
 import { until } from '../../support/processes/until.ts'
 import { refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
@@ -174,6 +175,22 @@ suite('cleanup', () => {
       assert.equal((await cleanupFromConfig(app).run(now)).send_intervals, 1)
     })
   }
+
+  test('keeps a session of GoTrue that was used according to its refresh token only', async (t) => {
+    const { app } = await build(t, {
+      env: { ...autoconfirm, AUTH_SESSIONS_INACTIVITY_TIMEOUT: '24h' },
+    })
+    const { user } = await signUpUser(app)
+    const [used, unused] = [
+      await legacySession(app, user.id, ago(30 * day)),
+      await legacySession(app, user.id, ago(30 * day)),
+    ]
+    const token = await used.add({ updatedAt: ago(minute) })
+    await unused.add()
+    const { expired_sessions } = await cleanupFromConfig(app).run(now)
+    assert.equal(expired_sessions, 1)
+    assert.equal((await refresh(app, token)).statusCode, 200)
+  })
 
   test('single session: removes superseded sessions after a day', async (t) => {
     const env = { ...autoconfirm, AUTH_SESSIONS_SINGLE_PER_USER: 'true' }
