@@ -88,7 +88,7 @@ export async function softDeleteUser(trx: Trx, id: string, now: Date): Promise<v
   await trx.updateTable('scim_users').set({ user_id: null }).where('user_id', '=', id).execute()
 }
 
-/** What a deletion of the row would delete as well. */
+/** Columns whose rows a deletion of the user would delete as well. */
 const emptied = [
   'mfa_factors',
   'oauth_consents',

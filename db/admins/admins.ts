@@ -94,7 +94,7 @@ export async function insertAdmin(trx: Trx, admin: AdminsTable): Promise<boolean
   return row !== undefined
 }
 
-/** The owners, locked in one order, so that two of them cannot remove each other at once. */
+/** The owners, locked in one order, so that two owners cannot remove each other concurrently. */
 export async function lockOwners(trx: Trx): Promise<string[]> {
   const rows = await trx
     .selectFrom('postern_admins')

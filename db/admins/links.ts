@@ -26,7 +26,7 @@ export function findAdminLink(db: Db, hash: string, now: Date): Promise<AdminLin
     .executeTakeFirst()
 }
 
-/** The link, for the one transaction that consumes it. */
+/** Returns and deletes the link, for the transaction that consumes it. */
 export function consumeAdminLink(
   trx: Trx,
   hash: string,

@@ -28,7 +28,7 @@ const selectEntries = (db: Db, search: AuditQuery | undefined) =>
 
 export interface AuditFilter {
   search: AuditQuery | undefined
-  /** Who did it, or to whom it was done. */
+  /** The user who acted, or whom the action affected. */
   userId: string | undefined
   action: string | undefined
   from: Date | undefined
@@ -36,7 +36,7 @@ export interface AuditFilter {
   after: RowCursor | undefined
 }
 
-/** What follows a cursor, and one entry more; by postern_audit_log_entries_created_at_idx. */
+/** The entries after a cursor, and one more; by postern_audit_log_entries_created_at_idx. */
 export function listFilteredEntries(db: Db, filter: AuditFilter, size: number) {
   const conditions = toConditions(filter)
   return selectEntries(db, filter.search)

@@ -60,7 +60,7 @@ function tokenUsedSince(eb: ExpressionBuilder<Database, 'sessions'>, since: Date
 
 /**
  * Deletes revoked refresh tokens of the older format, in a range of table pages. The last one of a session is kept as
- * long as the session: its client may not have received the response, and its reuse has to be detected.
+ * long as the session: the client may not have received the response, and reuse of the token must be detected.
  */
 export function deleteRevokedRefreshTokens(db: Db, revokedBefore: Date, pages: PagedQuery) {
   const old = db

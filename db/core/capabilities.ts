@@ -1,27 +1,27 @@
 /**
- * What this server needs of Postgres beyond its protocol, tried on the database. Other engines with the same protocol,
- * such as CockroachDB and YugabyteDB, lack some of it.
+ * Probes the database for the features of Postgres that this server needs. Other engines with the same protocol, such
+ * as CockroachDB and YugabyteDB, lack some of them.
  */
 import { type Kysely, sql } from 'kysely'
 
 const oldestVersion = 15
 
 export interface Capabilities {
-  /** What prevents the start, as a sentence; undefined when nothing does. */
+  /** The reason that prevents the start, as a sentence; undefined without one. */
   blocker: string | undefined
-  /** What works differently, a sentence each. */
+  /** Features that work differently, a sentence each. */
   notices: string[]
 }
 
 const table = 'create temporary table postern_probe (id int primary key, name text) on commit drop'
 
-/** By name, statements that are rolled back. */
+/** Statements by the name of the feature; they are rolled back. */
 const needed: Record<string, string[]> = {
   'advisory locks': [
     'select pg_try_advisory_xact_lock(hashtextextended(gen_random_uuid()::text, 0))',
   ],
 }
-/** Those that need a table. */
+/** Features that need a table. */
 const neededOfTables: Record<string, string[]> = {
   'SKIP LOCKED': [table, 'select id from postern_probe for update skip locked'],
   'generated columns': [
@@ -39,7 +39,7 @@ const notification = ['listen postern_probe', "select pg_notify('postern_probe',
 export async function probeCapabilities<DB>(db: Kysely<DB>): Promise<Capabilities> {
   const { engine, version } = await readEngine(db)
   const missing: string[] = version < oldestVersion ? [`Postgres ${oldestVersion} or newer`] : []
-  // A login may be without the privilege, and an engine without temporary tables, which are not needed.
+  // A login may lack the privilege, and an engine may lack temporary tables, which are not needed.
   const tables = (await isPossible(db, [table])) === true ? neededOfTables : {}
   for (const [name, statements] of Object.entries({ ...needed, ...tables })) {
     if ((await isPossible(db, statements)) === false) missing.push(name)

@@ -1,7 +1,10 @@
-/** Citus distributes tables and then plans statements itself: it rejects some of this server's, and splits others. */
+/**
+ * Citus distributes tables and then plans statements itself: it rejects some of this server's statements, and splits
+ * others.
+ */
 import { type QueryExecutorProvider, sql } from 'kysely'
 
-/** Returns why the schema cannot be used; nothing without Citus, or beside it. */
+/** Returns why the schema cannot be used; undefined without Citus, and for a schema that it does not distribute. */
 export async function findCitusSharding(
   db: QueryExecutorProvider,
   schema: string,

@@ -155,7 +155,7 @@ export interface Database extends OrganizationTables, ScimTables {
 
 /** A handle that may be inside a transaction or not. */
 export type Db = Kysely<Database>
-/** A handle inside a transaction. A function that takes one must not run outside. */
+/** A handle inside a transaction, for functions that must run in one. */
 export type Trx = Transaction<Database>
 
 /** Narrows a handle to one inside a transaction. */

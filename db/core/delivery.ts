@@ -11,7 +11,7 @@ export interface DeliveredQuery<Row> extends CompiledQuery<Row> {
   readonly delivery: StatementDelivery | undefined
 }
 
-/** Undefined for a query that is sent at once and by itself. */
+/** Undefined for a query that is sent immediately and alone. */
 export function getDelivery(query: CompiledQuery): StatementDelivery | undefined {
   const delivery = 'delivery' in query ? query.delivery : undefined
   return delivery === 'pipelined' || delivery === 'grouped' ? delivery : undefined

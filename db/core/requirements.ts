@@ -24,7 +24,7 @@ const needed = [
   ...['flow_state', 'audit_log_entries', 'schema_migrations'],
 ]
 
-/** Returns what the login may not create, use or read. */
+/** Returns what the login must not create, use or read, as sentences. */
 export async function findMissingRights(
   db: QueryExecutorProvider,
   schema: string,

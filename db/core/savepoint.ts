@@ -14,8 +14,8 @@ export const rollbackToSavepoint = (trx: Trx, name: string): Promise<void> =>
   send(trx, sql`rollback to savepoint ${sql.id(name)}`)
 
 /**
- * Runs the work in a savepoint, which is released or rolled back. The statements are the same either way, so that the
- * response time does not reveal which.
+ * Runs the work in a savepoint, which is released or rolled back. Both cases send the same statements, so that the
+ * response time does not reveal the result.
  */
 export async function withSavepoint<T>(
   trx: Trx,

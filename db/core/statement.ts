@@ -91,7 +91,7 @@ export function executePipelined<Values>(build: Build<Values, unknown>): Run<Val
   }
 }
 
-/** One statement for each combination of columns that is used. */
+/** Compiles one statement for each used combination of columns. */
 export function queryVariants<Name extends string, Run>(
   make: (names: readonly Name[]) => Run,
 ): (names: readonly Name[]) => Run {

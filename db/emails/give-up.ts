@@ -28,7 +28,7 @@ export interface DeadLetter {
   outcome: SendResult | null
   /** Keep the payload, so that the dead letter can be sent again. */
   keepPayload: boolean
-  /** Insert an event: events are enabled. */
+  /** Insert an event: set when events are enabled. */
   emitEvent: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The queue of mail as operators look through it, newest first. */
+/** The email queue for operators, newest first. */
 import type { Db } from '../core/database.ts'
 import { isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 import type { MailMessagesTable } from '../tables/emails.ts'
@@ -33,7 +33,7 @@ export function listMail(
     .execute()
 }
 
-/** The ids of all dead letters, oldest first, as far as one request may take them. */
+/** The ids of the oldest dead letters, at most `most`. */
 export function listDeadMail(db: Db, most: number): Promise<MailMessagesTable[]> {
   return db
     .selectFrom('postern_mail_messages')

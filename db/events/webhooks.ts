@@ -41,7 +41,7 @@ export type WebhookRowChange = Partial<
   Pick<WebhookRow, 'url' | 'description' | 'events' | 'secrets' | 'state' | 'reason'>
 >
 
-/** Resets the failures, so that the next attempt is made at once. */
+/** Resets the failures, so that the next attempt is made immediately. */
 export function updateWebhook(
   db: Db,
   id: string,

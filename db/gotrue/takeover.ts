@@ -54,8 +54,8 @@ export async function deleteImpersonatedSessions(db: Db): Promise<void> {
 }
 
 /**
- * Drops everything of Postern: tables, indexes on GoTrue's tables, functions, the queue. Rows in GoTrue's tables stay.
- * Returns the functions that are still in use.
+ * Drops every object of Postern: tables, indexes on GoTrue's tables, functions, the queue. Rows in GoTrue's tables are
+ * kept. Returns the functions that are still in use.
  */
 export async function dropPosternObjects(
   trx: Trx,
@@ -78,7 +78,7 @@ export async function dropPosternObjects(
   return dropFunctions(trx, schema)
 }
 
-/** A function that a policy uses stays: to drop the policy with it could open the operator's table. */
+/** A function that a policy uses is kept: dropping the policy with it could make the operator's table readable. */
 async function dropFunctions(trx: Trx, schema: string): Promise<string[]> {
   const rows = (await findPolicyFunctions(trx, schema)).filter(({ isOurs }) => isOurs)
   for (const { name } of rows.filter(({ isUsed }) => !isUsed)) {

@@ -17,7 +17,7 @@ interface Queryable {
   query(text: string, values: unknown[]): Promise<unknown>
 }
 
-/** Ids of the jobs of a worker by what became of them. Jobs in none of the lists were never begun. */
+/** Ids of a worker's jobs by their state. Jobs in none of the lists were not started. */
 export interface ReleasedJobs {
   worker: string
   succeeded: string[]
@@ -33,7 +33,7 @@ export async function renewLocks(queue: Queryable, schema: string, worker: strin
   await queue.query(`update ${table} set locked_at = now() where locked_by = $1`, [worker])
 }
 
-/** Removes the jobs that succeeded and unlocks the others. A job that was never begun gets its attempt back. */
+/** Deletes the jobs that succeeded and unlocks the others. A job that was not started gets its attempt back. */
 export async function releaseJobs(
   queue: Queryable,
   schema: string,
@@ -50,7 +50,7 @@ export async function releaseJobs(
   )
 }
 
-/** Rows `key_id`, `rows`: how many waiting jobs hold something encrypted under which key, by a pattern for its id. */
+/** Rows `key_id`, `rows`: the number of waiting jobs with values encrypted under each key, by a pattern for its id. */
 export function keysInPayloads(schema: string, keyId: string): RawBuilder<unknown> {
   return sql`select substring(payload::text from ${keyId}) as key_id, count(*)::int as rows
     from ${sql.id(schema, '_private_jobs')}

@@ -50,7 +50,7 @@ export async function insertSigningKey(trx: Trx, key: NewSigningKey, now: Date):
   return result.numInsertedOrUpdatedRows === 1n
 }
 
-/** The current key signs no more. It verifies until `retiresAt`, or longer for a long-lived token. */
+/** Ends signing with the current key. It verifies until `retiresAt`, or longer for a long-lived token. */
 export async function demoteCurrentKey(trx: Trx, retiresAt: Date): Promise<void> {
   await trx
     .updateTable('postern_signing_keys')
@@ -82,7 +82,7 @@ export async function revokeKey(trx: Trx, kid: string, now: Date): Promise<boole
   return result.numUpdatedRows === 1n
 }
 
-/** Extends the life of the key until a token that it signed expires at `until`. */
+/** Extends the validity of the key until a token that it signed expires at `until`. */
 export async function retireKeyAt(db: Db, kid: string, until: Date): Promise<void> {
   await db
     .updateTable('postern_signing_keys')
@@ -92,7 +92,7 @@ export async function retireKeyAt(db: Db, kid: string, until: Date): Promise<voi
     .execute()
 }
 
-/** Sends a notification on `channel`, at once or with the commit. */
+/** Sends a notification on `channel`, immediately or with the commit. */
 export async function notify(db: Db, channel: string): Promise<void> {
   await sql`select pg_notify(${channel}, '')`.execute(db)
 }

@@ -18,7 +18,7 @@ export interface ReservedQuota {
   windowBegan: Date
 }
 
-/** A changed limit applies at once: messages already sent count. */
+/** A changed limit applies immediately: messages already sent count. */
 function remainingQuota(tokens: Expression<unknown>, limit: Expression<unknown>) {
   return sql<number>`${tokens} + ${limit} - coalesce(postern_send_quotas.quota, ${limit})`
 }

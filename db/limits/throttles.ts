@@ -25,7 +25,7 @@ import { type AttemptValues, counting } from './attempt-counter.ts'
 
 export interface AttemptCount {
   accountKey: string
-  /** A known device is counted under a key of its own. */
+  /** A known device is counted under its own key. */
   device: { key: string; hash: string; owner: DeviceOwner } | undefined
   /** Attempts before the first block; each further one blocks longer. */
   free: number

@@ -34,8 +34,8 @@ export async function buildIndexes(waiting: Waiting & IndexScope): Promise<void>
 }
 
 /**
- * Runs `create index concurrently`, which blocks no one but waits for every transaction that was open at its start. It
- * is restarted only if needed, as that repeats all its work.
+ * Runs `create index concurrently`, which blocks no other transaction, but waits for every transaction that was open at
+ * its start. It is restarted only if needed, because that repeats all its work.
  */
 async function watched(waiting: Waiting, what: string, statement: BuildStatement): Promise<void> {
   const ended = new AbortController()
@@ -53,7 +53,7 @@ async function watched(waiting: Waiting, what: string, statement: BuildStatement
   if (failure !== undefined) throw (await outOfTime(waiting, what, failure)) ?? failure
 }
 
-/** The statement timeout of the login ended the build: the error says what to do. */
+/** The statement timeout of the login ended the build: the error explains what to do. */
 async function outOfTime(
   { db }: Waiting,
   what: string,
@@ -75,7 +75,7 @@ async function outOfTime(
 
 /**
  * Logs from time to time which transactions the statement waits for. Cancels it after the time limit and returns the
- * sentence then.
+ * sentence for the error.
  */
 async function watching(
   waiting: Waiting,

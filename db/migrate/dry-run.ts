@@ -17,7 +17,7 @@ export interface DryRunResult {
 /** Rolls the transaction back. */
 class RollBack extends Error {}
 
-/** A lock held for longer leaves the result undecided. */
+/** With a lock that is held longer, the result is unknown. */
 const patienceMs = 10_000
 
 /**

@@ -52,8 +52,9 @@ export class SchemaTooNewError extends Error {
 const lockPatienceMs = 300_000
 
 /**
- * Safe when several replicas start at once, also behind a pooler in transaction mode: one migrates, the others wait.
- * Throws UnusableDatabaseError, SchemaTooNewError, GotrueTooOldError and QueueSchemaError before anything is changed.
+ * Safe when several replicas start concurrently, also behind a pooler in transaction mode: one migrates, the others
+ * wait. Throws UnusableDatabaseError, SchemaTooNewError, GotrueTooOldError and QueueSchemaError before anything is
+ * changed.
  */
 export async function migrate(pool: PostgresPool, options: MigrateOptions): Promise<void> {
   const connections = openMigrationDb(pool)
@@ -89,7 +90,7 @@ async function requireCapabilities(db: Kysely<unknown>, log: MigrateOptions['log
   for (const notice of notices) log.info(notice)
 }
 
-/** Changes nothing: what this version would add may have been dropped by the newer one on purpose. */
+/** Changes nothing: the newer version may have dropped objects intentionally that this version would add. */
 async function serveNewer(
   db: Kysely<unknown>,
   { schema, log }: MigrateOptions,

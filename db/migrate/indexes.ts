@@ -37,7 +37,7 @@ const plain: PosternIndex[] = [
   ['postern_flow_state_linking_idx', 'flow_state', '(linking_target_id)'],
   ['postern_mfa_challenges_factor_idx', 'mfa_challenges', '(factor_id)'],
   ['postern_audit_log_entries_created_at_idx', 'audit_log_entries', '(created_at, id)'],
-  // What a user did, and what was done to them, among millions of entries.
+  // The actions by and on a user, among millions of entries.
   [
     'postern_audit_log_entries_actor_idx',
     'audit_log_entries',
@@ -129,7 +129,7 @@ const lockTimeout = '50ms'
 
 /**
  * Builds the index concurrently, after the open transactions, by statements that `beside` runs. An empty table is
- * indexed at once.
+ * indexed immediately.
  */
 export async function buildIndex(
   db: Kysely<unknown>,

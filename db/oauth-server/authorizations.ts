@@ -81,7 +81,7 @@ const columns = [
   'details.issued_session_id',
 ] as const
 
-/** A request as it is stored; what GoTrue stored has none of the details. */
+/** A stored request. Requests that GoTrue stored have no details. */
 export type StoredAuthorization = Omit<
   OauthAuthorizationsTable,
   'authorization_code' | 'response_type' | 'status' | 'approved_at'
@@ -103,7 +103,7 @@ const select = (db: Db) =>
     .leftJoin('postern_oauth_requests as details', 'details.id', 'oauth_authorizations.id')
     .select(columns)
 
-/** A request by the id that browsers carry. */
+/** Finds a request by the id that browsers send. */
 export function findAuthorization(
   db: Db,
   authorizationId: string,
@@ -111,7 +111,7 @@ export function findAuthorization(
   return select(db).where('authorization_id', '=', authorizationId).executeTakeFirst()
 }
 
-/** The same, locked until the transaction ends: two requests about it wait for each other. */
+/** The same, locked until the transaction ends: concurrent changes of the request are serialized. */
 export function lockAuthorization(
   trx: Trx,
   authorizationId: string,
@@ -150,7 +150,7 @@ export async function bindAuthorization(trx: Trx, id: string, userId: string): P
     .execute()
 }
 
-/** Ends a request without a code. */
+/** Closes a request without a code. */
 export async function closeAuthorization(
   trx: Trx,
   id: string,
@@ -165,7 +165,7 @@ export interface Approval extends StoredAuthentication {
   codeExpiresAt: Date
 }
 
-/** The request is approved: its code, and how the user was authenticated. */
+/** Approves the request: stores its code, and how the user was authenticated. */
 export async function approveAuthorization(
   trx: Trx,
   { id, codeHash, codeExpiresAt, session_id, auth_time, aal, amr }: Approval,
@@ -185,7 +185,7 @@ export async function approveAuthorization(
     .execute()
 }
 
-/** The code was exchanged for a session. */
+/** Records that the code was exchanged for a session. */
 export async function consumeAuthorization(
   trx: Trx,
   id: string,

@@ -1,7 +1,7 @@
 import type { Db } from '../core/database.ts'
 import { count, whereChosen } from '../core/paging.ts'
 
-/** Authorization requests, with their codes. */
+/** Deletes authorization requests, with their codes. */
 export function deleteOldAuthorizations(db: Db, before: Date, limit: number): Promise<number> {
   const old = db
     .selectFrom('oauth_authorizations')
@@ -11,7 +11,7 @@ export function deleteOldAuthorizations(db: Db, before: Date, limit: number): Pr
   return count(db.deleteFrom('oauth_authorizations').where('id', '=', whereChosen(old, limit)))
 }
 
-/** Pushed authorization requests. */
+/** Deletes pushed authorization requests. */
 export function deleteOldPushedRequests(db: Db, before: Date, limit: number): Promise<number> {
   const old = db
     .selectFrom('postern_oauth_pushed_requests')
@@ -23,7 +23,7 @@ export function deleteOldPushedRequests(db: Db, before: Date, limit: number): Pr
   )
 }
 
-/** Device codes. */
+/** Deletes device codes. */
 export function deleteOldDeviceCodes(db: Db, before: Date, limit: number): Promise<number> {
   const old = db
     .selectFrom('postern_oauth_device_codes')
@@ -35,7 +35,7 @@ export function deleteOldDeviceCodes(db: Db, before: Date, limit: number): Promi
   )
 }
 
-/** Sessions of the hosted pages; the session that each refers to stays. */
+/** Deletes sessions of the hosted pages; the session that each refers to is kept. */
 export function deleteOldPageSessions(db: Db, before: Date, limit: number): Promise<number> {
   const old = db
     .selectFrom('postern_page_sessions')
@@ -45,7 +45,7 @@ export function deleteOldPageSessions(db: Db, before: Date, limit: number): Prom
   return count(db.deleteFrom('postern_page_sessions').where('id', '=', whereChosen(old, limit)))
 }
 
-/** Registered clients that were never used for so long. */
+/** Deletes registered clients that were not used since. */
 export function deleteUnusedClients(db: Db, before: Date, limit: number): Promise<number> {
   const old = db
     .selectFrom('oauth_clients')

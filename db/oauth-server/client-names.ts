@@ -1,7 +1,7 @@
 /** Names of clients. */
 import type { Db } from '../core/database.ts'
 
-/** Of the clients that the operator created. */
+/** The names of clients that the operator created. */
 export async function listVerifiedNames(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('oauth_clients')

@@ -1,7 +1,7 @@
 /** The last use of clients. */
 import type { Db } from '../core/database.ts'
 
-/** Recorded at most once a day; unused registrations are deleted after a time. */
+/** Recorded at most once a day, because unused registrations are deleted. */
 export async function touchClient(db: Db, id: string, now: Date): Promise<void> {
   const writtenBefore = new Date(now.getTime() - 3_600_000)
   await db

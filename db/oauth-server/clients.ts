@@ -127,8 +127,8 @@ export async function insertClient(db: Db, client: NewClient, now: Date): Promis
 }
 
 /**
- * Locks a client against change and deletion until the transaction ends. Sessions may still be created, because their
- * exchange has locked a code that the caller may delete: the two could deadlock.
+ * Locks a client against change and deletion until the transaction ends. Sessions may still be created: their exchange
+ * has locked a code that the caller may delete, so waiting for it could deadlock.
  */
 export async function lockClient(trx: Db, id: string): Promise<boolean> {
   const row = await trx

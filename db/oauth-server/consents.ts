@@ -46,7 +46,9 @@ export async function upsertConsent(
     .execute()
 }
 
-/** GoTrue's constraint requires it: `now` may have been read before the grant, or on a replica whose clock is late. */
+/**
+ * GoTrue's constraint requires it: `now` may have been read before the grant, or on a replica whose clock is behind.
+ */
 const notBeforeGrant = (now: Date) => sql<Date>`greatest(granted_at, ${now}::timestamptz)`
 
 /** Revokes all consents of a user. */
@@ -98,7 +100,7 @@ export function listConsents(db: Db, userId: string) {
     .execute()
 }
 
-/** Those of a client that are in force, newest first: what follows a cursor, and one more. */
+/** The consents to a client that were not revoked, newest first: those after a cursor, and one more. */
 export function listConsentsOfClient(
   db: Db,
   clientId: string,

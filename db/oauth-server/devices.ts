@@ -66,7 +66,7 @@ export function lockDevice(trx: Trx, id: string): Promise<DeviceCode | undefined
     .executeTakeFirst()
 }
 
-/** Records a poll and the interval from now on. */
+/** Records a poll and the interval for the next ones. */
 export async function recordPoll(
   trx: Trx,
   id: string,
@@ -80,7 +80,7 @@ export async function recordPoll(
     .execute()
 }
 
-/** The user approved. */
+/** Records that the user approved. */
 export async function approveDevice(
   trx: Trx,
   id: string,
@@ -94,7 +94,7 @@ export async function approveDevice(
     .execute()
 }
 
-/** The user denied. */
+/** Records that the user denied. */
 export async function denyDevice(trx: Trx, id: string, userId: string): Promise<void> {
   await trx
     .updateTable('postern_oauth_device_codes')

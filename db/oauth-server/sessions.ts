@@ -69,7 +69,7 @@ export async function isSessionLive(db: Db, sessionId: string): Promise<boolean>
   return row !== undefined
 }
 
-/** Deletes the codes and device codes that a user approved; requests that wait for the user stay. */
+/** Deletes the codes and device codes that a user approved; pending requests are kept. */
 export function deleteApprovedCodes(trx: Trx, userId: string): Promise<void> {
   return deleteAuthorizations(trx, { user_id: userId }, { status: 'approved' })
 }

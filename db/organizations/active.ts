@@ -1,4 +1,4 @@
-/** The active organization of a session, and what an access token says of it. */
+/** The active organization of a session, and the claims of access tokens about it. */
 import { type Expression, type ExpressionBuilder, sql } from 'kysely'
 
 import type { Database, Db, Trx } from '../core/database.ts'
@@ -13,7 +13,7 @@ export interface ActiveOrganization {
   permissions: string[] | null
 }
 
-/** Which organization a token is for: this one, or with null the active one of the session. */
+/** The organization of a token: this one, or with null the active one of the session. */
 export interface OrganizationScope {
   organizationId: string | null
 }
@@ -27,7 +27,7 @@ interface Place {
   organizationId: Expression<string | null>
 }
 
-/** A subquery; null for a user who is no active member. */
+/** A subquery; null for a user who is not an active member. */
 export function activeOrganization(eb: Selecting, { sessionId, userId, organizationId }: Place) {
   const chosen = eb
     .selectFrom('postern_session_organizations')

@@ -64,7 +64,7 @@ export function updateDomain(
     .executeTakeFirstOrThrow()
 }
 
-/** Counts an attempt at a code before it is verified; undefined when there is none left, or the code has expired. */
+/** Counts an attempt at a code before it is verified; undefined when no attempt is left, or the code has expired. */
 export function countCodeAttempt(
   db: Db,
   { organizationId, id, most }: { organizationId: string; id: string; most: number },

@@ -31,7 +31,7 @@ const selectGroups = (db: Db) =>
     .select(sql<string>`g.resource ->> 'displayName'`.as('name'))
     .select(['g.external_id', 'r.role', 'r.priority', 'g.created_at', 'g.updated_at'])
 
-/** The first 1,000 of each connection, in the order in which their roles are looked at, those without a role last. */
+/** The first 1,000 groups of each connection, in the order of their priority; those without a role last. */
 export async function listGroups(db: Db, organizationId: string): Promise<GroupRow[]> {
   const rows = await db
     .selectFrom('postern_scim_connections as c')
@@ -50,7 +50,7 @@ export async function listGroups(db: Db, organizationId: string): Promise<GroupR
   return rows.toSorted((a, b) => place(a) - place(b) || a.mapped_name.localeCompare(b.mapped_name))
 }
 
-/** Locks the group: its client must not rename it meanwhile. */
+/** Locks the group, so that its client cannot rename it concurrently. */
 export function lockGroup(
   trx: Trx,
   organizationId: string,
@@ -65,8 +65,8 @@ export function lockGroup(
 }
 
 /**
- * Null removes the role. Without a priority, a new mapping comes last, and another keeps its place. Returns the priority,
- * null without a role.
+ * Null removes the role. Without a priority, a new mapping comes last, and an existing one is unchanged. Returns the
+ * priority, null without a role.
  */
 export async function setGroupRole(
   trx: Trx,

@@ -7,7 +7,7 @@ import type { OrganizationInvitationsTable } from '../tables/organizations.ts'
 
 export type InvitationRow = Selectable<OrganizationInvitationsTable>
 
-/** Replaces an earlier invitation of the address, whose link ends. Also removes those that have expired. */
+/** Replaces an earlier invitation of the address, whose link becomes invalid. Also deletes expired invitations. */
 export async function replaceInvitation(trx: Trx, invitation: InvitationRow): Promise<void> {
   const { organization_id, email, ...columns } = invitation
   await trx

@@ -34,7 +34,7 @@ const findOne = queryOne((db, value: ParamOf<{ organizationId: string; userId: s
     .where('postern_organizations.deleted_at', 'is', null),
 )
 
-/** Undefined for a user who is no member, and for a deleted organization. */
+/** Undefined for a user who is not a member, and for a deleted organization. */
 export function findMembership(
   db: Db,
   organizationId: string,
@@ -57,7 +57,7 @@ export function insertMember(
     .executeTakeFirst()
 }
 
-/** The member without the permissions; of a deleted organization as well. */
+/** Finds the member without the permissions, also of a deleted organization. */
 export function findMember(
   db: Db,
   organizationId: string,
@@ -98,7 +98,7 @@ export async function deleteMember(
     .execute()
 }
 
-/** The organization must be locked, so that two owners cannot be removed at once. */
+/** The organization must be locked, so that two owners cannot be removed concurrently. */
 export async function listOwners(trx: Trx, organizationId: string): Promise<string[]> {
   const rows = await trx
     .selectFrom('postern_organization_members')

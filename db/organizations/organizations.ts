@@ -121,7 +121,7 @@ export function listAllOrganizations(db: Db, filter: OrganizationFilter, size: n
     .execute()
 }
 
-/** A condition for a part of the name or of the slug, whose pattern characters stand for themselves. */
+/** A condition for a part of the name or of the slug; pattern characters are matched literally. */
 export function matches(search: string) {
   const pattern = `%${search.replaceAll(/[\\%_]/g, '\\$&').toLowerCase()}%`
   return sql<boolean>`(lower(postern_organizations.name) like ${pattern}

@@ -37,7 +37,7 @@ export const insertSamlLogin = executePipelined((db, value: ParamOf<SamlLogin>) 
   }),
 )
 
-/** Of a client that waits for its code. */
+/** The sign-in of a client that has not exchanged its code yet. */
 export function findSamlLoginOfFlow(db: Db, flowId: string): Promise<SamlLogin | undefined> {
   return db
     .selectFrom('postern_saml_logins')
@@ -57,7 +57,7 @@ export function findSamlLoginOfSession(db: Db, sessionId: string): Promise<SamlL
 export interface SamlPrincipal {
   sso_provider_id: string
   name_id: string
-  /** Of the sessions that end at the provider; all of them when empty. */
+  /** The sessions that end at the provider; all of them when empty. */
   sessionIndexes: readonly string[]
 }
 

@@ -15,7 +15,7 @@ export function findSamlLogout(db: Db, id: string): Promise<SamlLogoutRow | unde
   return db.selectFrom('postern_saml_logouts').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** The logout, which is over with this; undefined when it is unknown, or another response was first. */
+/** Returns and deletes the logout; undefined when it is unknown, or another response was first. */
 export function consumeSamlLogout(db: Db, id: string): Promise<SamlLogoutRow | undefined> {
   return db
     .deleteFrom('postern_saml_logouts')
@@ -24,7 +24,7 @@ export function consumeSamlLogout(db: Db, id: string): Promise<SamlLogoutRow | u
     .executeTakeFirst()
 }
 
-/** Logouts from which no user came back. */
+/** Deletes logouts whose user did not return. */
 export function deleteOldSamlLogouts(db: Db, startedBefore: Date, limit: number): Promise<number> {
   const old = db
     .selectFrom('postern_saml_logouts')

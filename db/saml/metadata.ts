@@ -1,6 +1,6 @@
 import type { Db } from '../core/database.ts'
 
-/** The document that was fetched from this address; false when an admin has set another source meanwhile. */
+/** Stores the document that was fetched from this address; false when an admin has set another source concurrently. */
 export async function storeFetchedMetadata(
   db: Db,
   providerId: string,

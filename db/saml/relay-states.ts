@@ -25,7 +25,7 @@ export function findRelayState(db: Db, id: string): Promise<RelayStateRow | unde
   return db.selectFrom('saml_relay_states').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** The sign-in, which is over with this; undefined when it is unknown, or another response was first. */
+/** Returns and deletes the sign-in; undefined when it is unknown, or another response was first. */
 export function consumeRelayState(db: Db, id: string): Promise<RelayStateRow | undefined> {
   return db.deleteFrom('saml_relay_states').where('id', '=', id).returningAll().executeTakeFirst()
 }

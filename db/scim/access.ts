@@ -1,4 +1,4 @@
-/** What a provisioned user may do by the groups they are in, and what their account has besides. */
+/** The role that a provisioned user has by their groups, and other access of the account. */
 import { type ExpressionBuilder, sql } from 'kysely'
 
 import type { Database, Trx } from '../core/database.ts'
@@ -47,7 +47,7 @@ export async function listAccountIds(
   return rows.flatMap(({ user_id }) => user_id ?? [])
 }
 
-/** Provisioned members of the organization whose role is not the one that their groups give them. */
+/** Provisioned members of the organization whose role is not the one that their groups map to. */
 export async function findRoleChanges(
   trx: Trx,
   connectionId: string,
@@ -76,7 +76,7 @@ export async function findRoleChanges(
   return members.filter(({ present, role }) => present !== role)
 }
 
-/** Whether the account has a membership, or a way to sign in, that the connection did not give it. */
+/** Whether the account has a membership or a sign-in method that the connection did not add. */
 export async function hasOtherAccess(trx: Trx, userId: string, provider: string): Promise<boolean> {
   const found = await trx
     .selectFrom('users')

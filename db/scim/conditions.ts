@@ -1,4 +1,4 @@
-/** Filters of SCIM requests as SQL. Names of columns come from the table of attributes; paths and values are parameters. */
+/** Filters of SCIM requests as SQL. Column names come from the table of attributes; paths and values are parameters. */
 import { expressionBuilder, type RawBuilder, sql } from 'kysely'
 
 import type { Database } from '../core/database.ts'
@@ -8,7 +8,7 @@ export type Comparison = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' |
 /** `text` is compared without regard to case. */
 export type ValueType = 'text' | 'exact' | 'boolean' | 'time'
 
-/** Where a value is: a column, or a path in the resource or in an element of one of its lists. */
+/** The location of a value: a column, or a path in the resource or in an element of one of its lists. */
 export type Place =
   /** `isFolded`: stored in lower case. */
   | { column: string; type: ValueType; isFolded?: boolean }
@@ -52,7 +52,7 @@ export function conditionSql(
   }
 }
 
-/** Text, but for times. */
+/** As text, except for times. */
 function valueSql(place: Place, table: string, document: Sql): Sql {
   if (!('column' in place)) return sql`(${document} #>> ${[...place.path]}::text[])`
   const column = sql`${sql.ref(`${table}.${place.column}`)}`
@@ -111,7 +111,7 @@ function someSql(
 
 const { exists, selectFrom } = expressionBuilder<Database>()
 
-/** Of the attribute, the id of the other side can be compared. */
+/** Only the id of the other resource can be compared. */
 function relatedSql(
   { to, where }: Extract<Condition, { kind: 'related' }>,
   table: string,

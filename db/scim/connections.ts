@@ -91,8 +91,8 @@ const authenticated = queryOne(
 const usedInterval = 60_000
 
 /**
- * The connection of a valid token, whose use is recorded once a minute. With its provider or its organization it is
- * disabled.
+ * Finds the connection of a valid token, and records the use of the token once a minute. A connection is disabled
+ * together with its provider or organization.
  */
 export function findAuthenticatedConnection(
   db: Db,
@@ -153,7 +153,9 @@ export async function replaceRoleMapping(
   await trx.insertInto('postern_scim_role_mappings').values(rows).execute()
 }
 
-/** Deletes the connection with its users, groups and tokens; the accounts stay. A provider of sign-ins stays too. */
+/**
+ * Deletes the connection with its users, groups and tokens. The accounts are kept, and so is a provider of sign-ins.
+ */
 export async function deleteScimConnection(
   trx: Trx,
   { sso_provider_id: id, has_saml }: Pick<ScimConnectionRow, 'sso_provider_id' | 'has_saml'>,

@@ -1,6 +1,6 @@
 /**
- * Accounts that a SCIM client deactivated. It is separate from a ban, stays when the connection or the provisioned user
- * is deleted, and is lifted by a SCIM client or an admin.
+ * Accounts that a SCIM client deactivated. A deactivation is separate from a ban, is kept when the connection or the
+ * provisioned user is deleted, and is lifted by a SCIM client or an admin.
  */
 import { type Expression, expressionBuilder, sql } from 'kysely'
 
@@ -82,7 +82,7 @@ export async function findDeactivatedAt(db: Db, userId: string): Promise<Date | 
   return (await findOfUser(db, { userId }))?.created_at
 }
 
-/** Whether the user is not active at this connection, whatever the account may do otherwise. */
+/** Whether the user is deactivated at this connection, whatever other access the account has. */
 export async function isDeactivatedAt(
   db: Db,
   userId: string,

@@ -1,4 +1,4 @@
-/** Provisioned groups and their members. A connection reads and writes its own only. */
+/** Provisioned groups and their members. A connection accesses only its own groups. */
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
@@ -9,7 +9,7 @@ import { afterSql, createdText, type PageRequest } from './paging.ts'
 import type { ResourceKey } from './users.ts'
 
 export interface ScimGroupRow extends Selectable<ScimGroupsTable> {
-  /** Undefined when they were not asked for. */
+  /** Undefined when the members were not requested. */
   members?: { id: string }[]
 }
 
@@ -141,7 +141,7 @@ export async function removeGroupMembers(
     .execute()
 }
 
-/** A deleted user is in no group. */
+/** Removes a deleted user from all groups. */
 export async function leaveGroups(trx: Trx, scimUserId: string): Promise<void> {
   await trx
     .deleteFrom('postern_scim_group_members')

@@ -9,7 +9,7 @@ export interface PageRequest {
 }
 
 export interface PagePosition {
-  /** With all its digits: a Date has milliseconds only. */
+  /** With all digits: a Date has only milliseconds. */
   createdAt: string
   id: string
 }

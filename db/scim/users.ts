@@ -1,4 +1,4 @@
-/** Provisioned users. A connection reads and writes its own only. */
+/** Provisioned users. A connection accesses only its own users. */
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
@@ -9,7 +9,7 @@ import { type Condition, conditionSql } from './conditions.ts'
 import { afterSql, createdText, type PageRequest } from './paging.ts'
 
 export interface ScimUserRow extends Selectable<ScimUsersTable> {
-  /** The account was made for this user. */
+  /** The account was created for this user. */
   owns_account: boolean
   groups: { id: string; name: string }[]
 }
@@ -123,7 +123,7 @@ export async function updateScimUser(
     .execute()
 }
 
-/** Records whether the account was made for the user. */
+/** Records whether the account was created for the user. */
 export async function setOwnsAccount(trx: Trx, scimUserId: string, owns: boolean): Promise<void> {
   await trx.deleteFrom('postern_scim_accounts').where('scim_user_id', '=', scimUserId).execute()
   if (!owns) return

@@ -16,7 +16,7 @@ const stepBack = executeStatement((db, value: ParamOf<Advanced>) =>
     .where('refresh_token_counter', '>', sql.lit(0)),
 )
 
-/** Undoes `rotateCounterToken`, unless another refresh has happened since. */
+/** Reverts `rotateCounterToken`, unless another refresh has happened since. */
 export async function undoRotation(db: Db, advanced: Advanced): Promise<void> {
   const { session_id, refresh_token_counter } = advanced
   await stepBack(db, { session_id, refresh_token_counter })

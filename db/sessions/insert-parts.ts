@@ -46,7 +46,7 @@ export interface SessionInsert {
 
 /** Optional parts: Postgres initializes the table of each part in the statement, used or not. */
 export type Part = 'impersonated' | 'granted' | 'device' | 'bySms' | 'audited' | 'told' | Condition
-/** A condition on the user, and no part of its own. */
+/** A condition on the user, without a part of its own. */
 type Condition = 'provisioned'
 
 export function listSessionParts(insert: SessionInsert): Part[] {

@@ -18,7 +18,7 @@ import {
 
 /**
  * Inserts the session, its authentication, the user's last sign-in, the audit entry and the events. Returns false and
- * writes nothing when the user was deleted or banned, or has another password by now: the update waits for concurrent
+ * writes nothing when the user was deleted or banned, or has changed the password: the update waits for concurrent
  * changes of the user and evaluates the result.
  */
 export async function insertSession(db: Db, opening: SessionInsert, now: Date): Promise<boolean> {
@@ -70,7 +70,7 @@ function touchUser(
 /** As of the start of the statement: `deleteDeactivatedSession` looks again afterwards. */
 const isNotDeactivated = sql<boolean>`not ${hasDeactivation(sql.ref('users.id'))}`
 
-/** Locks the row of the user for a session of an OAuth client, which is no sign-in of the user. */
+/** Locks the row of the user for a session of an OAuth client, which does not count as a sign-in of the user. */
 function lockUserOrThrow(
   db: QueryCreator<Database>,
   value: ParamOf<SessionInsertValues>,

@@ -44,9 +44,7 @@ export function selectOwner(db: Selecting, kind: IdentifierType, value: ParamOf<
     .where(`users.${kind}`, '=', value('owner'))
 }
 
-/**
- * Only this many devices count per user: an attacker who has a password must not collect devices for later attempts.
- */
+/** Limits the devices that count per user: an attacker with a password must not collect devices for later attempts. */
 const latestDevices = 20
 
 /** The hashes of the counting devices, as a subquery. */
@@ -91,7 +89,7 @@ export function deviceInsert(
     )
 }
 
-/** Forgets the devices of a user except `except`. */
+/** Deletes the known devices of a user except `except`. */
 export async function deleteKnownDevices(db: Db, userId: string, except?: string): Promise<void> {
   await db
     .deleteFrom('postern_known_devices')

@@ -20,7 +20,7 @@ import { amrClaims, type SessionState, sessionColumns, type TokenSession } from 
 
 /**
  * Increments the counter and returns the session with its user in one statement. Returns undefined when a condition
- * fails; the caller then finds out which.
+ * fails; the caller then determines which.
  */
 export function rotateCounterToken(
   db: Db,

@@ -19,8 +19,9 @@ export interface StepUpValues {
 }
 
 /**
- * Steps the session up to aal2 in one statement. Returns false when it has ended. The counter moves by `raisedBy`, so
- * that the previous refresh token cannot pass for one whose response was lost; tokens of the older format are revoked.
+ * Steps the session up to aal2 in one statement. Returns false when it has ended. The counter increases by `raisedBy`,
+ * so that the previous refresh token is not accepted as one whose response was lost; tokens of the older format are
+ * revoked.
  */
 export async function stepUpSession(
   trx: Trx,

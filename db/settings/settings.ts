@@ -8,7 +8,7 @@ import type { SettingChangesTable, SettingsTable } from '../tables/settings.ts'
 export type StoredSetting = SettingsTable
 export type SettingChangeRow = Selectable<SettingChangesTable>
 
-/** Tells every replica that settings have changed, when the transaction ends. */
+/** Notifies every replica that settings have changed, when the transaction ends. */
 export const settingsChannel = 'postern_settings'
 
 const listRows = queryMany((db) => db.selectFrom('postern_settings').selectAll().orderBy('name'))
@@ -17,7 +17,7 @@ export function listSettings(db: Db): Promise<StoredSetting[]> {
   return listRows(db, {})
 }
 
-/** Changes of settings happen one after another. */
+/** Serializes changes of settings. */
 export async function lockSettings(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('postern_settings', 0))`.execute(trx)
 }
@@ -46,7 +46,7 @@ export async function notifySettingsChanged(trx: Trx): Promise<void> {
   await sql`select pg_notify(${settingsChannel}, '')`.execute(trx)
 }
 
-/** Newest first, and one change more. */
+/** Newest first, and one more than a page. */
 export function listSettingChanges(
   db: Db,
   { name, before }: { name: string | undefined; before: number | undefined },

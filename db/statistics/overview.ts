@@ -1,4 +1,7 @@
-/** Figures about the installation. What is large is counted up to a limit, and estimated by Postgres's statistics above. */
+/**
+ * Statistics of the installation. Large tables are counted up to a limit; above it, Postgres's statistics give an
+ * estimate.
+ */
 import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
@@ -35,7 +38,7 @@ export function countNewUsers(
     .execute()
 }
 
-/** Sessions that have no end or one to come, up to `exactCountLimit` + 1. */
+/** Sessions that have not ended, up to `exactCountLimit` + 1. */
 export async function countActiveSessions(db: Db, now: Date): Promise<number> {
   const some = db
     .selectFrom('sessions')
@@ -72,7 +75,7 @@ export interface WebhookHealth {
   dead: number
 }
 
-/** Webhooks, and how many events each of them did not take. */
+/** Webhooks, and the number of events that each did not accept. */
 export function listWebhookHealth(db: Db): Promise<WebhookHealth[]> {
   return db
     .selectFrom('postern_webhooks')

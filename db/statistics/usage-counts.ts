@@ -1,4 +1,4 @@
-/** Counts of what happened, by the hour. */
+/** Usage counts by the hour. */
 import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
@@ -6,7 +6,7 @@ import type { UsageCountsTable } from '../tables/statistics.ts'
 
 export type UsageCount = UsageCountsTable
 
-/** Adds to what is stored; replicas add to the same rows. */
+/** Adds to the stored counts; replicas add to the same rows. */
 export async function addUsageCounts(db: Db, counts: readonly UsageCount[]): Promise<void> {
   await db
     .insertInto('postern_usage_counts')

@@ -1,4 +1,4 @@
-/** The last run of maintenance that any replica does. */
+/** The last run of the cleanup by any replica. */
 export interface CleanUpRunsTable {
   kind: string
   ended_at: Date

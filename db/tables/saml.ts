@@ -48,14 +48,14 @@ export interface SamlRelayStatesTable {
   flow_state_id: string | null
 }
 
-/** What a sign-in is called at its provider. Of a client that has not exchanged its code yet, or of a session. */
+/** The names of a sign-in at its provider: for a client that has not exchanged its code yet, or for a session. */
 export interface SamlLoginsTable {
   id: string
   sso_provider_id: string
   user_id: string
   flow_id: string | null
   session_id: string | null
-  /** As the assertion has it; null for one that has none. */
+  /** As in the assertion; null when it has none. */
   name_id: string | null
   name_id_format: string | null
   name_qualifier: string | null
@@ -73,7 +73,7 @@ export interface SamlLogoutsTable {
   /** Of the LogoutRequest, which the response has to name. */
   request_id: string
   redirect_to: string
-  /** The signed request, for a provider that takes it by HTTP-POST. */
+  /** The signed request, for a provider that accepts it by HTTP-POST. */
   message: string | null
   created_at: Date
 }

@@ -59,7 +59,7 @@ export interface DeactivationsTable {
   created_at: Date
 }
 
-/** Provisioned users whose account was made for them; others were linked to one. */
+/** Provisioned users whose account was created for them; others were linked to an existing one. */
 export interface ScimAccountsTable {
   scim_user_id: string
 }

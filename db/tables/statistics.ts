@@ -1,4 +1,4 @@
-/** How often something happened in an hour. */
+/** Counts of events by the hour. */
 export interface UsageCountsTable {
   hour: Date
   kind: 'sign_in' | 'limit' | 'hook'

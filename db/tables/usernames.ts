@@ -8,6 +8,6 @@ export interface UsernamesTable {
   /** The address of a sign-up that is not confirmed yet. */
   reserved_for: string | null
   assigned_at: Date
-  /** Null for the present name of a user; otherwise others may take it after this. */
+  /** Null for the current name of a user; otherwise others may take it after this. */
   expires_at: Date | null
 }

@@ -70,8 +70,8 @@ export async function countTokenAttempt(
 }
 
 /**
- * Locks the users with live tokens for this identifier before the tokens are touched: every transaction locks the user
- * first, so that none can deadlock. Without a token, a dummy row is locked. Returns their ids.
+ * Locks the users with live tokens for this identifier before the tokens: every transaction locks the user first, to
+ * prevent deadlocks. Without a token, a dummy row is locked. Returns their ids.
  */
 async function lockOwnersAt(
   trx: Trx,

@@ -4,7 +4,7 @@ import { type Expression, type ExpressionBuilder, sql } from 'kysely'
 import type { Database } from '../core/database.ts'
 import { tokenTypes } from '../tables/users.ts'
 import { sentAtColumns } from './gotrue-columns.ts'
-/** A token is void after this many wrong codes (RFC 6238 §5.2 recommends a limit). */
+/** A token is invalid after this many wrong codes (RFC 6238 §5.2 recommends a limit). */
 export const maxFailedAttempts = 10
 
 /** Lifetimes of GoTrue's tokens in seconds, by its own settings. */

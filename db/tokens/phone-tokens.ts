@@ -24,7 +24,7 @@ export function findNewestToken(
     .executeTakeFirst()
 }
 
-/** Consumes a token after an external verification; undefined when it was deleted or replaced meanwhile. */
+/** Consumes a token after an external verification; undefined when it was deleted or replaced concurrently. */
 export function consumePhoneToken(
   trx: Trx,
   { id, token_hash }: TokenRow,

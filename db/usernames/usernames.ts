@@ -1,4 +1,4 @@
-/** Usernames. A name is taken while it is assigned, held or reserved, and so is every name that looks like it. */
+/** Usernames. A name is taken while it is assigned, held or reserved, and so is every name with the same skeleton. */
 import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
@@ -45,7 +45,7 @@ export function findUsernameOwner(db: Db, username: string, aud: string) {
   return owner(db, { username, aud })
 }
 
-/** Whether no one but this user has, holds or reserved the name or one that looks like it. */
+/** Whether no other user has, holds or reserved the name or one with the same skeleton. */
 export async function isUsernameFree(
   db: Db,
   { username, skeleton }: Username,
@@ -62,7 +62,7 @@ export async function isUsernameFree(
   return other === undefined
 }
 
-/** Deletes what has expired of this name, and names that the user held and that look like it. */
+/** Deletes expired rows of this name, and names with the same skeleton that the user held. */
 export async function deleteReplaceable(
   trx: Trx,
   { username, skeleton }: Username,
@@ -87,7 +87,7 @@ type NewUsername = Username & { assigned_at: Date } & (
     | { reserved_for: string; expires_at: Date }
   )
 
-/** Returns false when the name or one that looks like it is taken. */
+/** Returns false when the name or one with the same skeleton is taken. */
 export async function insertUsername(trx: Trx, row: NewUsername): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('postern_usernames')
@@ -97,7 +97,7 @@ export async function insertUsername(trx: Trx, row: NewUsername): Promise<boolea
   return (numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** Ends the assignment: the name is held for its user until then, or free at once. */
+/** Ends the assignment: the name is held for its user until then, or available immediately. */
 export async function releaseUsername(trx: Trx, userId: string, until?: Date): Promise<void> {
   if (until) {
     await trx

@@ -1,6 +1,6 @@
 /**
- * Users in a state or of a provider, after a cursor. The conditions stand in the text: by its statistics, Postgres chooses
- * between the order of the list and an index of the few users who match.
+ * Users in a state or of a provider, after a cursor. The conditions are literals in the statement: Postgres then
+ * chooses by its statistics between the order of the list and an index of the few matching users.
  */
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 
@@ -20,7 +20,7 @@ export const userStates = [
 ] as const
 export type UserState = (typeof userStates)[number]
 
-/** Each as its index in db/migrate/indexes.ts has it. */
+/** Each condition equals that of its index in db/migrate/indexes.ts. */
 const conditions: Record<UserState, Expression<SqlBool>> = {
   confirmed: sql`(users.email_confirmed_at is not null or users.phone_confirmed_at is not null)`,
   unconfirmed: sql`(users.email_confirmed_at is null and users.phone_confirmed_at is null)`,

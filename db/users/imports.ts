@@ -26,7 +26,7 @@ export async function startImport(db: Db, id: string, now: Date): Promise<Import
   return { id, ...progress }
 }
 
-/** Advances the progress from one state to the next; false when another process did before. */
+/** Stores the progress from one state to the next; false when another process did before. */
 export async function updateImportProgress(
   trx: Trx,
   from: ImportProgress,

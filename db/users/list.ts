@@ -35,7 +35,7 @@ function selectTraits(listing: Listing, { size, offset, after }: PageWindow): Tr
   ]
 }
 
-/** One row more than the page, which tells whether there is a next page. */
+/** One row more than the page, which shows whether there is a next page. */
 function pageLimit(value: ParamOf<{ size: number }>, traits: readonly Trait[]) {
   if (traits.includes('usual_size')) return sql.lit(defaultSize + 1)
   return sql<number>`${value('size')}::bigint + 1`
@@ -80,7 +80,7 @@ export interface PageWindow {
   after?: Cursor | undefined
 }
 
-/** Returns one page and one more row, which tells whether there is a next page. */
+/** Returns one page and one more row, which shows whether there is a next page. */
 export function listPage(db: Db, listing: Listing, window: PageWindow): Promise<PlacedUserRow[]> {
   const { offset, size, after } = window
   const { createdAt = 0, id = '' } = after ?? {}

@@ -6,7 +6,7 @@ import { count, whereChosen } from '../core/paging.ts'
 import { type ParamOf, queryOneOrThrow } from '../core/statement.ts'
 import type { UserMetadata } from '../tables/users.ts'
 
-/** What the sign-up sets after its verification. */
+/** The data that the sign-up sets after its verification. */
 export interface PendingSignUpData {
   passwordHash: string | null
   metadata: UserMetadata

@@ -15,7 +15,7 @@ import type { PendingSignUpData, StoredData } from './pending-sign-ups.ts'
 interface Replacement extends IdentityValues {
   address: string
   passwordHash: string | null
-  /** A password set by an admin stays in any case. */
+  /** A password set by an admin is kept in any case. */
   byAdmin: boolean
   /** JSON. */
   metadata: string

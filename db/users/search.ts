@@ -87,7 +87,7 @@ function isOwner(value: ParamOf<Pick<ListValues, 'ownerEmail' | 'ownerPhone'>>) 
   return sql<SqlBool>`(lower(users.email) = ${value('ownerEmail')} or users.phone = ${value('ownerPhone')})`
 }
 
-/** The condition with the values in it, for a statement that is planned for them. */
+/** The condition with literal values, for a statement that is planned for them. */
 export function isListedBy(listing: Listing) {
   const values = listValues(listing)
   return isListed((name) => sql`${values[name]}`, searchedIn(listing))

@@ -110,7 +110,7 @@ const findHolder = queryOne((db, value: ParamOf<Address>) =>
 )
 
 /**
- * Reads the few columns that a rejected sign-up needs: the less is read, the less the response time reveals whether a
+ * Reads the few columns that a rejected sign-up needs: reading less reveals less, by the response time, about whether a
  * user was found.
  */
 export function findPhoneHolder(db: Db, phone: string, aud: string) {
