@@ -25,7 +25,7 @@ const environment = {
   AUTH_DB_DRIVER: 'postgres',
   DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
   AUTH_JWT_SECRET: 'never used for anything, but long enough',
-  // Their endpoints are documented; nothing else is switched on.
+  // Their endpoints are documented; no other feature is enabled.
   AUTH_CONSOLE_ENABLED: 'true',
   AUTH_ORGANIZATIONS_ENABLED: 'true',
 }

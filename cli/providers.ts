@@ -30,7 +30,7 @@ export async function run(args: readonly string[]): Promise<void> {
     return console.log(describeSettings(name.toLowerCase(), callbackUrl(config)))
   }
   const on = providerNames.filter((each) => providerSettings(config, each).enabled)
-  console.log(on.length === 0 ? 'No provider is enabled.' : `Switched on: ${on.join(', ')}.`)
+  console.log(on.length === 0 ? 'No provider is enabled.' : `Enabled: ${on.join(', ')}.`)
   console.log(`Known: ${providerNames.join(', ')}.`)
 }
 

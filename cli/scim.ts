@@ -22,7 +22,7 @@ npm run scim -- revoke CONNECTION TOKEN             by the id of the token`
 
 type Command = (context: CommandContext, args: readonly string[]) => Promise<void>
 
-/** With the number of arguments that each takes. */
+/** The commands, with the number of arguments of each. */
 const commands: Record<string, { least: number; most: number; act: Command }> = {
   list: { least: 0, most: 0, act: list },
   add: { least: 3, most: 3, act: add },

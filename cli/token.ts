@@ -60,7 +60,7 @@ interface Request {
   seconds: number
 }
 
-/** Prints the token and nothing else. */
+/** Prints only the token. */
 async function issue(signingKeys: SigningKeys, { config, db }: Context, request: Request) {
   const { role, sub, seconds } = request
   const jwt = createJwt({ signingKeys, config })
@@ -90,7 +90,7 @@ function formatToken({ jti, role, expires_at, revoked_at, kid }: ApiTokenRow): s
   )
 }
 
-/** Every replica applies it at once, or within seconds without notifications. */
+/** Every replica applies it immediately, or within seconds without notifications. */
 async function revoke({ config, db }: Context, jti: string): Promise<void> {
   const now = new Date()
   if (!(await revokeApiToken(db, jti, now))) throw new Error(`The token ${jti} is already revoked.`)

@@ -14,7 +14,7 @@ export function asGotrueSigned(config: Config, found: FoundNames): Config {
   return signsAsGotrue(found) ? { ...config, AUTH_JWT_ALGORITHM: 'HS256' } : config
 }
 
-/** Adds a notice for each rule that stays as in GoTrue. */
+/** Adds a notice for each rule that is applied as in GoTrue. */
 export function asGotrueVerified(config: Config, found: FoundNames, warn: Warn): Config {
   if (signsAsGotrue(found)) warn(signedAsBefore)
   return anyAudience(withoutRetiredSecret(config, found, warn), found, warn)

@@ -1,6 +1,6 @@
 /**
- * Values that GoTrue accepts and that are errors under our names. Under GoTrue's names each is read as GoTrue reads it,
- * with a warning, so that an environment that works there works here.
+ * Values that GoTrue accepts and that are errors under our names. Under GoTrue's names each is interpreted as in
+ * GoTrue, with a warning, so that an environment that works with GoTrue works here.
  */
 import { parseDuration } from '../schemas/values/duration.ts'
 import { headerName, hostName } from './core/parse-values.ts'
@@ -18,7 +18,7 @@ interface Reading {
   also?: readonly [name: ConfigVariableName, text: string]
 }
 
-/** Undefined when both programs read the text alike. `getText` returns the text of other variables. */
+/** Undefined when both programs interpret the text alike. `getText` returns the text of other variables. */
 type Read = (text: string, getText: (name: ConfigVariableName) => string) => Reading | undefined
 
 const readings: Partial<Record<ConfigVariableName, Read>> = {
@@ -49,7 +49,7 @@ const readings: Partial<Record<ConfigVariableName, Read>> = {
   ...Object.fromEntries(hookNames.map((name) => [`AUTH_HOOK_${name}_SECRETS`, hookSecret(name)])),
 }
 
-/** Replaces each such value by GoTrue's reading. */
+/** Replaces each such value by GoTrue's interpretation. */
 export function asGotrueReads(found: FoundNames, warn: (message: string) => void): FoundNames {
   const getText = (name: ConfigVariableName) => found.get(name)?.text ?? ''
   const read = new Map(found)
@@ -97,7 +97,7 @@ function atLeast(least: number): Read {
   }
 }
 
-/** Of a code. */
+/** For the length of a code. */
 function digits(text: string): Reading | undefined {
   const count = Number(text)
   if (!Number.isInteger(count) || (count >= 6 && count <= 10)) return undefined
@@ -121,7 +121,7 @@ function noKeys(text: string): Reading | undefined {
   return { text: '', says: 'has no keys and is ignored' }
 }
 
-/** GoTrue treats such a URL as a relative path, which leads nowhere. */
+/** GoTrue treats such a URL as a relative path, which is no valid target. */
 function site(text: string): Reading | undefined {
   if (/^[a-z][a-z0-9+.-]*:\//i.test(text)) return undefined
   const isLocal = /^(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/i.test(text)

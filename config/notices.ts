@@ -86,7 +86,7 @@ function noticeWithoutEffect(config: Config, found: FoundNames, warn: Warn) {
   if (planned.length > 0) warn(`Some variables have no effect yet: ${list(planned)}.`)
 }
 
-/** A sentence for each name with a prefix of ours that means nothing. */
+/** A sentence for each name with one of our prefixes that the server does not know. */
 export function listUnknownNames(env: Environment): string[] {
   return Object.keys(env).flatMap((name) => {
     if (!/^(AUTH|GOTRUE)_/.test(name) || knownNames.has(name)) return []

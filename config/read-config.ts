@@ -24,8 +24,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads and validates the whole configuration; durations are seconds. Throws ConfigError with every issue, each naming
- * its variable and the hint.
+ * Reads and validates the whole configuration; durations are seconds. Throws ConfigError with every issue, each with
+ * its variable and a hint.
  */
 export function readConfig(env: Environment, { dev, warn }: ReadOptions): Config {
   const entries = listEntries(Object.keys(env))
@@ -110,7 +110,7 @@ function leftOutIn(found: FoundNames): (issue: ConfigIssue) => boolean {
   }
 }
 
-/** Names the issue as in the environment, so that the operator finds it. */
+/** Names the issue as in the environment, so that the operator can find it. */
 function asGiven(found: FoundNames): (issue: ConfigIssue) => ConfigIssue {
   return (issue) => ({
     ...issue,

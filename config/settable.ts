@@ -43,7 +43,7 @@ export const isSettableName = (name: string): boolean => schemas.has(name)
 export function settingFault(name: string, text: string): string | undefined {
   const schema = schemas.get(name)
   if (!schema) return `${name} cannot be changed at run time`
-  // Files and paths of the site are for the environment alone: the server reads them with its own rights.
+  // Files and paths of the site are for the environment only: the server reads them with its own privileges.
   if (/^AUTH_MAILER_TEMPLATES_/.test(name) && !/^(https:\/\/|<|\{\{)/.test(text)) {
     return `${name} must be a template that starts with < or {{, or an address that starts with https://`
   }

@@ -3,12 +3,12 @@ import { distance } from 'fastest-levenshtein'
 
 import { type Environment, knownNames } from './names.ts'
 
-/** Two different words rarely have so small a distance. */
+/** Two different words rarely have such a small distance. */
 const maxEdits = 2
 /** Shorter names resemble too many unrelated ones. */
 const shortest = 8
 
-/** The name that was probably meant as `variable`: without its prefix, or misspelt. */
+/** The name that was probably meant to be `variable`: without its prefix, or misspelt. */
 export function typoSuggestion(variable: string, env: Environment): string | undefined {
   return Object.keys(env).find((name) => {
     if (knownNames.has(name) || !env[name]?.trim()) return false

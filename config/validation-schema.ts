@@ -6,7 +6,7 @@ import type { Config } from './groups/index.ts'
 
 const built = new Map<string, ReturnType<typeof buildSchema>>()
 
-/** The same object for the same variables, so that a compiled schema can be found again. */
+/** Returns the same object for the same variables, so that the compiled schema can be reused. */
 export function validationSchema(config: Config) {
   const entries = listEntries(Object.keys(config))
   const names = entries.map(([name]) => name).join()

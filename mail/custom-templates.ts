@@ -76,7 +76,7 @@ function createCopies({ templates, ...options }: CustomTemplateOptions) {
   return { copies, local }
 }
 
-/** Throws for a text that is no template; unknown variables are logged. */
+/** Throws for a text that is not a template; unknown variables are logged. */
 function parseTemplate(kind: EmailKind, setting: string, source: string, log: MailLog): Template {
   const template = compileTemplate(source, 'html')
   const problems = unknownVariables(kind, template)

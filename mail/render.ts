@@ -174,7 +174,9 @@ const noProof = 'confirmation email contains neither link nor code'
 
 type Proofs = Partial<Record<'TokenHash' | 'Token' | 'ConfirmationURL', string>>
 
-/** Whether the HTML has neither link nor code, as a page of the site that was taken for a template. */
+/**
+ * Whether the HTML has neither link nor code, such as a page of the site that was configured as a template by mistake.
+ */
 function lacksProof(html: string, variables: Proofs): boolean {
   const { TokenHash, Token, ConfirmationURL = '' } = variables
   // The link of a PKCE client has a token other than the token hash.

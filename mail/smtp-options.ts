@@ -7,11 +7,9 @@ import type { MailHeaders } from './headers.ts'
 import { type OnTranscriptLine, smtpTranscriptLogger } from './transcript.ts'
 
 /**
- * - auto: implicit TLS on port 465, else STARTTLS when offered. It must be offered when a password would otherwise
- *   be sent in plain text.
- * - implicit: implicit TLS on any port.
- * - starttls: STARTTLS or no connection.
- * - none: plain text, whatever is offered.
+ * - auto: implicit TLS on port 465, else STARTTLS when offered. It must be offered when a password would otherwise   be
+ * sent in plain text. - implicit: implicit TLS on any port. - starttls: STARTTLS or no connection. - none: plain text,
+ * whatever the server offers.
  */
 type SmtpTls = 'auto' | 'implicit' | 'starttls' | 'none'
 

@@ -103,7 +103,7 @@ function compose(mail: OutgoingMail, { from, headers }: MailTransportOptions) {
   }
 }
 
-/** Addresses arrive validated; this ensures that one cannot become two, or a header. */
+/** Addresses are validated before; this ensures that one cannot become two, or a header. */
 function checkRecipient(address: string) {
   if (/^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()\\,;"@]+$/u.test(address)) return
   throw new MailTransportError('permanent', 'the recipient is not an email address')

@@ -1,10 +1,10 @@
-/** Normalizes email addresses, and decides whether a provider's verification holds for the normalized form. */
+/** Normalizes email addresses, and decides whether a provider's verification applies to the normalized form. */
 import { domainToASCII } from 'node:url'
 
 interface Folded {
   /** Trimmed, NFKC, lower case, the host in ASCII (UTS 46). */
   address: string
-  /** Whether it is the same mailbox: folding a look-alike letter to ASCII would change it. */
+  /** Whether it is the same mailbox: a look-alike letter that is folded to ASCII changes it. */
   isSame: boolean
 }
 

@@ -1,11 +1,11 @@
-/** What all providers share: the HTTP client and the metadata cache. */
+/** The HTTP client and the metadata cache that all providers share. */
 import type { HttpOptions } from './core/http-types.ts'
 import type { ProviderHttp } from './core/types.ts'
 import { createHttpRequest, createSend } from './http/request.ts'
 import { createIssuers } from './oidc/issuers.ts'
 
 interface UpstreamOptions extends HttpOptions {
-  /** For metadata and keys whose addresses are less trusted than those of the providers. */
+  /** For metadata and keys whose URLs are less trusted than those of the providers. */
   discoveryFetch?: typeof globalThis.fetch
   /** Lifetime of metadata and keys; expired ones are used while the provider is unreachable. */
   discoverySeconds: number

@@ -32,7 +32,7 @@ import { workos } from './vendors/workos.ts'
 import { x } from './vendors/x.ts'
 import { zoom } from './vendors/zoom.ts'
 
-/** In the order of the configuration reference: the eighteen of the specification, then ours. */
+/** In the order of the configuration reference: the eighteen providers of the specification, then ours. */
 const vendors = {
   apple,
   azure,

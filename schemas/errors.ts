@@ -62,7 +62,7 @@ export class HookError extends ApiError {
  */
 export type HookErrorKind = 'rejected' | 'unreachable' | 'failed' | 'timeout' | 'invalid_response'
 
-/** The send quota of the server is exceeded; `details.retryAfter` says when it has more. */
+/** The send quota of the server is exceeded; `details.retryAfter` is the time until it has room. */
 export class SendQuotaExceeded extends ApiError {}
 
 /** A message was resent too soon; `details.retryAfter` says when it may be sent. */
@@ -109,7 +109,7 @@ export const conflict = () =>
     'conflict',
     'Too many concurrent token refresh requests on the same session or refresh token',
   )
-/** `constraint` is `constraint "name" of table schema.name`. Its details are for the operator, not for users. */
+/** `constraint` is `constraint "name" of table schema.name`. It is for the operator, not for users. */
 export const userReferenced = (constraint: string | undefined, cause: unknown) =>
   error(
     409,
@@ -150,7 +150,7 @@ export const scimTokenNotFound = () =>
   error(404, 'scim_token_not_found', 'The connection has no such token, or it was revoked')
 export const usernamesDisabled = () => featureDisabled('Usernames are disabled')
 export const usernameInvalid = (message: string) => error(422, 'username_invalid', message)
-/** Also for a reserved word, a held name and a name that looks like another: which of them it is stays here. */
+/** Also for a reserved word, a held name and a name with the same skeleton; the response does not reveal which. */
 export const usernameTaken = () =>
   error(422, 'username_taken', 'This username, or one that looks like it, is not available')
 export const usernameChangedRecently = (retryAfter: number) =>
@@ -349,7 +349,7 @@ export const emailNotConfirmed = (message = 'Email not confirmed', status: 400 |
   error(status, 'email_not_confirmed', message)
 export const phoneNotConfirmed = (message = 'Phone not confirmed', status: 400 | 403 | 422 = 400) =>
   error(status, 'phone_not_confirmed', message)
-/** By SCIM; a state apart from a ban. */
+/** Deactivated by SCIM, which is not a ban. */
 export const userDeactivated = (status: 400 | 403) =>
   error(status, 'user_deactivated', 'The account was deactivated by the organization it belongs to')
 export const userBanned = (status: 400 | 403, message = 'User is banned') =>
@@ -362,7 +362,7 @@ export const tooManyAttempts = (retryAfter: number) =>
     { retryAfter },
   )
 
-/** The daily limit of failed attempts. It ends by waiting, or by a link that only the owner can read. */
+/** The daily limit of failed attempts. It ends with the day, or with a link that only the owner can read. */
 export const tooManyAttemptsToday = (retryAfter: number) =>
   error(
     429,
@@ -431,7 +431,7 @@ export const refreshTokenAlreadyUsed = () =>
   error(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used')
 export const refreshSessionNotFound = () =>
   error(400, 'session_not_found', 'Invalid Refresh Token: No Valid Session Found')
-/** RFC 6749 §5.2. Only the OAuth server that issued the token can tell clients apart. */
+/** RFC 6749 §5.2. Only the OAuth server that issued the token can distinguish clients. */
 export const oauthSession = () => {
   const description = 'Client authentication required for OAuth session'
   return error(400, 'invalid_credentials', description, {
@@ -772,7 +772,7 @@ export const hookFunctionTimeout = (cause: unknown) =>
     'A database function hook did not finish in time. Try again later.',
     cause,
   )
-/** The function may have run to its end. */
+/** The function may have completed. */
 export const hookFunctionLost = (cause: unknown) =>
   new HookError(
     'timeout',

@@ -1,4 +1,4 @@
-/** Compares the connections of all servers with those that Postgres allows, before they run out under load. */
+/** Compares the connections of all servers with the limit of Postgres, before they run out under load. */
 import type { FastifyBaseLogger } from 'fastify'
 
 import { hookNames } from '../config/groups/hooks.ts'
@@ -7,8 +7,8 @@ import { functionPoolSize } from '../plugins/outgoing/hooks/postgres.ts'
 import { withClient } from './with-client.ts'
 
 /**
- * Two for the job queue, one that listens for new keys, with the console one that listens for settings, and with read
- * replicas one that measures their lag.
+ * Two for the job queue and one that listens for new keys. With the console, one that listens for settings; with read
+ * replicas, one that measures their lag.
  */
 const outsidePools = ({ AUTH_CONSOLE_ENABLED, AUTH_DB_READ_URL }: Config): number =>
   3 + (AUTH_CONSOLE_ENABLED ? 1 : 0) + (AUTH_DB_READ_URL.length > 0 ? 1 : 0)

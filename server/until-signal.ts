@@ -4,8 +4,8 @@ import { constants } from 'node:os'
 const pollIntervalMs = 500
 
 /**
- * Resolves at the first of these signals. Another one, a second later or more, ends the process at once: the terminal
- * and npm both forward a Ctrl-C, so that it arrives twice.
+ * Resolves at the first of these signals. Another one, a second later or more, ends the process immediately: the
+ * terminal and npm both forward a Ctrl-C, so that it arrives twice.
  */
 export function untilSignal(signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
   let first: number | undefined
@@ -32,8 +32,8 @@ function onOrphaned(end: () => void): void {
 }
 
 /**
- * For a command without cleanup. PID 1 of a container ignores signals without a handler. Ends the process at once with
- * the exit code of shells.
+ * For a command without cleanup. PID 1 of a container ignores signals without a handler. Ends the process immediately
+ * with the exit code of shells.
  */
 export function endOnSignals(): void {
   if (process.pid !== 1) return

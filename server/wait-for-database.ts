@@ -10,8 +10,8 @@ const maxWaitMs = 30_000
 const connectionTimeoutMillis = 5_000
 
 /**
- * Throws after half a minute; at once for a wrong password, or a TLS error. During a failover the database may be a
- * standby for a while; one that stays so is reported later, with other unmet requirements.
+ * Throws after half a minute; immediately for a wrong password or a TLS error. During a failover the database may be a
+ * standby for some time; if it remains one, this is reported later with other unmet requirements.
  */
 export async function waitForDatabase(
   connectionString: string,
@@ -33,7 +33,7 @@ export async function waitForDatabase(
   }
 }
 
-/** Undefined when the database takes writes; otherwise what it is, or the error of connecting. */
+/** Undefined when the database accepts writes; otherwise 'standby', or the error of connecting. */
 async function findObstacle(connectionString: string): Promise<'standby' | undefined | Error> {
   try {
     return await withClient({ connectionString, connectionTimeoutMillis }, async (client) => {

@@ -1,4 +1,4 @@
-/** Runs work on a connection of its own. */
+/** Runs work on a separate connection. */
 import type pg from 'pg'
 
 import { DatabaseClient } from '../plugins/database/pool/database-client.ts'

@@ -1,4 +1,4 @@
-/** AUTH_WORKERS: starts worker processes, which share the port, and replaces those that die. */
+/** AUTH_WORKERS: starts worker processes, which share the port, and replaces those that exit. */
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 

@@ -1,4 +1,4 @@
-/** The request of all SMS providers: a form by POST with a JSON response. */
+/** The request format of all SMS providers: a form by POST with a JSON response. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { SmsError } from './provider.ts'
@@ -15,7 +15,7 @@ interface FormRequest {
   url: string
   form: Record<string, string>
   authorization?: string
-  /** True for a response that means nothing was sent, so that a retry cannot send twice. */
+  /** True for a response which means that nothing was sent, so that a retry cannot send twice. */
   retryable?: (answer: FormResponse) => boolean
 }
 

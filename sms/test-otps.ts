@@ -7,7 +7,7 @@ interface TestOtpSettings {
   validUntil: Date | undefined
 }
 
-/** Returns a function that looks the fixed code of a number up. */
+/** Returns a function that looks up the fixed code of a number. */
 export function createTestOtps({ codes, validUntil }: TestOtpSettings) {
   const byPhone = new Map(Object.entries(codes))
 

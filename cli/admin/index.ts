@@ -81,7 +81,7 @@ async function remove({ config, db }: CommandContext, email: string): Promise<vo
 
 const toAuditUser = ({ id, email }: UserRecord) => ({ user_id: id, user_email: email ?? '' })
 
-/** What is missing for the admin to sign in. */
+/** The settings that are missing for the admin to sign in. */
 function hint({ config }: Pick<CommandContext, 'config'>): string {
   return config.AUTH_CONSOLE_ENABLED
     ? ''

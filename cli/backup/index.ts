@@ -11,7 +11,7 @@ import { addressForPrograms, findProgram, runProgram } from './programs.ts'
 export const usage = `npm run backup -- FILE              the whole database
 npm run backup -- FILE --auth-only  the schemas of this server only`
 
-/** Part of every backup: our indexes need it, and it is in no schema of ours. */
+/** Part of every backup: our indexes need it, and it is in none of our schemas. */
 const extension = 'pg_trgm'
 
 /** Runs the command. Throws an Error with one sentence for the operator. */

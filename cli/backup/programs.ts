@@ -14,7 +14,7 @@ const folders = [
 
 type Name = 'pg_dump' | 'pg_restore'
 
-/** Finds this major version or a later one. Throws an Error that says what to install. */
+/** Finds this major version or a later one. Throws an Error that names the package to install. */
 export async function findProgram(name: Name, minMajor: number): Promise<string> {
   const installed = folders.flatMap((folder) => globSync(`${folder}/${name}`))
   for (const program of [name, ...installed]) {

@@ -17,8 +17,8 @@ export interface OpenDatabaseOptions {
 }
 
 /**
- * Opens the database of the command line, else an embedded one. DATABASE_URL is used only when the operator asks for
- * it: a production .env in the folder must not expose real accounts. Throws an Error with one sentence.
+ * Opens the database of the command line, else an embedded one. DATABASE_URL is used only when the operator permits it:
+ * a production .env in the folder must not expose real accounts. Throws an Error with one sentence.
  */
 export async function openDatabase(
   env: Environment,

@@ -4,9 +4,9 @@ import type { Db } from '../../db/core/database.ts'
 import type { Encryption } from '../../plugins/security/encryption/index.ts'
 
 export interface DoctorFinding {
-  /** `fail`: users would be rejected or at risk. `warn`: should be reviewed. */
+  /** `fail`: users would be rejected or at risk. `warn`: the operator should review it. */
   level: 'pass' | 'warn' | 'fail'
-  /** The state and, unless it passes, what to do. Contains no secret. */
+  /** The state and, unless the check passes, the action to take. Contains no secret. */
   sentence: string
 }
 
@@ -15,7 +15,7 @@ export interface DoctorContext {
   db: Db
   encryption: Encryption
   fetch: typeof globalThis.fetch
-  /** The recipient that the mail server is asked for; the sender by default. */
+  /** The recipient that the mail server is tested with; the sender by default. */
   recipient: string | undefined
   now: Date
 }

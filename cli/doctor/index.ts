@@ -1,4 +1,4 @@
-/** `npm run doctor`: checks a deployment and says what to fix. Read-only. */
+/** `npm run doctor`: checks a deployment and names what to correct. Read-only. */
 import { parseArgs } from 'node:util'
 
 import { ConfigError } from '../../config/core/config-error.ts'

@@ -20,7 +20,7 @@ export async function providers({ config, fetch, now }: DoctorContext): Promise<
   const found = settings.map(async ([name, values]): Promise<DoctorFinding> => {
     try {
       const provider = createOauthProvider(name, values, upstream)
-      if (!provider) return fail(`${name} is no provider that is known here.`)
+      if (!provider) return fail(`${name} is not a known provider.`)
       const request = { state: 'doctor', scopes: [], params: {}, now }
       const { url } = await provider.authorizationUrl(request)
       return judge(name, await fetchStatus(url, fetch))

@@ -35,7 +35,7 @@ export async function redis({ config }: DoctorContext): Promise<DoctorFinding[]>
   try {
     await client.connect()
     await client.ping()
-    return [pass('Redis answers.')]
+    return [pass('Redis responds.')]
   } catch (error) {
     const { host } = new URL(url)
     return [

@@ -3,7 +3,7 @@ import { createPool } from '../../plugins/database/pool/index.ts'
 import { findMismatch, readServerState } from '../../plugins/database/read-db/server-state.ts'
 import { type DoctorContext, type DoctorFinding, describeError, pass, warn } from './finding.ts'
 
-/** A standby that cannot be used is no failure: reads go to the primary. */
+/** A standby that cannot be used does not fail the check: reads go to the primary. */
 export async function replicas({ config }: DoctorContext): Promise<DoctorFinding[]> {
   const { DATABASE_URL, AUTH_DB_READ_URL: urls } = config
   return Promise.all(

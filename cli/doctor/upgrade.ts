@@ -1,6 +1,6 @@
 /**
- * `npm run doctor -- --upgrade`, run by the new version before it is started: what it will change in the database of the
- * present one, and what it reads differently from the environment.
+ * `npm run doctor -- --upgrade`, run by the new version before its first start: reports its changes of the database of
+ * the running version, and settings that it interprets differently.
  */
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -27,7 +27,7 @@ export const upgradeChecks: Record<string, Check> = {
 function versions(running: string | undefined): DoctorFinding {
   if (running === undefined) {
     return warn(
-      `This is ${version}. The running version is unknown, because nothing answers at AUTH_API_EXTERNAL_URL/health: every known change of a default is listed.`,
+      `This is ${version}. The running version is unknown, because no server responds at AUTH_API_EXTERNAL_URL/health: every known change of a default is listed.`,
     )
   }
   return pass(`This is ${version}, and ${running} is running.`)

@@ -70,7 +70,7 @@ function createRecord(config: Config, now: Date): Request['recordAs'] {
   }
 }
 
-/** One kid in 64 begins with a dash: the argument of `revoke` is no option. */
+/** One kid in 64 begins with a dash: the argument of `revoke` must not be parsed as an option. */
 function withDashedKid(args: readonly string[]): string[] {
   const [name, ...rest] = args
   return name === 'revoke' && !rest.includes('--') ? [name, '--', ...rest] : [...args]

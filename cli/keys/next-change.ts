@@ -1,6 +1,6 @@
 /**
- * The steps of an encryption key rotation. Each has to reach every replica before the next: a key must be readable
- * everywhere before it is used, and is removed when nothing needs it.
+ * The steps of an encryption key rotation. Each must reach every replica before the next: every replica must be able to
+ * decrypt with a key before it encrypts, and a key is removed when no value needs it.
  */
 import type { Config } from '../../config/groups/index.ts'
 import { encryptionKeyId, keyOfSecret } from '../../plugins/security/encryption/keys.ts'
@@ -9,11 +9,11 @@ import type { UsedKey } from './used-keys.ts'
 export interface ScheduledKeyChange {
   /** An empty value removes the variable. */
   variables: Record<string, string>
-  /** What to do after they are set. */
+  /** The action after they are set. */
   advice: string
 }
 
-/** Returns the next variables. Throws an Error with one sentence when something else has to be done first. */
+/** Returns the next variables. Throws an Error with one sentence when another step is required first. */
 export function nextChange(
   config: Config,
   keys: readonly UsedKey[],
@@ -35,7 +35,7 @@ export function nextChange(
   }
 }
 
-/** The key derived from the secret gets a variable: it is the same key, so that nothing else changes. */
+/** Sets the key derived from the secret as a variable: it is the same key, so stored data is unaffected. */
 function takeOver(config: Config): ScheduledKeyChange {
   return {
     variables: { AUTH_ENCRYPTION_KEY: keyOfSecret(config).toString('base64url') },

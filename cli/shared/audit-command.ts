@@ -5,7 +5,7 @@ import type { AuditAction } from '../../modules/audit/actions.ts'
 import { type AuditSettings, adminActor, recordAudit } from '../../modules/audit/entry.ts'
 import { createRecorder } from '../../plugins/background/events/record.ts'
 
-/** The actor is the command; the operating system knows its user. */
+/** The actor is the command; only the operating system knows the user. */
 export async function auditCommand(
   db: Db,
   config: Config,

@@ -60,7 +60,7 @@ export function readCommandConfig(notify: (notice: string) => void): Config {
   }
 }
 
-/** The variables of the intended server may be elsewhere. */
+/** True when the database is missing: the variables may belong to another server. */
 export function lacksDatabase({ issues }: ConfigError): boolean {
   return issues.some(isAboutMissingDatabase)
 }

@@ -17,7 +17,7 @@ import { migrationTrial } from './migration-trial.ts'
 import { rights } from './rights.ts'
 import { templates } from './templates.ts'
 
-/** Returns what an operator should know before the first start, and what prevents it. */
+/** Returns what an operator should know before the first start, and the reasons that prevent it. */
 export async function checkTakeover(
   context: Pick<CommandContext, 'config' | 'db' | 'pool'>,
 ): Promise<TakeoverFinding[]> {

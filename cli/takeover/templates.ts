@@ -11,7 +11,7 @@ export function templates(config: Config): TakeoverFinding[] {
   )
   return addresses.map(([name]) =>
     note(
-      `${name} is no https URL, so the built-in email would be sent instead: put the template into AUTH_TEMPLATES_DIR, or serve it over https.`,
+      `${name} is not an https URL, so the built-in email would be sent instead: put the template into AUTH_TEMPLATES_DIR, or serve it over https.`,
     ),
   )
 }

@@ -37,7 +37,7 @@ export async function run(args: readonly string[]): Promise<void> {
   })
 }
 
-/** Configuration notices concern the server. */
+/** Ignores configuration notices, which concern the server. */
 function unnoticed(): void {}
 
 async function runImport(

@@ -1,11 +1,11 @@
-/** An error of one variable and its hint, each as part of a sentence. */
+/** An error of one variable and a hint how to correct it, each as part of a sentence. */
 export interface ConfigIssue {
   variable: string
   problem: string
   hint: string
   /** The feature that is incomplete; an issue without one concerns the whole server. */
   feature?: DisabledFeature
-  /** What GoTrue does with the value, as a clause: under GoTrue's names this server does the same, with a warning. */
+  /** GoTrue's behaviour with the value, as a clause: under GoTrue's names this server does the same, with a warning. */
   inGotrue?: string
 }
 
@@ -13,7 +13,7 @@ export interface ConfigIssue {
 export interface DisabledFeature {
   /** Its name in a notice. */
   name: string
-  /** The variables that request it. */
+  /** The variables that enable it. */
   enabledBy: readonly string[]
   /** The variable whose absence disables it. */
   disabledBy: string

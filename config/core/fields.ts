@@ -33,9 +33,9 @@ export interface VariableKeywords {
   'x-example'?: string
   /** Used for a timer: longer than Node's maximum timeout is read as that maximum. */
   'x-timer'?: true
-  /** Accepted and ignored; the text says why. */
+  /** Accepted and ignored; the text gives the reason. */
   'x-inert'?: string
-  /** Deprecated but working; the text says what to consider. */
+  /** Deprecated but working; the text names the alternative. */
   'x-deprecated'?: string
   /** Validated, without effect until the feature exists. */
   'x-planned'?: true

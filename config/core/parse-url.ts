@@ -6,7 +6,7 @@ export function normalizeUrl(text: string, schemes: readonly string[]): string |
 
 /** The text if it is an http or https URL with a host. */
 export function httpUrl(text: string): string | undefined {
-  // The parser of URLs forgives a missing slash; anyone who reads the value elsewhere may not.
+  // The URL parser accepts a missing slash; other programs that read the value may not.
   return /^https?:\/\/[^/]/i.test(text) ? normalizeUrl(text, ['http:', 'https:']) : undefined
 }
 

@@ -101,7 +101,7 @@ function isLine(value: unknown): value is string {
   return typeof value === 'string' && !/[\r\n\0]/.test(value)
 }
 
-/** Undefined for what is none. */
+/** Undefined for invalid JSON. */
 export function parseJsonSetting(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -78,7 +78,7 @@ export const database = group('Database', {
     },
   ),
   AUTH_DB_INDEX_USER_NAMES: booleanField(
-    'Indexes the name in the metadata of users, by which operators search. Without it, lists of users are searched by email address, phone number and id only, and a change of metadata leaves the indexes alone. The start builds or drops the indexes while requests are served.',
+    'Indexes the name in the metadata of users, by which operators search. Without it, lists of users are searched by email address, phone number and id only, and a change of metadata does not update the indexes. The start builds or drops the indexes while requests are served.',
     true,
   ),
   AUTH_DB_PREPARED_STATEMENTS: booleanField(

@@ -43,7 +43,7 @@ export const organizations = group('Organizations', {
     Type.Array(Type.String(), {
       'x-type': 'list',
       description:
-        'Addresses of the DNS servers that are asked for the TXT records of domains, such as `10.0.0.2` or `10.0.0.2:5353`. Without it, those of the system.',
+        'Addresses of the DNS servers that are queried for the TXT records of domains, such as `10.0.0.2` or `10.0.0.2:5353`. Without it, those of the system.',
     }),
   ),
 })

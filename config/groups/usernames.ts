@@ -2,7 +2,7 @@ import { booleanField, duration, group, integerField, listField } from '../core/
 
 export const usernames = group('Usernames', {
   AUTH_USERNAMES_ENABLED: booleanField(
-    'Users may have a username beside their email address or phone number, and sign in with it.',
+    'Users may have a username in addition to their email address or phone number, and sign in with it.',
     false,
   ),
   AUTH_USERNAMES_MIN_LENGTH: integerField('Minimum number of characters of a new username.', {
@@ -34,7 +34,7 @@ export const usernames = group('Usernames', {
     { default: '720h' },
   ),
   AUTH_USERNAMES_HOLD: duration(
-    'How long only the same user can take a username back after a change. 0 means that others can take it at once.',
+    'How long only the same user can take a username back after a change. 0 means that others can take it immediately.',
     { default: '2160h' },
   ),
 })

@@ -10,7 +10,7 @@ export function captchaRule(config: Config): ConfigIssue[] {
   return [...missing(config, needed, because), ...timeIssues(config), ...pageIssues(config)]
 }
 
-/** The hosted pages have to show the captcha that their requests need. */
+/** The hosted pages must show the captcha that their requests need. */
 function pageIssues(config: Config): ConfigIssue[] {
   const variable = 'AUTH_SECURITY_CAPTCHA_SITE_KEY'
   if (!usesSignInPages(config) || config[variable]) return []
@@ -19,7 +19,7 @@ function pageIssues(config: Config): ConfigIssue[] {
   return [{ variable, problem, hint }]
 }
 
-/** In development the account page is on by itself, and may do without a working sign-in. */
+/** In development the account page is enabled by default and may have no working sign-in. */
 function usesSignInPages(config: Config): boolean {
   if (config.AUTH_ACCOUNT_PAGE_ENABLED && !config.dev) return true
   return config.AUTH_OAUTH_SERVER_ENABLED && !config.AUTH_OAUTH_SERVER_AUTHORIZATION_PATH

@@ -42,7 +42,7 @@ function targetIssues(parameters: URLSearchParams): ConfigIssue[] {
   ]
 }
 
-/** The lag of a replica is measured on one server and must be that of the server that is read. */
+/** The lag of a replica is measured on one server, which must be the one that is read. */
 function replicaIssues(parameters: URLSearchParams): ConfigIssue[] {
   const variable = 'AUTH_DB_READ_URL'
   const target = parameters.get('target_session_attrs') ?? 'any'

@@ -30,7 +30,7 @@ function wrongUri(
   }
   if (protocol === 'pg-functions:' && !namesFunction(pathname)) {
     const hint = 'it must be pg-functions://postgres/<schema>/<function>'
-    return [{ variable, problem: 'is no database function', hint }]
+    return [{ variable, problem: 'is not a database function', hint }]
   }
   return []
 }

@@ -41,7 +41,7 @@ function headerIssues({ AUTH_SMTP_HEADERS }: Config): ConfigIssue[] {
 }
 
 const paths = ['INVITE', 'CONFIRMATION', 'RECOVERY', 'EMAIL_CHANGE'] as const
-/** Stands for AUTH_API_EXTERNAL_URL, which may itself be invalid. */
+/** Used in place of AUTH_API_EXTERNAL_URL, which may be invalid. */
 const anyBase = 'https://auth.example.com'
 
 /** Every email with such a link would fail. */

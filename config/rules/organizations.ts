@@ -8,7 +8,7 @@ export function organizationsRule(config: Config): ConfigIssue[] {
   const servers = config[variable] ?? []
   if (servers.every(isAddress)) return []
   const hint = 'it must list IP addresses, with a port where it is not 53: 10.0.0.2,10.0.0.3:5353'
-  return [{ variable, problem: 'holds what is no address of a DNS server', hint }]
+  return [{ variable, problem: 'contains an entry that is not the address of a DNS server', hint }]
 }
 
 function isAddress(server: string): boolean {

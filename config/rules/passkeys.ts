@@ -19,7 +19,7 @@ function missingIssues(config: Config): ConfigIssue[] {
   )
 }
 
-/** Labels of letters, digits and hyphens; browsers reject anything else, and with it every passkey. */
+/** Labels of letters, digits and hyphens; browsers reject any other id, and then every passkey fails. */
 const domain = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
 function domainIssues({ AUTH_WEBAUTHN_RP_ID: id }: Config): ConfigIssue[] {

@@ -42,7 +42,7 @@ export function genericOidcRule(config: Config): ConfigIssue[] {
   })
 }
 
-/** Apple's secret is a token that the server can make when it has the key for it. */
+/** Apple's secret is a token that the server creates from the private key. */
 function appleIssues(config: Config, settings: ProviderVariables): ConfigIssue[] {
   const given = appleKeyParts.filter((name) => config[name] !== undefined)
   const parts = given.length === 0 ? [] : missing(config, appleKeyParts, `${given[0]} is set`)

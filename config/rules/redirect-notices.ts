@@ -10,7 +10,7 @@ export function callbackUrl({
   return `${AUTH_API_EXTERNAL_URL}/callback`
 }
 
-/** A sentence for each enabled provider that redirects elsewhere. */
+/** A sentence for each enabled provider with another redirect URI. */
 export function redirectNotices(config: Config): string[] {
   const ours = callbackUrl(config)
   const good = [ours, ours.replace(/\/callback$/, `${config.AUTH_API_PREFIX}/callback`)]

@@ -2,7 +2,7 @@ import type { ConfigIssue } from '../core/config-error.ts'
 import type { Config } from '../groups/index.ts'
 import { missing } from './missing.ts'
 
-/** What RFC 9116 requires of a security.txt. */
+/** The requirements of RFC 9116 on a security.txt. */
 export function securityTxtRule(config: Config): ConfigIssue[] {
   const contacts = config.AUTH_SECURITY_TXT_CONTACT
   if (contacts.length === 0) return []

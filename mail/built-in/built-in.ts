@@ -23,7 +23,7 @@ export interface BuiltIn {
 
 const compiled = new WeakMap<LocalizedMessages, Map<EmailKind, BuiltIn>>()
 
-/** Compiled at the first use: most servers never send most types of email. */
+/** Compiled at the first use: most servers send few types of email. */
 export function builtIn(kind: EmailKind, messages: LocalizedMessages): BuiltIn {
   const inLanguage = compiled.get(messages) ?? new Map<EmailKind, BuiltIn>()
   compiled.set(messages, inLanguage)

@@ -21,7 +21,7 @@ export interface CustomText<T> {
   parse: (text: string) => T
   /** The fallback while there is no copy, for the log. */
   instead: string
-  /** Fields for the log: the setting, and what distinguishes it from others. */
+  /** Fields for the log: the setting and its type of email or language. */
   names: { setting: string } & Record<string, string>
 }
 
@@ -44,7 +44,7 @@ export class CachedTemplate<T> {
     return this.#copy
   }
 
-  /** Why the newest text is not in use, and where it was loaded from. */
+  /** The reason why the newest text is not used, and its source. */
   problem(): string | undefined {
     return this.#problem
   }

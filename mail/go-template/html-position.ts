@@ -20,7 +20,7 @@ export interface HtmlCursor {
   value(): Position
   mark(): HtmlContext
   reset(spot: HtmlContext): void
-  /** The following text may be repeated, and so follow its own values. */
+  /** The following text may be repeated, so it may also follow its own values. */
   enterLoop(): void
   /** Joins two branches. Returns false when their contexts differ, so that no text can follow. */
   meet(other: HtmlContext): boolean

@@ -1,4 +1,4 @@
-/** Reads HTML character by character: what each one means where it stands (HTML standard, 13.2.5 Tokenization). */
+/** Reads HTML character by character and tracks the context of each (HTML standard, 13.2.5 Tokenization). */
 
 export type Position =
   | 'text'
@@ -24,11 +24,11 @@ const urlAttributes = new Set([
 
 type State = 'text' | 'comment' | 'tag-name' | 'tag' | 'attribute-name' | 'before-value' | 'value'
 
-/** How much of a link stands already. Where branches meet, the later one of these counts: it allows less. */
+/** The parts of a link before a value. Where branches meet, the later one of these counts: it allows less. */
 export const linkParts = ['path', 'nothing', 'values', 'query'] as const
 type LinkPart = (typeof linkParts)[number]
 
-/** A place in the HTML, as far as it has been read. */
+/** A position in the HTML, after the characters read so far. */
 export interface HtmlContext {
   state: State
   tag: string
@@ -36,7 +36,7 @@ export interface HtmlContext {
   quote: string
   link: LinkPart
   tail: string
-  /** The last characters of a comment, which say whether a `>` ends it. */
+  /** The last characters of a comment, which determine whether a `>` ends it. */
   comment: string
 }
 
@@ -73,7 +73,7 @@ function inText(spot: HtmlContext, char: string, rest: string): void {
   spot.state = 'tag-name'
 }
 
-/** Browsers take <!--> and --!> for ends, too. */
+/** Browsers also accept <!--> and --!> as ends. */
 function inComment(spot: HtmlContext, char: string): void {
   if (char === '>' && /--!?$/.test(spot.comment)) spot.state = 'text'
   spot.comment = (spot.comment + char).slice(-3)
@@ -133,7 +133,7 @@ export function inAttribute(spot: HtmlContext): Position {
   return quote ? 'url-rest' : 'forbidden'
 }
 
-/** Those that Outlook reads as HTML (`<!--[if mso]>`) are read as HTML here, too. */
+/** Comments that Outlook reads as HTML (`<!--[if mso]>`) are read as HTML here, too. */
 function startsComment(rest: string): boolean {
   return rest.startsWith('<!--') && !/^<!--\[if/i.test(rest)
 }

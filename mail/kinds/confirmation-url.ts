@@ -19,7 +19,7 @@ export function confirmationUrl(link: ConfirmationLink): string {
   const { base, urlPath, token, type, redirectTo } = link
   const url = urlPath ? new URL(urlPath, base) : new URL(`${withoutQuery(base)}/verify`)
   const query = new URLSearchParams({ token, type, redirect_to: redirectTo }).toString()
-  // Both may stay unencoded in a query (RFC 3986 §3.4), so that users can read the target of the link.
+  // Both may be unencoded in a query (RFC 3986 §3.4), so that users can read the target of the link.
   url.search = query.replaceAll('%3A', ':').replaceAll('%2F', '/')
   return url.href
 }
@@ -35,7 +35,7 @@ interface ForwardedHost {
 
 /**
  * Returns the base URL of email links. Any client can send X-Forwarded-Host, and a link to that host would send it the
- * token: only hosts listed by the operator count.
+ * token, so only hosts listed by the operator are used.
  */
 export function mailBaseUrl(options: ForwardedHost): string {
   const { externalUrl, externalHosts, forwardedHost, forwardedProto } = options

@@ -1,4 +1,4 @@
-/** Requests to providers: with a timeout, without redirects; a missing response is an error of its own. */
+/** Requests to providers: with a timeout, without redirects. A missing response is a separate error. */
 
 export interface HttpOptions {
   /** The server's fetch, which limits the size of responses. */

@@ -21,7 +21,7 @@ export function fullName(first: string, last: string): string {
   return `${first} ${last}`.trim()
 }
 
-/** The index allows no longer ids. Those of OpenID Connect have at most 255 characters (Core §2). */
+/** The maximum length in the database index. Ids of OpenID Connect have at most 255 characters (Core §2). */
 const maxIdLength = 1_000
 
 /** The maximum of schemas/fields.ts; longer addresses are left out. */
@@ -48,7 +48,7 @@ export function toProviderIdentity(profile: Profile, tokens?: Tokens): ProviderI
   return { providerId: sub, claims, emails, ...(tokens && tokenFields(tokens)) }
 }
 
-/** The index allows no longer addresses. */
+/** False for an address that is too long for the database index. */
 function hasLengthOfAddress({ email: address }: ProviderEmail): boolean {
   return address !== '' && Buffer.byteLength(address) <= maxAddressBytes
 }

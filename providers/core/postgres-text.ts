@@ -5,7 +5,7 @@
 
 const maxDepth = 32
 
-/** Returns the value without what cannot be stored, or lies deeper than 32 levels. */
+/** Returns the value without parts that cannot be stored, or are nested deeper than 32 levels. */
 export function toPostgresText(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return assertPostgresText(value)
   if (typeof value === 'number' && !Number.isFinite(value)) return undefined

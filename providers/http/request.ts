@@ -1,6 +1,6 @@
 import type { HttpOptions, Reply, Request, Send } from '../core/http-types.ts'
 
-/** There was no response. The message has the address and the reason, nothing of the request. */
+/** There was no response. The message has the address and the reason, but nothing of the request. */
 export class NoReply extends Error {
   override name = 'NoReply'
 }

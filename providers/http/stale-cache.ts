@@ -18,7 +18,7 @@ interface StaleCache<T> {
    * and continues in the background. Throws only without any value.
    */
   get(key: string, now: Date, load: Load<T>, patienceMs?: number): Promise<T>
-  /** Reloads the value, unless that was done less than `coolDownMs` ago. */
+  /** Reloads the value, unless it was reloaded less than `coolDownMs` ago. */
   renew(key: string, now: Date, load: Load<T>, coolDownMs: number): Promise<T>
 }
 
@@ -30,7 +30,7 @@ interface StaleCacheOptions<T> {
 
 const retryAfterMs = 30_000
 const defaultPatienceMs = 1_000
-/** Tenants are part of some keys and come from tokens, so that the number must be bounded. */
+/** Some keys contain tenants, which come from tokens, so their number must be limited. */
 const maxEntries = 200
 
 /** Ages are computed from the callers' `now`, not from the clock. */

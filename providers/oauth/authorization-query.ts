@@ -35,7 +35,7 @@ export function newSecrets(flow: OAuth2Flow, { params }: AuthorizationRequest): 
   }
 }
 
-/** A client may send its own nonce; where it is passed on, the id_token must have it. */
+/** A client may send its own nonce; where it is passed on, the id_token must contain it. */
 function chooseNonce({ nonce: isSupported, passthrough }: OAuth2Flow, params: Params): FlowSecrets {
   const own = params.nonce
   if (isSupported) return { nonce: own || generateRandomNonce() }

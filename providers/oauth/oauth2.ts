@@ -22,7 +22,7 @@ export function oauth2Provider(
   return {
     async authorizationUrl(request) {
       await createProviderClient(settings, flow, request.now)
-      // The browser is redirected at once when an endpoint is known, however old.
+      // The browser is redirected immediately when an endpoint is known, however old.
       const { authorize } = await flow.endpoints(request.now, 0)
       const secrets = newSecrets(flow, request)
       const query = await authorizationQuery(settings, flow, request, secrets)

@@ -1,4 +1,4 @@
-/** Why an id_token was rejected. */
+/** The reasons for rejecting an id_token. */
 export type IdTokenErrorKind =
   | 'invalid_request'
   | 'invalid_nonce'

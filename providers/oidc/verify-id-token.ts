@@ -1,6 +1,6 @@
 /**
  * Validates id_tokens (OpenID Connect Core 1.0 §3.1.3.7). oauth4webapi validates them only inside a token response and
- * for one issuer; here apps send them alone, and a provider with tenants has an issuer for each.
+ * for one issuer; here apps send them without one, and a provider with tenants has an issuer for each.
  */
 import { createHash } from 'node:crypto'
 
@@ -32,7 +32,7 @@ export interface IdTokenCheck {
   now: Date
 }
 
-/** No symmetric algorithm: the verification key is public, so that anyone could sign with it. */
+/** Asymmetric algorithms only: the verification key is public, so anyone could sign with a symmetric one. */
 const asymmetric = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],

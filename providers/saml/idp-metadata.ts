@@ -11,7 +11,7 @@ export interface IdpMetadata {
   logout: Endpoint[]
   /** Signing certificates, base64 of DER. */
   certificates: string[]
-  /** When to fetch the document again; undefined when it does not say. */
+  /** When to fetch the document again; undefined when it does not specify this. */
   expiresAt: Date | undefined
   cacheSeconds: number | undefined
 }

@@ -1,4 +1,4 @@
-/** Logout messages that a browser brings from identity providers (SAML 2.0 Bindings §3.4 and §3.5). */
+/** Logout messages from identity providers, sent through the browser (SAML 2.0 Bindings §3.4 and §3.5). */
 import { verify as verifySignature } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 

@@ -1,6 +1,6 @@
 /**
  * Checks a document in one pass before parsing: parsers take quadratic time for some malformed or extreme documents,
- * and anyone may send one.
+ * and any client may send one.
  */
 import { SamlError } from './saml-error.ts'
 

@@ -5,7 +5,7 @@ export interface MessageHead {
   id: string
   /** This server's entity id. */
   issuer: string
-  /** Where it is sent to. */
+  /** The URL that it is sent to. */
   destination: string
   issuedAt: Date
 }

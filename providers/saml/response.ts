@@ -114,7 +114,7 @@ async function verifyPlain(
   return root
 }
 
-/** Exactly one in the whole document, and in its place, against signature wrapping. */
+/** Exactly one in the whole document, at the expected position, against signature wrapping. */
 function onlyAssertion({ root, elements }: XmlDocument): XmlElement {
   const [assertion, another] = elements.filter(isAssertion)
   if (!assertion) throw new SamlError('it has no assertion')

@@ -113,8 +113,8 @@ export function toPem(certificate: string): string {
 }
 
 /**
- * Whether it is an RSA certificate of sufficient strength. Its dates are ignored, because the metadata vouches for the
- * key.
+ * Whether it is an RSA certificate of sufficient strength. Its dates are ignored, because the key is trusted through
+ * the metadata.
  */
 export function isUsableCertificate(certificate: string): boolean {
   try {

@@ -1,5 +1,5 @@
 /**
- * Parses XML of unauthenticated clients: bounded, without DTDs, and with two parsers that must both find it well-formed
+ * Parses XML of unauthenticated clients: limited in size, without DTDs, and with two parsers that must both accept it
  * before anything is read.
  */
 import { checkMarkup, maxDepth, maxXmlBytes } from './markup.ts'

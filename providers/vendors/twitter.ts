@@ -1,4 +1,4 @@
-/** OAuth 1.0a (RFC 5849), which no other provider here uses. */
+/** OAuth 1.0a (RFC 5849), which only this provider uses. */
 import type { Send } from '../core/http-types.ts'
 import { email, toProfileNames, toProviderIdentity } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'

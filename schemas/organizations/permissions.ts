@@ -23,7 +23,7 @@ export const systemPermissions = [
 
 export type SystemPermission = (typeof systemPermissions)[number]
 
-/** What an owner has: every permission, those of the application included. */
+/** The permissions of an owner: all, those of the application included. */
 export const everyPermission = '*'
 
 export const ownerRole = 'owner'
@@ -50,7 +50,7 @@ export function hasPermission(permissions: readonly string[], permission: string
   return permissions.includes(everyPermission) || permissions.includes(permission)
 }
 
-/** True when every one of `wanted` is among `permissions`: a member grants no more than they have. */
+/** True when every one of `required` is among `permissions`: members grant no more than they have. */
 export function includesAll(permissions: readonly string[], required: readonly string[]): boolean {
   return required.every((permission) => hasPermission(permissions, permission))
 }

@@ -1,4 +1,4 @@
-/** The attributes of a user (RFC 7643 §4.1 and §4.3). There is no password: users are not given one by a client. */
+/** The attributes of a user (RFC 7643 §4.1 and §4.3). There is no password: SCIM clients do not set one. */
 import {
   attribute,
   complex,

@@ -168,7 +168,7 @@ suite('doctor: Redis', { skip }, () => {
   test('reports a reachable and a hanging server', async (t) => {
     const server = await startRedis(t)
     const context = createDoctorContext(t, { AUTH_REDIS_URL: server.url })
-    assert.deepEqual(await runCheck(redis, context), ['pass Redis answers.'])
+    assert.deepEqual(await runCheck(redis, context), ['pass Redis responds.'])
     server.signal('SIGSTOP')
     assert.match((await runCheck(redis, context)).join(), /^fail Redis at .* does not respond/)
     server.signal('SIGCONT')

@@ -135,7 +135,7 @@ const cases: Case[] = [
   {
     what: 'email templates that cannot be fetched',
     env: { GOTRUE_MAILER_TEMPLATES_INVITE: 'http://templates-server/invite.html' },
-    finds: /^note AUTH_MAILER_TEMPLATES_INVITE is no https URL, so the built-in email/m,
+    finds: /^note AUTH_MAILER_TEMPLATES_INVITE is not an https URL, so the built-in email/m,
   },
   {
     what: 'users that look-ups would not find',
