@@ -10,7 +10,7 @@ import type { Examine } from './plugins/config.ts'
 import { createLogger, type Logger } from './plugins/observability/logger/index.ts'
 import { buildApp } from './server/app.ts'
 import { warnOfClock } from './server/clock.ts'
-import { findRoom, poolSizeFor, warnOfConnections } from './server/connections.ts'
+import { findConnectionLimit, poolSizeFor, warnOfConnections } from './server/connections.ts'
 import { firstAdminLink } from './server/first-admin-link.ts'
 import { runMigrations } from './server/migrate.ts'
 import { checkStoredKey } from './server/stored-key.ts'
@@ -153,7 +153,7 @@ function hasCode(error: unknown, ...codes: string[]): boolean {
 async function prepareDatabase(config: Config, log: FastifyBaseLogger): Promise<number> {
   const { DATABASE_URL: connectionString, AUTH_DB_NAMESPACE: schema } = config
   await waitForDatabase(connectionString, log)
-  const found = await findRoom(connectionString)
+  const found = await findConnectionLimit(connectionString)
   // Once for all workers.
   if (cluster.isPrimary) {
     warnOfConnections(config, found, log)

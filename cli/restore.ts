@@ -44,7 +44,7 @@ async function restore(
   ])
   // Updates the planner statistics, which a dump does not contain.
   await sql`analyze`.execute(db)
-  await tell(context)
+  await printResult(context)
 }
 
 /** A dump of single schemas refers to the schema of an extension without creating it; a full dump creates it. */
@@ -55,7 +55,7 @@ async function createHomes({ db }: CommandContext, { extensions, schemas }: Dump
   }
 }
 
-async function tell({ config, db }: CommandContext): Promise<void> {
+async function printResult({ config, db }: CommandContext): Promise<void> {
   const { users } = await db
     .selectFrom('users')
     .select((eb) => eb.fn.countAll<number>().as('users'))

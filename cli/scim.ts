@@ -23,20 +23,20 @@ npm run scim -- revoke CONNECTION TOKEN             by the id of the token`
 type Command = (context: CommandContext, args: readonly string[]) => Promise<void>
 
 /** The commands, with the number of arguments of each. */
-const commands: Record<string, { least: number; most: number; act: Command }> = {
-  list: { least: 0, most: 0, act: list },
-  add: { least: 3, most: 3, act: add },
-  remove: { least: 1, most: 1, act: remove },
-  tokens: { least: 1, most: 1, act: tokens },
-  token: { least: 2, most: 3, act: token },
-  revoke: { least: 2, most: 2, act: revoke },
+const commands: Record<string, { minOperands: number; maxOperands: number; act: Command }> = {
+  list: { minOperands: 0, maxOperands: 0, act: list },
+  add: { minOperands: 3, maxOperands: 3, act: add },
+  remove: { minOperands: 1, maxOperands: 1, act: remove },
+  tokens: { minOperands: 1, maxOperands: 1, act: tokens },
+  token: { minOperands: 2, maxOperands: 3, act: token },
+  revoke: { minOperands: 2, maxOperands: 2, act: revoke },
 }
 
 /** Runs the command. Throws an Error with one sentence for the operator. */
 export async function run(args: readonly string[]): Promise<void> {
   const [name = '', ...rest] = args
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command || rest.length < command.least || rest.length > command.most) {
+  if (!command || rest.length < command.minOperands || rest.length > command.maxOperands) {
     throw new Error(`Usage:\n${usage}`)
   }
   await withContext(console.error, (context) => command.act(context, rest))

@@ -36,12 +36,12 @@ const readings: Partial<Record<ConfigVariableName, Read>> = {
   AUTH_SMS_OTP_EXP: zeroIs('1m'),
   AUTH_SMS_OTP_LENGTH: digits,
   AUTH_SMS_MAX_FREQUENCY: zeroIs('1m'),
-  AUTH_PASSWORD_MIN_LENGTH: atLeast(6),
-  AUTH_MFA_CHALLENGE_EXPIRY_DURATION: atLeast(300),
-  AUTH_MFA_FACTOR_EXPIRY_DURATION: atLeast(300),
+  AUTH_PASSWORD_MIN_LENGTH: withMinimum(6),
+  AUTH_MFA_CHALLENGE_EXPIRY_DURATION: withMinimum(300),
+  AUTH_MFA_FACTOR_EXPIRY_DURATION: withMinimum(300),
   AUTH_MFA_PHONE_OTP_LENGTH: digits,
   AUTH_MFA_PHONE_MAX_FREQUENCY: zeroIs('1m'),
-  AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION: atLeast(300),
+  AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION: withMinimum(300),
   AUTH_MFA_RECOVERY_CODES_COUNT: ofRecoveryCodes,
   AUTH_MFA_RECOVERY_CODES_CODE_LENGTH: ofRecoveryCodes,
   AUTH_MFA_RECOVERY_CODES_MAX_VERIFY_ATTEMPTS: ofRecoveryCodes,
@@ -89,11 +89,11 @@ function zeroIs(preset: string): Read {
     seconds(text) === 0 ? { text: preset, says: `is 0, which means ${preset}` } : undefined
 }
 
-function atLeast(least: number): Read {
+function withMinimum(minimum: number): Read {
   return (text) => {
     const given = seconds(text)
-    if (given === undefined || given >= least) return undefined
-    return { text: String(least), says: `is less than ${least}, which is used instead` }
+    if (given === undefined || given >= minimum) return undefined
+    return { text: String(minimum), says: `is less than ${minimum}, which is used instead` }
   }
 }
 

@@ -16,13 +16,13 @@ import { typoSuggestion } from './typos.ts'
 
 type Warn = (message: string) => void
 
-export function giveNotices(env: Environment, config: Config, found: FoundNames, warn: Warn) {
+export function emitNotices(env: Environment, config: Config, found: FoundNames, warn: Warn) {
   noticeForeignNames(found, warn)
   if (!config.dev) noticeTwice(env, found, warn)
   noticeQuoted(found, warn)
   noticeWithoutEffect(config, found, warn)
   for (const notice of listUnknownNames(env)) warn(notice)
-  noticeSlips(env, found, warn)
+  noticeTypos(env, found, warn)
   noticeSettings(config, warn)
   const notices = [
     ...crossFieldIssues(config),
@@ -98,13 +98,13 @@ export function listUnknownNames(env: Environment): string[] {
 }
 
 /** Warns of similar names when a variable is not set. */
-function noticeSlips(env: Environment, found: FoundNames, warn: Warn) {
+function noticeTypos(env: Environment, found: FoundNames, warn: Warn) {
   for (const [variable] of variableEntries) {
     if (found.has(variable)) continue
-    const slip = typoSuggestion(variable, env)
+    const typo = typoSuggestion(variable, env)
     // Names with one of our prefixes are reported as unknown variables.
-    if (slip === undefined || /^(AUTH|GOTRUE)_/.test(slip)) continue
-    warn(`${slip} is not read by this server; did you mean ${variable}?`)
+    if (typo === undefined || /^(AUTH|GOTRUE)_/.test(typo)) continue
+    warn(`${typo} is not read by this server; did you mean ${variable}?`)
   }
 }
 

@@ -10,7 +10,7 @@ import { asGotrueSigned, asGotrueVerified } from './gotrue-tokens.ts'
 import { asGotrueReads } from './gotrue-values.ts'
 import type { Config } from './groups/index.ts'
 import { type Environment, type Found, isQuoted, lookUp } from './names.ts'
-import { giveNotices, listUnknownNames } from './notices.ts'
+import { emitNotices, listUnknownNames } from './notices.ts'
 import { type ConfigIssues, readEnvironment } from './read-environment.ts'
 import { rules } from './rules/index.ts'
 import { withoutSwitchedOff } from './switched-off.ts'
@@ -32,15 +32,15 @@ export function readConfig(env: Environment, { dev, warn }: ReadOptions): Config
   const found = withoutSwitchedOff(asGotrueReads(findNames(env, entries), warn), warn)
   const texts = Object.fromEntries([...found].map(([variable, { text }]) => [variable, text]))
   const read = readEnvironment({ entries, texts, dev, incomplete: false })
-  if (isFaulty(read)) {
+  if (isInvalid(read)) {
     const own = toIssues(read, { entries, found, texts, dev, env })
     throw new ConfigError(own, listUnknownNames(env))
   }
   const signed = asGotrueSigned(read, found)
-  const mistakes = rules.flatMap((rule) => rule(signed)).map(asGiven(found))
-  const { serious, config } = withoutFeatures(signed, mistakes, found, warn)
+  const issues = rules.flatMap((rule) => rule(signed)).map(asGiven(found))
+  const { serious, config } = withoutFeatures(signed, issues, found, warn)
   if (serious.length > 0) throw new ConfigError(serious, listUnknownNames(env))
-  giveNotices(env, config, found, warn)
+  emitNotices(env, config, found, warn)
   return withGotrueDefaults(asGotrueVerified(config, found, warn), found, warn)
 }
 
@@ -53,7 +53,7 @@ function findNames(env: Environment, entries: Entries): FoundNames {
   return names
 }
 
-function isFaulty(read: Config | ConfigIssues): read is ConfigIssues {
+function isInvalid(read: Config | ConfigIssues): read is ConfigIssues {
   return 'missing' in read
 }
 
@@ -66,22 +66,24 @@ interface Given {
 }
 
 /** Issues of single variables, and issues between valid variables. */
-function toIssues({ missing, wrong }: ConfigIssues, source: Given): ConfigIssue[] {
+function toIssues({ missing, invalid }: ConfigIssues, source: Given): ConfigIssue[] {
   const { entries, found, texts, env } = source
-  const faulty = new Set([...missing, ...wrong])
+  const invalidNames = new Set([...missing, ...invalid])
   const own = entries.flatMap(([variable, schema]) => {
     const hint = `it must be ${expectation(schema)}`
     const at = found.get(variable)
-    if (!faulty.has(variable)) return []
+    if (!invalidNames.has(variable)) return []
     if (!at) return [{ variable, problem: notSet(typoSuggestion(variable, env)), hint }]
     return [{ variable: at.name, problem: describeProblem(at.text, schema), hint }]
   })
-  const right = Object.fromEntries(Object.entries(texts).filter(([name]) => !faulty.has(name)))
+  const right = Object.fromEntries(
+    Object.entries(texts).filter(([name]) => !invalidNames.has(name)),
+  )
   const rest = readEnvironment({ ...source, texts: right, incomplete: true })
-  if (isFaulty(rest)) return own
+  if (isInvalid(rest)) return own
   const signed = asGotrueSigned(rest, found)
   const between = rules.flatMap((rule) => rule(signed))
-  const others = between.filter(({ variable }) => !faulty.has(variable))
+  const others = between.filter(({ variable }) => !invalidNames.has(variable))
   const [isTolerated, isLeftOut] = [toleratedIn(found), leftOutIn(found)]
   const given = others.map(asGiven(found))
   return [...own, ...given.filter((issue) => !isTolerated(issue) && !isLeftOut(issue))]
@@ -92,8 +94,8 @@ function describeProblem(text: string, schema: TSchema): string {
   return schema['x-secret'] ? 'has an invalid value' : `is "${cut(text)}"`
 }
 
-function notSet(slip: string | undefined): string {
-  return slip === undefined ? 'is not set' : `is not set (is ${slip} a typo?)`
+function notSet(typo: string | undefined): string {
+  return typo === undefined ? 'is not set' : `is not set (is ${typo} a typo?)`
 }
 
 /** Whether an issue, by its name in the environment, is accepted by GoTrue under that name. */
@@ -124,15 +126,15 @@ function asGiven(found: FoundNames): (issue: ConfigIssue) => ConfigIssue {
  */
 function withoutFeatures(
   config: Config,
-  mistakes: readonly ConfigIssue[],
+  issues: readonly ConfigIssue[],
   found: FoundNames,
   warn: ReadOptions['warn'],
 ): { serious: ConfigIssue[]; config: Config } {
   const [isTolerated, isLeftOut] = [toleratedIn(found), leftOutIn(found)]
-  const others = mistakes.filter((issue) => !isTolerated(issue))
+  const others = issues.filter((issue) => !isTolerated(issue))
   const serious = others.filter((issue) => !isLeftOut(issue))
   const leftOut = others.filter(isLeftOut)
-  for (const issue of mistakes.filter(isTolerated)) {
+  for (const issue of issues.filter(isTolerated)) {
     warn(`${formatIssue(issue)}: ${issue.inGotrue}.`)
   }
   for (const issue of leftOut) {

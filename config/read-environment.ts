@@ -9,7 +9,7 @@ import type { Config } from './groups/index.ts'
 /** Names of required variables that are not set, and of variables with invalid text. */
 export interface ConfigIssues {
   missing: string[]
-  wrong: string[]
+  invalid: string[]
 }
 
 export interface VariableSource {
@@ -28,16 +28,16 @@ export function readEnvironment({
   incomplete,
 }: VariableSource): Config | ConfigIssues {
   const values: Partial<Record<string, unknown>> = {}
-  const issues: ConfigIssues = { missing: [], wrong: [] }
+  const issues: ConfigIssues = { missing: [], invalid: [] }
   for (const [name, schema] of entries) {
     const text = texts[name] ?? copyDefault(schema)
     const isMissing = text === undefined && !(OptionalKind in schema)
     if (isMissing && !incomplete) issues.missing.push(name)
     const parsed = parse(schema, text)
-    if (!parsed) issues.wrong.push(name)
+    if (!parsed) issues.invalid.push(name)
     values[name] = parsed?.value
   }
-  if (issues.missing.length > 0 || issues.wrong.length > 0) return issues
+  if (issues.missing.length > 0 || issues.invalid.length > 0) return issues
   // Each value was checked against the schema from which its type is derived.
   return Object.assign(values as Config, { dev, given: new Set(Object.keys(texts)) })
 }

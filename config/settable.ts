@@ -40,7 +40,7 @@ const schemas: ReadonlyMap<string, TSchema> = new Map(settableEntries)
 export const isSettableName = (name: string): boolean => schemas.has(name)
 
 /** The error of a setting's text; undefined when it is valid. */
-export function settingFault(name: string, text: string): string | undefined {
+export function findSettingError(name: string, text: string): string | undefined {
   const schema = schemas.get(name)
   if (!schema) return `${name} cannot be changed at run time`
   // Files and paths of the site are for the environment only: the server reads them with its own privileges.
@@ -48,23 +48,23 @@ export function settingFault(name: string, text: string): string | undefined {
     return `${name} must be a template that starts with < or {{, or an address that starts with https://`
   }
   const read = readValues({ [name]: text })
-  return 'wrong' in read ? `${name} must be ${expectation(schema)}` : undefined
+  return 'invalid' in read ? `${name} must be ${expectation(schema)}` : undefined
 }
 
 /** The values of texts; invalid texts are skipped. */
 export function settingValues(texts: Readonly<Record<string, string>>): Record<string, unknown> {
-  const right = Object.entries(texts).filter(([name, text]) => !settingFault(name, text))
-  const read = readValues(Object.fromEntries(right))
-  if ('wrong' in read) return {}
+  const valid = Object.entries(texts).filter(([name, text]) => !findSettingError(name, text))
+  const read = readValues(Object.fromEntries(valid))
+  if ('invalid' in read) return {}
   const values: Readonly<Record<string, unknown>> = read
-  return Object.fromEntries(right.map(([name]) => [name, values[name]]))
+  return Object.fromEntries(valid.map(([name]) => [name, values[name]]))
 }
 
 /** Conflicts between the settings and the rest of the configuration, each as a sentence. */
 export function settingConflicts(config: Config, values: Record<string, unknown>): string[] {
   const changed = Object.assign({}, config, values)
-  const faults = rules.flatMap((rule) => rule(changed))
-  return faults
+  const errors = rules.flatMap((rule) => rule(changed))
+  return errors
     .filter(({ variable }) => schemas.has(variable))
     .map(({ variable, problem, hint }) => `${variable} ${problem}; ${hint}`)
 }

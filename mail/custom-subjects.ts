@@ -12,7 +12,7 @@ import { unknownVariables } from './unknown-variables.ts'
 /** Compiles custom subjects. Returns the valid ones, and the errors of the others, by type and language. */
 export function compileSubjects(configured: readonly CustomTemplateSetting[], log: MailLog) {
   const compiled = new Map<string, Template>()
-  const mistakes = new Map<string, string>()
+  const errors = new Map<string, string>()
   for (const { kind, tag, value } of configured) {
     if (value.trim() === '') continue
     try {
@@ -23,10 +23,10 @@ export function compileSubjects(configured: readonly CustomTemplateSetting[], lo
       if (problems.length > 0) log.warn({ kind, problems }, `${setting} ${unknownVariablesMessage}`)
     } catch (error) {
       const setting = settingName('SUBJECTS', kind, tag)
-      const mistake = `${setting} has an error; the default is used`
-      log.warn({ kind, reason: String(error) }, mistake)
-      mistakes.set(templateKey(kind, tag), `${mistake}: ${String(error)}`)
+      const message = `${setting} has an error; the default is used`
+      log.warn({ kind, reason: String(error) }, message)
+      errors.set(templateKey(kind, tag), `${message}: ${String(error)}`)
     }
   }
-  return { compiled, mistakes }
+  return { compiled, errors }
 }

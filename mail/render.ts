@@ -39,7 +39,7 @@ export type MailRenderer = ReturnType<typeof createMailRenderer>
 const maxSubjectLength = 500
 
 /** Receives a sentence for each configuration error. */
-type Tell = (problem: string) => void
+type ReportProblem = (problem: string) => void
 
 /** The recipient's language, and the localized variables of the email. */
 interface Reader {
@@ -87,13 +87,13 @@ function renderSubject(
   kind: EmailKind,
   reader: Reader,
   bodyTag: string,
-  tell: Tell,
+  reportProblem: ReportProblem,
 ): string {
   const own = forLanguage(kind, reader.tag, (key) => subjects.compiled.get(key))
-  const mistake = forLanguage(kind, reader.tag, (key) => subjects.mistakes.get(key))
-  if (mistake !== undefined) tell(mistake)
-  const way = { kind, part: 'subject', log: options.log, tell } as const
-  if (own) tellUnknown(kind, own, tell)
+  const problem = forLanguage(kind, reader.tag, (key) => subjects.errors.get(key))
+  if (problem !== undefined) reportProblem(problem)
+  const way = { kind, part: 'subject', log: options.log, reportProblem } as const
+  if (own) reportUnknownVariables(kind, own, reportProblem)
   const subject = own && attempt(own, reader.variables(reader.tag), way)
   const { subject: standard } = builtIn(kind, options.messagesFor(bodyTag))
   return oneLine(subject ?? '') || oneLine(standard.render(reader.variables(bodyTag)))
@@ -103,20 +103,20 @@ async function renderBody(
   { options, templates }: RenderContext,
   kind: EmailKind,
   reader: Reader,
-  tell: Tell,
+  reportProblem: ReportProblem,
 ) {
   const { tag } = reader
   const { log } = options
   const variables = reader.variables(tag)
   const own = await templates.get(kind, tag)
   const problem = templates.problem(kind, tag)
-  if (problem !== undefined) tell(problem)
-  if (own) tellUnknown(kind, own, tell)
-  const html = own && attempt(own, variables, { kind, part: 'template', log, tell })
+  if (problem !== undefined) reportProblem(problem)
+  if (own) reportUnknownVariables(kind, own, reportProblem)
+  const html = own && attempt(own, variables, { kind, part: 'template', log, reportProblem })
   if (html !== undefined) {
-    if (lacksProof(html, variables)) {
-      tell(noProof)
-      log.warn({ kind }, noProof)
+    if (lacksLinkAndCode(html, variables)) {
+      reportProblem(missingLinkAndCode)
+      log.warn({ kind }, missingLinkAndCode)
     }
     // Loaded only for custom templates.
     const { toPlainText } = await import('./plain-text.ts')
@@ -132,7 +132,7 @@ async function compose<Kind extends EmailKind>(
   kind: Kind,
   variables: MailVariables[Kind],
   tag: string,
-  tell: Tell,
+  reportProblem: ReportProblem,
 ): Promise<Omit<RenderedMail, 'problems'>> {
   const { options } = context
   const reader = {
@@ -140,44 +140,48 @@ async function compose<Kind extends EmailKind>(
     variables: (each: string) =>
       localVariables(variables, options.messagesFor(each), options.providerTitles),
   }
-  const { html, text, tag: bodyTag } = await renderBody(context, kind, reader, tell)
-  return { subject: renderSubject(context, kind, reader, bodyTag, tell), html, text }
+  const { html, text, tag: bodyTag } = await renderBody(context, kind, reader, reportProblem)
+  return { subject: renderSubject(context, kind, reader, bodyTag, reportProblem), html, text }
 }
 
-function tellUnknown(kind: EmailKind, template: Template, tell: Tell): void {
-  for (const problem of unknownVariables(kind, template)) tell(problem)
+function reportUnknownVariables(
+  kind: EmailKind,
+  template: Template,
+  reportProblem: ReportProblem,
+): void {
+  for (const problem of unknownVariables(kind, template)) reportProblem(problem)
 }
 
 interface Attempt {
   kind: EmailKind
   part: 'subject' | 'template'
   log: MailLog
-  tell: Tell
+  reportProblem: ReportProblem
 }
 
 function attempt(
   template: Template,
   variables: object,
-  { kind, part, log, tell }: Attempt,
+  { kind, part, log, reportProblem }: Attempt,
 ): string | undefined {
   try {
     return template.render(variables)
   } catch (error) {
     const what = 'email template failed, built-in template sent'
     log.warn({ kind, part, reason: String(error) }, what)
-    tell(`${what}: ${String(error)}`)
+    reportProblem(`${what}: ${String(error)}`)
     return undefined
   }
 }
 
-const noProof = 'confirmation email contains neither link nor code'
+const missingLinkAndCode = 'confirmation email contains neither link nor code'
 
-type Proofs = Partial<Record<'TokenHash' | 'Token' | 'ConfirmationURL', string>>
+type LinkAndCode = Partial<Record<'TokenHash' | 'Token' | 'ConfirmationURL', string>>
 
 /**
  * Whether the HTML has neither link nor code, such as a page of the site that was configured as a template by mistake.
  */
-function lacksProof(html: string, variables: Proofs): boolean {
+function lacksLinkAndCode(html: string, variables: LinkAndCode): boolean {
   const { TokenHash, Token, ConfirmationURL = '' } = variables
   // The link of a PKCE client has a token other than the token hash.
   const linkToken = URL.parse(ConfirmationURL)?.searchParams.get('token')

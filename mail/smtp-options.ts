@@ -29,7 +29,7 @@ export interface MailTransportOptions {
   maxConnections: number
   timeouts: MailTimeouts
   /** Receives the SMTP transcript, if given. */
-  hear?: OnTranscriptLine | undefined
+  onTranscriptLine?: OnTranscriptLine | undefined
 }
 
 /** In seconds. */
@@ -58,7 +58,7 @@ export function toEhloName(url: string): string {
 
 /** The options in nodemailer's form. */
 export function poolOptions(options: MailTransportOptions): SMTPPoolOptions {
-  const { host, port, user, pass, timeouts, hear } = options
+  const { host, port, user, pass, timeouts, onTranscriptLine } = options
   return {
     host,
     port,
@@ -77,7 +77,10 @@ export function poolOptions(options: MailTransportOptions): SMTPPoolOptions {
     socketCloseTimeout: 1000,
     disableFileAccess: true,
     disableUrlAccess: true,
-    ...(hear && { transactionLog: true, logger: smtpTranscriptLogger(hear, [pass ?? '']) }),
+    ...(onTranscriptLine && {
+      transactionLog: true,
+      logger: smtpTranscriptLogger(onTranscriptLine, [pass ?? '']),
+    }),
   }
 }
 

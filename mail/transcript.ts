@@ -18,16 +18,17 @@ const placeholder = '/* secret */'
 const hidden = '(not shown)'
 
 /** A logger for nodemailer's `transactionLog` that removes secrets from every line. */
-export function smtpTranscriptLogger(hear: OnTranscriptLine, secrets: readonly string[]) {
+export function smtpTranscriptLogger(onLine: OnTranscriptLine, secrets: readonly string[]) {
   const forms = secrets
     .filter((secret) => secret !== '')
     .flatMap((secret) => [secret, Buffer.from(secret).toString('base64')])
 
-  function tell(entry: unknown, message?: unknown, ...args: unknown[]): void {
+  function logLine(entry: unknown, message?: unknown, ...args: unknown[]): void {
     const { tnx }: { tnx?: unknown } = Object(entry)
     const speaker = speakers.get(String(tnx))
     if (speaker === undefined) return
-    for (const line of format(message, ...args).split(/\r?\n/)) hear(`${speaker} ${without(line)}`)
+    for (const line of format(message, ...args).split(/\r?\n/))
+      onLine(`${speaker} ${without(line)}`)
   }
 
   function without(line: string): string {
@@ -39,5 +40,12 @@ export function smtpTranscriptLogger(hear: OnTranscriptLine, secrets: readonly s
     return forms.reduce((text, form) => text.replaceAll(form, hidden), line)
   }
 
-  return { trace: tell, debug: tell, info: tell, warn: tell, error: tell, fatal: tell }
+  return {
+    trace: logLine,
+    debug: logLine,
+    info: logLine,
+    warn: logLine,
+    error: logLine,
+    fatal: logLine,
+  }
 }

@@ -599,7 +599,7 @@ export const providerDown = (provider: string, cause: unknown) =>
 export const providerUnusable = (message: string, cause: unknown) =>
   error(400, 'validation_failed', message, { cause })
 /** The error of the provider in the callback (RFC 6749 §4.1.2.1), without an error code of ours. */
-export const providerRefused = (oauthError: string, cause?: unknown) => {
+export const providerRejected = (oauthError: string, cause?: unknown) => {
   const description = 'The provider did not sign the user in'
   return error(400, '', description, { oauth: { error: oauthError, description }, cause })
 }
@@ -730,7 +730,7 @@ export const webauthnCredentialExists = () =>
 
 // Hooks
 /** `status` and `message` come from the hook. */
-export const hookRefused = (status: number, message: string, cause?: unknown) =>
+export const hookRejected = (status: number, message: string, cause?: unknown) =>
   new HookError(
     'rejected',
     status,

@@ -45,7 +45,7 @@ const emailPattern =
  */
 export function normalizeEmail(input: string): string {
   const email = foldEmail(input)
-  const fault = emailFault(email)
+  const fault = findEmailError(email)
   if (fault) throw validationFailed(fault)
   return email
 }
@@ -53,7 +53,7 @@ export function normalizeEmail(input: string): string {
 /** The email of a code. All errors are the one that GoTrue returns here. */
 export function normalizeEmailOfCode(input: string): string {
   const email = foldEmail(input)
-  if (emailFault(email)) throw validationFailed('Invalid email format', 422)
+  if (findEmailError(email)) throw validationFailed('Invalid email format', 422)
   return email
 }
 
@@ -69,7 +69,7 @@ function asciiHost(host: string): string {
   return /^[\0-\x7f]*$/.test(host) ? host.toLowerCase() : domainToASCII(host)
 }
 
-function emailFault(email: string): string | undefined {
+function findEmailError(email: string): string | undefined {
   if (email === '') return 'An email address is required'
   if (Buffer.byteLength(email) > 255) return 'An email address is too long'
   if (!emailPattern.test(email)) return 'Unable to validate email address: invalid format'

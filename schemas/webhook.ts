@@ -8,7 +8,7 @@ import { Timestamp } from './values/timestamp.ts'
 /** 24 to 64 bytes as base64 (Standard Webhooks), with or without the version prefix. */
 export const webhookSecret = /^(?:v1,)?whsec_[A-Za-z0-9+/]{32,86}={0,2}$/
 
-const Moment = nullable(Timestamp)
+const NullableTimestamp = nullable(Timestamp)
 
 const Url = Type.String({ maxLength: 2048, description: 'Events are sent to this URL with POST' })
 const Description = Type.String({ maxLength: 255 })
@@ -93,10 +93,10 @@ export const Delivery = Type.Object(
     type: Type.String(),
     state: StringEnum(['waiting', 'delivered', 'dead']),
     attempts: Type.Integer(),
-    first_attempt_at: Moment,
-    last_attempt_at: Moment,
-    next_attempt_at: Moment,
-    delivered_at: Moment,
+    first_attempt_at: NullableTimestamp,
+    last_attempt_at: NullableTimestamp,
+    next_attempt_at: NullableTimestamp,
+    delivered_at: NullableTimestamp,
     request: DeliveryRequest,
     answer: nullable(DeliveryResponse),
   },

@@ -14,13 +14,13 @@ const outsidePools = ({ AUTH_CONSOLE_ENABLED, AUTH_DB_READ_URL }: Config): numbe
   3 + (AUTH_CONSOLE_ENABLED ? 1 : 0) + (AUTH_DB_READ_URL.length > 0 ? 1 : 0)
 
 /** SQL for the number of connections that this login may have, together with all others of its database. */
-export const roomForLogin = `least(
+export const connectionLimitOfLogin = `least(
   current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
     - coalesce(current_setting('reserved_connections', true)::int, 0),
   (select least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) from pg_roles, pg_database
     where rolname = session_user and datname = current_database() and not rolsuper))`
 
-export interface Room {
+export interface ConnectionLimit {
   room: number
   /** Other servers of ours; each has one listening connection. */
   others: number
@@ -58,7 +58,7 @@ function hasFunctionHook(config: Config): boolean {
 /** Logs a warning when this server and the running ones may exceed the connections of Postgres. */
 export function warnOfConnections(
   config: Config,
-  { room, others }: Room,
+  { room, others }: ConnectionLimit,
   log: Pick<FastifyBaseLogger, 'warn'>,
 ): void {
   const needed = maxConnections(config, room) * (config.AUTH_WORKERS + others)
@@ -70,10 +70,10 @@ export function warnOfConnections(
 }
 
 /** Returns the connections that Postgres has for this login. */
-export async function findRoom(connectionString: string): Promise<Room> {
+export async function findConnectionLimit(connectionString: string): Promise<ConnectionLimit> {
   return withClient({ connectionString }, async (client) => {
-    const { rows } = await client.query<Room>(`
-      select ${roomForLogin} as room,
+    const { rows } = await client.query<ConnectionLimit>(`
+      select ${connectionLimitOfLogin} as room,
         (select count(*)::int from pg_stat_activity where datname = current_database()
           and application_name = 'postern' and query ilike 'listen %') as others`)
     const [room] = rows

@@ -21,20 +21,20 @@ export async function waitForDatabase(
   const place = describeServer(connectionString)
   let isFirst = true
   for (;;) {
-    const obstacle = await findObstacle(connectionString)
+    const blocker = await findBlocker(connectionString)
     const isLate = Date.now() >= deadline
-    if (obstacle === undefined || (obstacle === 'standby' && isLate)) return
-    if (obstacle !== 'standby' && (isFinal(obstacle) || isLate)) {
-      throw unreachable(connectionString, obstacle)
+    if (blocker === undefined || (blocker === 'standby' && isLate)) return
+    if (blocker !== 'standby' && (isFinal(blocker) || isLate)) {
+      throw unreachable(connectionString, blocker)
     }
-    if (isFirst) log.warn(`the database ${place} ${describeState(obstacle)}; waiting`)
+    if (isFirst) log.warn(`the database ${place} ${describeState(blocker)}; waiting`)
     isFirst = false
     await pause(500)
   }
 }
 
 /** Undefined when the database accepts writes; otherwise 'standby', or the error of connecting. */
-async function findObstacle(connectionString: string): Promise<'standby' | undefined | Error> {
+async function findBlocker(connectionString: string): Promise<'standby' | undefined | Error> {
   try {
     return await withClient({ connectionString, connectionTimeoutMillis }, async (client) => {
       const { rows } = await client.query('select pg_is_in_recovery() as standby')
@@ -45,9 +45,9 @@ async function findObstacle(connectionString: string): Promise<'standby' | undef
   }
 }
 
-function describeState(obstacle: 'standby' | Error): string {
-  if (obstacle === 'standby') return 'is a standby, which takes no writes'
-  return `does not respond yet (${describeError(obstacle)})`
+function describeState(blocker: 'standby' | Error): string {
+  if (blocker === 'standby') return 'is a standby, which takes no writes'
+  return `does not respond yet (${describeError(blocker)})`
 }
 
 /** Retrying does not help. */

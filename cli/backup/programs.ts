@@ -27,8 +27,8 @@ export async function findProgram(name: Name, minMajor: number): Promise<string>
 
 /** Returns 0 when there is no such program. */
 async function readVersion(program: string): Promise<number> {
-  const said = await run(program, ['--version'], {}).catch(() => '')
-  return Number(/\s(\d+)/.exec(said)?.[1] ?? 0)
+  const output = await run(program, ['--version'], {}).catch(() => '')
+  return Number(/\s(\d+)/.exec(output)?.[1] ?? 0)
 }
 
 /**
@@ -78,7 +78,7 @@ async function run(program: string, args: string[], env: Record<string, string>)
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve)
   })
-  const [out, said, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
-  if (code !== 0) throw new Error(`${program} failed: ${said.trim()}`)
+  const [out, errorText, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  if (code !== 0) throw new Error(`${program} failed: ${errorText.trim()}`)
   return out
 }

@@ -11,7 +11,7 @@ import { servesNewer } from '../../db/migrate/schema-floor.ts'
 import { DecryptionError } from '../../plugins/security/encryption/index.ts'
 import { probe } from '../../plugins/security/encryption-probe.ts'
 import { clockSkewMessage } from '../../server/clock.ts'
-import { maxConnections, roomForLogin } from '../../server/connections.ts'
+import { connectionLimitOfLogin, maxConnections } from '../../server/connections.ts'
 import {
   type DoctorContext,
   type DoctorFinding,
@@ -95,7 +95,7 @@ async function ask({ db, config }: DoctorContext): Promise<Facts> {
       coalesce((select pg_has_role(current_user, relowner, 'usage') from pg_class
         where oid = to_regclass(format('%I.users', ${schema}::text))), true) as "ownsTables",
       coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as "isEncrypted",
-      ${sql.raw(roomForLogin)} as connections,
+      ${sql.raw(connectionLimitOfLogin)} as connections,
       extract(epoch from clock_timestamp())::float8 as seconds
   `.execute(db)
   const [facts] = rows

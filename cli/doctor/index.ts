@@ -85,11 +85,11 @@ async function examineEnvironment(
     return [...named('configuration', first), ...(await examineAll(config, chosen, to))]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const mistakes = error.issues.map(({ variable, problem, hint }) =>
+    const lines = error.issues.map(({ variable, problem, hint }) =>
       fail(`${variable} ${problem}; ${hint}.`),
     )
     return named('configuration', [
-      ...mistakes,
+      ...lines,
       warn('Nothing else was checked, because the configuration is invalid.'),
       ...(lacksDatabase(error) ? [warn(otherDatabaseHint)] : []),
     ])
@@ -120,7 +120,7 @@ async function examineAll(
   try {
     // In parallel: some wait for unavailable servers.
     const entries = Object.entries(chosen)
-    const found = entries.map(async ([name, check]) => named(name, await heard(check, context)))
+    const found = entries.map(async ([name, check]) => named(name, await runCheck(check, context)))
     return (await Promise.all(found)).flat()
   } finally {
     await pool.end()
@@ -129,7 +129,7 @@ async function examineAll(
 }
 
 /** An unexpected error becomes a result of its check, and does not affect the others. */
-async function heard(check: Check, context: DoctorContext): Promise<DoctorFinding[]> {
+async function runCheck(check: Check, context: DoctorContext): Promise<DoctorFinding[]> {
   try {
     return await check(context)
   } catch (error) {

@@ -38,7 +38,7 @@ async function converse(options: MailTransportOptions, to: string): Promise<bool
   const { user, pass = '', from } = options
   const connection = new SMTPConnection({
     ...poolOptions(options),
-    customAuth: { [envelope]: ask },
+    customAuth: { [envelope]: sendEnvelope },
   })
   // Errors after the end of the session are ignored.
   connection.on('error', () => {})
@@ -74,24 +74,24 @@ function inClear(server: string): DoctorFinding {
 }
 
 /** Properties of nodemailer's errors: its code, the system's code, and the server's reply. */
-interface SmtpFault {
+interface SmtpError {
   code?: string
   originalCode?: string
   response?: string
 }
 
-const refusedEnvelope = 'EENVELOPE'
+const rejectedEnvelope = 'EENVELOPE'
 
-const remedies: Record<string, string> = {
+const hints: Record<string, string> = {
   EAUTH: 'check AUTH_SMTP_USER and AUTH_SMTP_PASS',
-  [refusedEnvelope]: 'check whether you may send from AUTH_SMTP_ADMIN_EMAIL, and to that address',
+  [rejectedEnvelope]: 'check whether you may send from AUTH_SMTP_ADMIN_EMAIL, and to that address',
   ETLS: 'check AUTH_SMTP_TLS and the certificate',
   EDNS: 'check AUTH_SMTP_HOST',
 }
 
 function formatMessage(error: unknown): string {
-  const { code = '', originalCode, response }: SmtpFault = Object(error)
-  const known = remedies[originalCode ?? ''] ?? remedies[code]
+  const { code = '', originalCode, response }: SmtpError = Object(error)
+  const known = hints[originalCode ?? ''] ?? hints[code]
   const hint = known ?? 'check AUTH_SMTP_HOST, AUTH_SMTP_PORT and AUTH_SMTP_TLS'
   return `${response ?? originalCode ?? describeError(error)}; ${hint}.`
 }
@@ -107,11 +107,16 @@ function notConfigured(config: Config): DoctorFinding {
 const envelope = 'ENVELOPE'
 
 /** RFC 5321 §3.3, up to DATA. */
-async function ask({ auth, sendCommand, resolve, reject }: SMTPConnectionCustomAuthContext) {
+async function sendEnvelope({
+  auth,
+  sendCommand,
+  resolve,
+  reject,
+}: SMTPConnectionCustomAuthContext) {
   const { from, to } = Object(auth.options)
   for (const command of [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'RSET']) {
     const { status } = await sendCommand(command)
-    if (status >= 300) return reject(Object.assign(new Error(command), { code: refusedEnvelope }))
+    if (status >= 300) return reject(Object.assign(new Error(command), { code: rejectedEnvelope }))
   }
   resolve()
 }

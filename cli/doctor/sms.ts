@@ -53,9 +53,10 @@ export function checkSms({ config }: Pick<DoctorContext, 'config'>): DoctorFindi
   if (!provider) {
     return [fail('Phone sign-in is enabled without an SMS provider: set AUTH_SMS_PROVIDER.')]
   }
-  const odd = forms[provider].filter(([variable, form]) => !form.test(String(config[variable])))
-  if (odd.length === 0) return [pass(`The credentials of ${provider} have the expected format.`)]
-  return odd.map(([variable, , what]) =>
+  const invalid = forms[provider].filter(([variable, form]) => !form.test(String(config[variable])))
+  if (invalid.length === 0)
+    return [pass(`The credentials of ${provider} have the expected format.`)]
+  return invalid.map(([variable, , what]) =>
     warn(`${variable} does not look like a credential of ${provider}: expected ${what}.`),
   )
 }

@@ -28,8 +28,8 @@ export async function runEncryption(args: readonly string[]): Promise<void> {
   })
   const [name = '', ...rest] = positionals
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  const isStray = rest.length > 0 || (values.write !== undefined && name !== 'rotate')
-  if (!command || isStray) throw new Error(`Usage:\n${encryptionUsage}`)
+  const isUnconfigured = rest.length > 0 || (values.write !== undefined && name !== 'rotate')
+  if (!command || isUnconfigured) throw new Error(`Usage:\n${encryptionUsage}`)
   const ignore = () => {}
   await withContext(ignore, (context) => command(context, values.write))
 }

@@ -29,7 +29,7 @@ export async function sendTest({ kind: name, address, locale }: TestMail): Promi
   if (!options) {
     throw new Error('There is no mail server: set AUTH_SMTP_HOST and AUTH_SMTP_ADMIN_EMAIL.')
   }
-  const transport = createMailTransport({ ...options, hear: console.log })
+  const transport = createMailTransport({ ...options, onTranscriptLine: console.log })
   await withRenderer(config, async ({ languages, renderer }) => {
     const tag = readTag(locale, languages)
     const sample = { ...emailKindDefinitions[kind].sample(addressesIn(config)), Email: address }

@@ -17,16 +17,16 @@ export async function audiences(db: Db, config: Config): Promise<TakeoverFinding
     select coalesce(aud, '') as aud, count(*)::int as users from ${sql.id(schema, 'users')}
     group by 1 order by users desc
   `.execute(db)
-  const [most] = rows
-  if (!most) return []
+  const [mostFrequent] = rows
+  if (!mostFrequent) return []
   if (rows.some(({ aud }) => aud === configured)) return notAllowed(rows, config)
   const all = rows.reduce((sum, { users }) => sum + users, 0)
-  const hint = most.aud
-    ? `set AUTH_JWT_AUD=${most.aud}`
+  const hint = mostFrequent.aud
+    ? `set AUTH_JWT_AUD=${mostFrequent.aud}`
     : `run update ${schema}.users set aud = '${configured}' where coalesce(aud, '') = '', and set GOTRUE_JWT_AUD=${configured}, which was never set`
   return [
     stop(
-      `No user has the audience "${configured}" of AUTH_JWT_AUD, so no user would be found: of the ${all} users, ${most.users} have "${most.aud}". To continue, ${hint}.`,
+      `No user has the audience "${configured}" of AUTH_JWT_AUD, so no user would be found: of the ${all} users, ${mostFrequent.users} have "${mostFrequent.aud}". To continue, ${hint}.`,
     ),
   ]
 }

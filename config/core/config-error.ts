@@ -24,12 +24,12 @@ export class ConfigError extends Error {
   readonly issues: readonly ConfigIssue[]
 
   /** `unknown` are sentences about unknown names that may explain an issue. */
-  constructor(mistakes: readonly ConfigIssue[], unknown: readonly string[] = []) {
-    const count = mistakes.length === 1 ? 'one error' : `${mistakes.length} errors`
+  constructor(issues: readonly ConfigIssue[], unknown: readonly string[] = []) {
+    const count = issues.length === 1 ? 'one error' : `${issues.length} errors`
     const names = unknown.length === 0 ? [] : ['Unknown names:', ...unknown.map(indent)]
-    super([`The configuration has ${count}:`, ...mistakes.map(line), ...names].join('\n'))
+    super([`The configuration has ${count}:`, ...issues.map(line), ...names].join('\n'))
     this.name = 'ConfigError'
-    this.issues = mistakes
+    this.issues = issues
   }
 }
 

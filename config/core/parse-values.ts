@@ -72,10 +72,10 @@ export function parseJwks(text: string): unknown[] | undefined {
   return Array.isArray(keys) && keys.every(isRecord) ? keys : undefined
 }
 
-export function parseMoment(text: string): Date | undefined {
+export function parseTime(text: string): Date | undefined {
   const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
-  const moment = new Date(text)
-  return rfc3339.test(text) && !Number.isNaN(moment.getTime()) ? moment : undefined
+  const date = new Date(text)
+  return rfc3339.test(text) && !Number.isNaN(date.getTime()) ? date : undefined
 }
 
 /** `none`, or addresses and networks such as `10.0.0.0/8`. */

@@ -15,10 +15,10 @@ import {
   parseJwks,
   parseKeyMap,
   parseMap,
-  parseMoment,
   parseNetworks,
   parseRate,
   parseTestCodes,
+  parseTime,
 } from './parse-values.ts'
 import { parseWebhookEndpoints } from './webhook-endpoints.ts'
 
@@ -72,7 +72,7 @@ export const parsers: Record<string, Parser> = {
   'character-sets': parseCharacterSets,
   headers: parseHeaders,
   jwks: parseJwks,
-  moment: parseMoment,
+  moment: parseTime,
   networks: parseNetworks,
   webhooks: parseWebhookEndpoints,
   locale: parseLocale,

@@ -11,11 +11,11 @@ export function hooksRule(config: Config): ConfigIssue[] {
     const uri = config[`AUTH_HOOK_${name}_URI`]
     return uri === undefined
       ? missing(config, [`AUTH_HOOK_${name}_URI`], `AUTH_HOOK_${name}_ENABLED is true`)
-      : wrongUri(`AUTH_HOOK_${name}_URI`, new URL(uri))
+      : invalidUri(`AUTH_HOOK_${name}_URI`, new URL(uri))
   })
 }
 
-function wrongUri(
+function invalidUri(
   variable: string,
   { protocol, hostname, pathname, username }: URL,
 ): ConfigIssue[] {

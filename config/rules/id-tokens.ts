@@ -24,7 +24,7 @@ export function idTokenRule(config: Config): ConfigIssue[] {
   const lost = issuers.filter(
     (issuer) => !known.has(issuer) && allowedAudiences(config, issuer).length === 0,
   )
-  const stray = Object.keys(config[variable]).filter((issuer) => !issuers.includes(issuer))
+  const unlisted = Object.keys(config[variable]).filter((issuer) => !issuers.includes(issuer))
   return [
     ...lost.map((issuer) => ({
       variable,
@@ -32,7 +32,7 @@ export function idTokenRule(config: Config): ConfigIssue[] {
       hint: `it must list the accepted client ids, as in ${issuer}=app-one|app-two, because ${listName} includes that issuer`,
       feature,
     })),
-    ...stray.map((issuer) => ({
+    ...unlisted.map((issuer) => ({
       variable,
       problem: `names ${issuer}`,
       hint: `it may only contain issuers of ${listName}`,

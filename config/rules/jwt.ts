@@ -75,28 +75,28 @@ function adminRoleIssues(config: Config): ConfigIssue[] {
 
 function keyIssues(keys: JWK[], dev: boolean): ConfigIssue[] {
   const signing = keys.filter((key) => key.key_ops?.includes('sign'))
-  const wrong = keys.flatMap((key, index) => wrongKey(key, index + 1, dev))
-  if (signing.length === 1) return [...wrong, ...repeatedIds(keys)]
+  const invalid = keys.flatMap((key, index) => invalidKey(key, index + 1, dev))
+  if (signing.length === 1) return [...invalid, ...repeatedIds(keys)]
   const problem = signing.length === 0 ? 'has no signing key' : `has ${signing.length} signing keys`
   const hint = 'exactly one key must have "key_ops": ["sign"]'
-  return [{ variable, problem, hint }, ...wrong]
+  return [{ variable, problem, hint }, ...invalid]
 }
 
-function wrongKey(key: JWK, place: number, dev: boolean): ConfigIssue[] {
+function invalidKey(key: JWK, position: number, dev: boolean): ConfigIssue[] {
   const allowed = algorithms[key.kty ?? ''] ?? []
   if (!allowed.includes(key.alg ?? 'HS256')) {
-    const problem = `has "kty": "${key.kty}" with "alg": "${key.alg}" in key ${place}`
+    const problem = `has "kty": "${key.kty}" with "alg": "${key.alg}" in key ${position}`
     const hint =
       'RSA keys need RS256 or RS512, EC keys ES256 or ES512, OKP keys EdDSA, oct keys HS256'
     return [{ variable, problem, hint }]
   }
   if (key.key_ops?.includes('sign') && key.kty !== 'oct' && key.d === undefined) {
     const hint = 'the signing key must have its private parameter "d"'
-    return [{ variable, problem: `has only the public parameters of key ${place}`, hint }]
+    return [{ variable, problem: `has only the public parameters of key ${position}`, hint }]
   }
   if (key.kty === 'oct' && isTooShort(Buffer.from(key.k ?? '', 'base64url'), dev)) {
     const hint = `"k" must have at least ${minBytes} bytes as base64url`
-    const problem = `has a key ${place} that is too short`
+    const problem = `has a key ${position} that is too short`
     return [{ variable, problem, hint, inGotrue: asBefore }]
   }
   return []

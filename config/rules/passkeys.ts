@@ -29,10 +29,10 @@ function domainIssues({ AUTH_WEBAUTHN_RP_ID: id }: Config): ConfigIssue[] {
 }
 
 function originIssues({ AUTH_WEBAUTHN_RP_ORIGINS: origins }: Config): ConfigIssue[] {
-  const wrong = origins.filter((origin) => !isOrigin(origin))
+  const invalid = origins.filter((origin) => !isOrigin(origin))
   const hint =
     'an origin is https:// and a host, or android:apk-key-hash: and 43 characters, or the origin of another app'
-  return wrong.map((origin) => ({
+  return invalid.map((origin) => ({
     variable: 'AUTH_WEBAUTHN_RP_ORIGINS',
     problem: `has "${origin}"`,
     hint,

@@ -6,10 +6,10 @@ const variable = 'AUTH_WEBHOOK_ENDPOINTS'
 /** URLs that events may not be sent to; those that admins enter are rejected for the same reason. */
 export function webhooksRule(config: Config): ConfigIssue[] {
   const isOpen = config.dev || config.AUTH_WEBHOOK_PRIVATE_ADDRESSES
-  return config[variable].flatMap(({ url }) => wrongAddress(new URL(url), isOpen))
+  return config[variable].flatMap(({ url }) => invalidUrl(new URL(url), isOpen))
 }
 
-function wrongAddress(url: URL, isOpen: boolean): ConfigIssue[] {
+function invalidUrl(url: URL, isOpen: boolean): ConfigIssue[] {
   const { host, protocol } = url
   if (url.username || url.password) {
     const hint = 'events are signed instead: the receiver verifies them with one of the secrets'

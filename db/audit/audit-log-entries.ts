@@ -71,7 +71,7 @@ const insertRow = executePipelined((db, value: ParamOf<AuditValues & { now: Date
   auditInsert(db, value, sql`true`),
 )
 
-const insertTold = executePipelined(
+const insertWithEvents = executePipelined(
   (db, value: ParamOf<AuditValues & EventValues & { now: Date }>) =>
     db
       .with('audited', (eb) => auditInsert(eb, value, sql`true`))
@@ -82,6 +82,7 @@ const insertTold = executePipelined(
 /** Sends no statement when there is nothing to write. */
 export async function insertAuditEntry(db: Db, trail: NewAuditLogEntry, now: Date): Promise<void> {
   const values = { ...auditValues(trail), now }
-  if (trail.events.length > 0) await insertTold(db, { ...values, ...eventValues(trail.events) })
+  if (trail.events.length > 0)
+    await insertWithEvents(db, { ...values, ...eventValues(trail.events) })
   else if (trail.entry) await insertRow(db, values)
 }

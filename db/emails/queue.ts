@@ -34,12 +34,12 @@ export function listMail(
 }
 
 /** The ids of the oldest dead letters, at most `most`. */
-export function listDeadMail(db: Db, most: number): Promise<MailMessagesTable[]> {
+export function listDeadMail(db: Db, limit: number): Promise<MailMessagesTable[]> {
   return db
     .selectFrom('postern_mail_messages')
     .selectAll()
     .where('state', '=', 'dead')
     .orderBy('created_at')
-    .limit(most)
+    .limit(limit)
     .execute()
 }

@@ -24,7 +24,7 @@ export const eventValues = (events: readonly NewEvent[]): EventValues => ({
 })
 
 /** `to_char` returns null for infinity; it is formatted as in schemas/values/timestamp.ts. */
-const moment = (column: string) =>
+const formatTime = (column: string) =>
   sql`case ${sql.ref(column)} when 'infinity' then '9999-12-31T23:59:59.999Z' when '-infinity' then '0001-01-01T00:00:00.000Z'
     else to_char(${sql.ref(column)} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end`
 
@@ -34,13 +34,13 @@ export function eventUser(table: 'users' | 'edited' | 'inserted' | 'target_user'
   return sql`jsonb_build_object(
     'id', ${column('id')}, 'aud', coalesce(${column('aud')}, ''), 'role', coalesce(${column('role')}, ''),
     'email', coalesce(${column('email')}, ''), 'phone', coalesce(${column('phone')}, ''),
-    'email_confirmed_at', ${moment(`${table}.email_confirmed_at`)},
-    'phone_confirmed_at', ${moment(`${table}.phone_confirmed_at`)},
+    'email_confirmed_at', ${formatTime(`${table}.email_confirmed_at`)},
+    'phone_confirmed_at', ${formatTime(`${table}.phone_confirmed_at`)},
     'is_anonymous', ${column('is_anonymous')}, 'is_sso_user', ${column('is_sso_user')},
     'app_metadata', coalesce(${column('raw_app_meta_data')}, '{}'),
     'user_metadata', coalesce(${column('raw_user_meta_data')}, '{}'),
-    'banned_until', ${moment(`${table}.banned_until`)},
-    'created_at', ${moment(`${table}.created_at`)}, 'updated_at', ${moment(`${table}.updated_at`)})`
+    'banned_until', ${formatTime(`${table}.banned_until`)},
+    'created_at', ${formatTime(`${table}.created_at`)}, 'updated_at', ${formatTime(`${table}.updated_at`)})`
 }
 
 const columns = ['id', 'type', 'user_id', 'data', 'created_at'] as const

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 
 import type { Trx } from '../core/database.ts'
 
-interface PutCredential {
+interface NewCredential {
   credential: object
   aaguid: string | null
 }
@@ -11,7 +11,7 @@ interface PutCredential {
 const withCredential = (
   trx: Trx,
   factorId: string,
-  { credential, aaguid }: PutCredential,
+  { credential, aaguid }: NewCredential,
   now: Date,
 ) =>
   trx
@@ -27,10 +27,10 @@ const withCredential = (
 export async function upsertCredential(
   trx: Trx,
   factorId: string,
-  put: PutCredential,
+  values: NewCredential,
   now: Date,
 ): Promise<void> {
-  await withCredential(trx, factorId, put, now).execute()
+  await withCredential(trx, factorId, values, now).execute()
 }
 
 /**
@@ -41,11 +41,11 @@ export async function upsertCredential(
 export async function updateSignCount(
   trx: Trx,
   factorId: string,
-  { counter, ...put }: PutCredential & { counter: number },
+  { counter, ...values }: NewCredential & { counter: number },
   now: Date,
 ): Promise<boolean> {
   const stored = sql`coalesce((web_authn_credential -> 'authenticator' ->> 'signCount')::bigint, 0)`
-  const result = await withCredential(trx, factorId, put, now)
+  const result = await withCredential(trx, factorId, values, now)
     .where(sql<boolean>`(${stored} < ${counter} or (${stored} = 0 and ${counter} = 0))`)
     .executeTakeFirst()
   return result.numUpdatedRows > 0n

@@ -26,7 +26,7 @@ export interface RecoveryAttemptRow {
  */
 export async function reserveRecoveryAttempt(
   db: Db,
-  { userId, most, lockedUntil }: { userId: string; most: number; lockedUntil: Date },
+  { userId, maxFailures, lockedUntil }: { userId: string; maxFailures: number; lockedUntil: Date },
   now: Date,
 ): Promise<RecoveryAttemptRow | undefined> {
   const count = sql<number>`case when sets.verification_locked_until is null
@@ -35,7 +35,7 @@ export async function reserveRecoveryAttempt(
     .updateTable('mfa_recovery_code_sets as sets')
     .set({
       failed_verification_count: count,
-      verification_locked_until: sql`case when ${count} >= ${most} then ${lockedUntil}::timestamptz end`,
+      verification_locked_until: sql`case when ${count} >= ${maxFailures} then ${lockedUntil}::timestamptz end`,
       updated_at: now,
     })
     .where('sets.user_id', '=', userId)
@@ -59,13 +59,17 @@ export async function reserveRecoveryAttempt(
 }
 
 /** Releases one counted attempt, and the lock if only that many attempts justify it. */
-export async function releaseRecoveryAttempt(db: Db, setId: string, most: number): Promise<void> {
+export async function releaseRecoveryAttempt(
+  db: Db,
+  setId: string,
+  maxFailures: number,
+): Promise<void> {
   const count = sql<number>`greatest(failed_verification_count - 1, 0)`
   await db
     .updateTable('mfa_recovery_code_sets')
     .set({
       failed_verification_count: count,
-      verification_locked_until: sql`case when ${count} >= ${most} then verification_locked_until end`,
+      verification_locked_until: sql`case when ${count} >= ${maxFailures} then verification_locked_until end`,
     })
     .where('id', '=', setId)
     .execute()

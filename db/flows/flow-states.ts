@@ -89,7 +89,7 @@ export function findFlowStateByCode(db: Db, authCode: string): Promise<FlowState
     .select(flowStateColumns)
     .where('auth_code', '=', authCode)
     .where('auth_code_issued_at', 'is not', null)
-    .where(isAlive)
+    .where(isLinkingSessionValid)
     .executeTakeFirst()
 }
 
@@ -102,7 +102,7 @@ export async function consumeFlowState(
     .deleteFrom('flow_state')
     .where('id', '=', id)
     .where('auth_code', '=', auth_code)
-    .where(isAlive)
+    .where(isLinkingSessionValid)
     .executeTakeFirst()
   return result.numDeletedRows > 0n
 }
@@ -111,7 +111,7 @@ export async function consumeFlowState(
  * A linking flow ends with the session that started it: our row then has no session. Without a row of ours, GoTrue
  * started the flow.
  */
-export function isAlive(eb: ExpressionBuilder<Database, 'flow_state'>) {
+export function isLinkingSessionValid(eb: ExpressionBuilder<Database, 'flow_state'>) {
   return eb.or([
     eb('flow_state.linking_target_id', 'is', null),
     eb.not(

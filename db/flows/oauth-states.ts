@@ -7,7 +7,7 @@ import {
   type FlowStateRow,
   flowStateColumns,
   flowStateInsert,
-  isAlive,
+  isLinkingSessionValid,
   type NewFlowState,
 } from './flow-states.ts'
 export type OauthFlowRow = FlowStateRow &
@@ -34,7 +34,7 @@ export function findOauthFlow(db: Db, state: string): Promise<OauthFlowRow | und
     ])
     .where('id', '=', state)
     .where('authentication_method', '=', 'oauth')
-    .where(isAlive)
+    .where(isLinkingSessionValid)
     .executeTakeFirst()
 }
 
@@ -47,7 +47,7 @@ export async function consumeOauthState(db: Db, state: string): Promise<boolean>
         .where('id', '=', state)
         .where('authentication_method', '=', 'oauth')
         .where('auth_code_issued_at', 'is', null)
-        .where(isAlive)
+        .where(isLinkingSessionValid)
         .returning('oauth_client_state_id'),
     )
     .with('verifier', (eb) =>

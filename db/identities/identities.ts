@@ -80,11 +80,11 @@ export const upsertIdentityRow = (
     )
 }
 
-const putRow = executeStatement(upsertIdentityRow)
+const upsertRow = executeStatement(upsertIdentityRow)
 
 /** Inserts the user's identity of `provider`, or merges `data` into it. */
 export async function upsertIdentity(db: Db, identity: NewIdentity, now: Date): Promise<void> {
-  await putRow(db, identityValues(identity, now))
+  await upsertRow(db, identityValues(identity, now))
 }
 
 const verifyEmail = executeStatement(

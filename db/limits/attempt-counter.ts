@@ -20,7 +20,7 @@ export interface AttemptValues extends OwnerValues {
 
 /** Counts the attempt. Concurrent attempts see each other's counts. */
 export function counting(db: Db, kind: OwnerType, value: ParamOf<AttemptValues>) {
-  const isForgotten = sql`postern_throttles.updated_at <= ${value('forgetBefore')}`
+  const isReset = sql`postern_throttles.updated_at <= ${value('forgetBefore')}`
   const isNewDay = sql`coalesce(postern_throttles.day_began_at <= ${value('dayBefore')}, true)`
   const count = sql`postern_throttles.failures + 1`
   const seconds = sql`least(2 ^ least(${count} - ${value('free')}::int, 20), ${value('maxBlockSeconds')})`
@@ -50,8 +50,8 @@ export function counting(db: Db, kind: OwnerType, value: ParamOf<AttemptValues>)
           conflict
             .column('key')
             .doUpdateSet({
-              failures: sql`case when ${isForgotten} then 1 else ${count} end`,
-              blocked_until: sql`case when not ${isForgotten} and ${count} >= ${value('free')}::int
+              failures: sql`case when ${isReset} then 1 else ${count} end`,
+              blocked_until: sql`case when not ${isReset} and ${count} >= ${value('free')}::int
                 then ${value('now')}::timestamptz + make_interval(secs => ${seconds}) end`,
               updated_at: value('now'),
               day_failures: sql`case when ${isNewDay} then 1 else postern_throttles.day_failures + 1 end`,

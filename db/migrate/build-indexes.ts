@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { sql } from 'kysely'
 
-import { describeWait, givingWay, nameHolder, type Waiting } from './giving-way.ts'
+import { describeActivity, describeWait, retryOnLockConflict, type Waiting } from './giving-way.ts'
 import {
   type BuildStatement,
   buildIndex,
@@ -23,12 +23,12 @@ export async function buildIndexes(waiting: Waiting & IndexScope): Promise<void>
   const missing = await missingIndexes(db, waiting)
   for (const [position, index] of missing.entries()) {
     const run = (statement: BuildStatement) => watched(waiting, index.name, statement)
-    await givingWay(waiting, index.name, () => buildIndex(db, schema, index, run))
+    await retryOnLockConflict(waiting, index.name, () => buildIndex(db, schema, index, run))
     log.info(`Built the index ${index.name} (${position + 1} of ${missing.length})`)
   }
   for (const name of await unusedIndexes(db, waiting)) {
     const run = (statement: BuildStatement) => watched(waiting, name, statement)
-    await givingWay(waiting, name, () => dropIndex(db, schema, name, run))
+    await retryOnLockConflict(waiting, name, () => dropIndex(db, schema, name, run))
     log.info(`Dropped the index ${name}`)
   }
 }
@@ -83,7 +83,7 @@ async function watching(
   text: string,
   ended: AbortSignal,
 ): Promise<string | undefined> {
-  const { log, patienceMs } = waiting
+  const { log, maxWaitMs } = waiting
   let waitingSince: number | undefined
   for (let looks = 0; ; looks++) {
     await pause(pollIntervalMs, undefined, { signal: ended }).catch(() => {})
@@ -96,7 +96,7 @@ async function watching(
     }
     waitingSince ??= Date.now()
     const sentence = describeWait(what, text, found.holders)
-    if (Date.now() - waitingSince > patienceMs) {
+    if (Date.now() - waitingSince > maxWaitMs) {
       await sql`select pg_cancel_backend(${found.pid})`.execute(waiting.db)
       return `${sentence} It was given up; start again.`
     }
@@ -107,7 +107,7 @@ async function watching(
 /** Returns the transactions that block the connection with this statement, or undefined. */
 async function findBlockingHolders({ db }: Waiting, text: string) {
   const { rows } = await sql<{ pid: number; holder: string }>`
-    select waiting.pid, ${nameHolder('holding')} as holder
+    select waiting.pid, ${describeActivity('holding')} as holder
     from pg_stat_activity waiting
     join pg_stat_activity holding on holding.pid = any(pg_blocking_pids(waiting.pid))
     where waiting.datname = current_database() and waiting.state = 'active'

@@ -3,7 +3,7 @@ import type { PostgresPool, Transaction } from 'kysely'
 
 import { migrations } from '../migrations/index.ts'
 import { applyMigration } from './apply.ts'
-import { givingWay, type Waiting } from './giving-way.ts'
+import { retryOnLockConflict, type Waiting } from './giving-way.ts'
 import { openMigrationDb } from './migration-db.ts'
 import { appliedMigrations } from './migration-tables.ts'
 
@@ -18,7 +18,7 @@ export interface DryRunResult {
 class RollBack extends Error {}
 
 /** With a lock that is held longer, the result is unknown. */
-const patienceMs = 10_000
+const maxWaitMs = 10_000
 
 /**
  * Runs every pending migration and rolls back. Throws an Error that names the blocking transactions when they last too
@@ -26,7 +26,7 @@ const patienceMs = 10_000
  */
 export async function dryRunMigrations(pool: PostgresPool, schema: string): Promise<DryRunResult> {
   const connections = openMigrationDb(pool)
-  const waiting = { ...connections, schema, patienceMs, log: { info() {} } }
+  const waiting = { ...connections, schema, maxWaitMs, log: { info() {} } }
   const applied = await appliedMigrations(connections.db, schema)
   const pending = Object.keys(migrations).filter((name) => !applied.includes(name))
   let current = ''
@@ -47,7 +47,7 @@ async function inOneTransaction(
   waiting: Waiting,
   work: (trx: Transaction<unknown>) => Promise<void>,
 ): Promise<void> {
-  await givingWay(waiting, 'The trial of the migrations', async () => {
+  await retryOnLockConflict(waiting, 'The trial of the migrations', async () => {
     try {
       await waiting.db.transaction().execute(work)
     } catch (error) {

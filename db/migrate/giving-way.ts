@@ -11,7 +11,7 @@ import type { MigrationConnections } from './migration-db.ts'
 export interface Waiting extends MigrationConnections {
   schema: string
   /** How long the same lock is retried, in milliseconds. */
-  patienceMs: number
+  maxWaitMs: number
   log: { info(message: string): void }
 }
 
@@ -19,12 +19,12 @@ export interface Waiting extends MigrationConnections {
  * Retries with growing pauses after lock conflicts, and logs from time to time which statement waits for which
  * transactions. Throws an Error with the same text after the time limit.
  */
-export async function givingWay(
+export async function retryOnLockConflict(
   waiting: Waiting,
   what: string,
   work: () => Promise<void>,
 ): Promise<void> {
-  const deadline = Date.now() + waiting.patienceMs
+  const deadline = Date.now() + waiting.maxWaitMs
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
@@ -50,7 +50,7 @@ export function describeWait(what: string, statement: string, holders: string[])
 }
 
 /** Names a row of pg_stat_activity, without its query text, which may hold user data. */
-export function nameHolder(activity: string) {
+export function describeActivity(activity: string) {
   const column = (name: string) => sql.ref(`${activity}.${name}`)
   return sql<string>`format('process %s of %s (%s), %s for %s s', ${column('pid')}, ${column('usename')},
     coalesce(nullif(${column('application_name')}, ''), 'no name'), ${column('state')},
@@ -60,7 +60,7 @@ export function nameHolder(activity: string) {
 /** Names the oldest transactions with locks on our tables. */
 async function holders({ db, schema }: Waiting): Promise<string[]> {
   const { rows } = await sql<{ holder: string }>`
-    select ${nameHolder('activity')} as holder from pg_stat_activity activity
+    select ${describeActivity('activity')} as holder from pg_stat_activity activity
     where pid <> pg_backend_pid() and pid in (
       select pid from pg_locks
       join pg_class on pg_class.oid = relation and relnamespace = to_regnamespace(quote_ident(${schema}))

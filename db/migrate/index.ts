@@ -14,7 +14,7 @@ import { prepareQueueSchema } from '../jobs/queue-schema.ts'
 import { migrations } from '../migrations/index.ts'
 import { applyMigration } from './apply.ts'
 import { buildIndexes } from './build-indexes.ts'
-import { givingWay, type Waiting } from './giving-way.ts'
+import { retryOnLockConflict, type Waiting } from './giving-way.ts'
 import { type IndexScope, invalidIndexes, missingIndexes, unusedIndexes } from './indexes.ts'
 import { openMigrationDb } from './migration-db.ts'
 import { appliedMigrations } from './migration-tables.ts'
@@ -49,7 +49,7 @@ export class SchemaTooNewError extends Error {
 }
 
 /** An operator has to end a transaction that holds locks for longer. */
-const lockPatienceMs = 300_000
+const maxLockWaitMs = 300_000
 
 /**
  * Safe when several replicas start concurrently, also behind a pooler in transaction mode: one migrates, the others
@@ -61,7 +61,7 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
   const { db } = connections
   const { schema, log } = options
   const { indexesUserNames } = options
-  const waiting = { ...connections, schema, indexesUserNames, log, patienceMs: lockPatienceMs }
+  const waiting = { ...connections, schema, indexesUserNames, log, maxWaitMs: maxLockWaitMs }
   await requireCapabilities(db, log)
   assertUsableDatabase(await findMissingRights(db, schema))
   assertUsableDatabase(await findCitusSharding(db, schema))
@@ -134,7 +134,7 @@ async function applyPending(waiting: Waiting): Promise<void> {
   const { db, schema, log } = waiting
   const { pending } = await migrationState(db, schema)
   for (const [index, name] of pending.entries()) {
-    await givingWay(waiting, name, () =>
+    await retryOnLockConflict(waiting, name, () =>
       db.transaction().execute((trx) => applyMigration(trx, waiting, name)),
     )
     log.info(`Migrated ${schema}: ${name} (${index + 1} of ${pending.length})`)

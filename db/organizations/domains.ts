@@ -67,7 +67,7 @@ export function updateDomain(
 /** Counts an attempt at a code before it is verified; undefined when no attempt is left, or the code has expired. */
 export function countCodeAttempt(
   db: Db,
-  { organizationId, id, most }: { organizationId: string; id: string; most: number },
+  { organizationId, id, maxAttempts }: { organizationId: string; id: string; maxAttempts: number },
   now: Date,
 ): Promise<DomainRow | undefined> {
   return db
@@ -77,7 +77,7 @@ export function countCodeAttempt(
     .where('id', '=', id)
     .where('code_hash', 'is not', null)
     .where('code_expires_at', '>', now)
-    .where('code_attempts', '<', most)
+    .where('code_attempts', '<', maxAttempts)
     .returningAll()
     .executeTakeFirst()
 }

@@ -129,7 +129,7 @@ export async function setAsksEmailChange(
 }
 
 /** Returns the session in which the pending email change was requested. */
-export async function findAskingSession(db: Db, userId: string): Promise<string | undefined> {
+export async function findRequestingSession(db: Db, userId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('postern_session_proofs')
     .innerJoin('sessions', 'sessions.id', 'postern_session_proofs.session_id')

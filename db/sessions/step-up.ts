@@ -75,7 +75,7 @@ export async function stepUpSession(
 }
 
 /** True when the last write of the session's time was a step-up and not a refresh. */
-export async function wasRaisedLast(db: Db, sessionId: string): Promise<boolean> {
+export async function wasSteppedUpLast(db: Db, sessionId: string): Promise<boolean> {
   const row = await db
     .selectFrom('sessions')
     .innerJoin('mfa_amr_claims', 'mfa_amr_claims.session_id', 'sessions.id')
@@ -88,7 +88,11 @@ export async function wasRaisedLast(db: Db, sessionId: string): Promise<boolean>
 }
 
 /** Deletes the user's other sessions below aal2, except those of OAuth clients. Returns their ids. */
-export async function deleteLowSessions(db: Db, userId: string, except: string): Promise<string[]> {
+export async function deleteSessionsBelowAal2(
+  db: Db,
+  userId: string,
+  except: string,
+): Promise<string[]> {
   const rows = await db
     .deleteFrom('sessions')
     .where('user_id', '=', userId)

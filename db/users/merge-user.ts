@@ -68,7 +68,7 @@ const edited = queryVariants((names: readonly MetadataName[]) =>
   ),
 )
 
-const editedAndTold = queryVariants((names: readonly MetadataName[]) =>
+const editWithEvents = queryVariants((names: readonly MetadataName[]) =>
   queryOneBatched((db, value: ParamOf<Limited & AuditValues & EventValues>) =>
     db
       .with('edited', (eb) => edit(eb, value, names).returning(userColumns))
@@ -101,7 +101,7 @@ export function editUser(
   const values = { ...metadataValues(change), ...auditValues(audit), ...limits, key: id, now }
   const names = metadataNames(change)
   if (audit.events.length === 0) return edited(names)(db, values)
-  return editedAndTold(names)(db, { ...values, ...eventValues(audit.events) })
+  return editWithEvents(names)(db, { ...values, ...eventValues(audit.events) })
 }
 
 /**

@@ -30,7 +30,7 @@ export function localVariables(
     }),
     ...(FactorType !== undefined && { FactorName: factors.get(FactorType) ?? FactorType }),
     ...(Device !== undefined && { DeviceName: Device || names.unknown_device }),
-    ...(SignedInAt !== undefined && { When: moment(SignedInAt, tag) }),
+    ...(SignedInAt !== undefined && { When: formatTime(SignedInAt, tag) }),
     ...(Remaining !== undefined && { Plural: { Remaining: category(Remaining, tag) } }),
   }
 }
@@ -61,7 +61,7 @@ function category(count: string, tag: string): string {
 }
 
 /** In UTC: the reader's time zone is unknown. */
-function moment(iso: string, tag: string): string {
+function formatTime(iso: string, tag: string): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return iso
   return new Intl.DateTimeFormat(tag, {

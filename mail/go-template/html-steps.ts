@@ -43,7 +43,7 @@ export interface HtmlContext {
 /** Inside <script> and <style> only their own end tag counts. */
 export const isRaw = ({ tag }: HtmlContext) => tag === 'script' || tag === 'style'
 
-const readers: Record<State, (spot: HtmlContext, char: string, rest: string) => void> = {
+const readers: Record<State, (context: HtmlContext, char: string, rest: string) => void> = {
   text: inText,
   comment: inComment,
   'tag-name': inTagName,
@@ -54,81 +54,81 @@ const readers: Record<State, (spot: HtmlContext, char: string, rest: string) => 
 }
 
 /** Reads one character. `rest` begins with it. */
-export function step(spot: HtmlContext, char: string, rest: string): void {
-  readers[spot.state](spot, char, rest)
+export function step(context: HtmlContext, char: string, rest: string): void {
+  readers[context.state](context, char, rest)
 }
 
-function inText(spot: HtmlContext, char: string, rest: string): void {
+function inText(context: HtmlContext, char: string, rest: string): void {
   if (char !== '<') return
-  const raw = isRaw(spot)
-  const closes = rest.slice(1, 2 + spot.tag.length).toLowerCase() === `/${spot.tag}`
+  const raw = isRaw(context)
+  const closes = rest.slice(1, 2 + context.tag.length).toLowerCase() === `/${context.tag}`
   if (!raw && startsComment(rest)) {
-    spot.state = 'comment'
-    spot.comment = ''
+    context.state = 'comment'
+    context.comment = ''
     return
   }
   if (raw ? !closes : !/^<\/?[a-z]/i.test(rest)) return
   // The slash of an end tag stays in its name, so that </script> does not open a script.
-  spot.tag = ''
-  spot.state = 'tag-name'
+  context.tag = ''
+  context.state = 'tag-name'
 }
 
 /** Browsers also accept <!--> and --!> as ends. */
-function inComment(spot: HtmlContext, char: string): void {
-  if (char === '>' && /--!?$/.test(spot.comment)) spot.state = 'text'
-  spot.comment = (spot.comment + char).slice(-3)
+function inComment(context: HtmlContext, char: string): void {
+  if (char === '>' && /--!?$/.test(context.comment)) context.state = 'text'
+  context.comment = (context.comment + char).slice(-3)
 }
 
-function inTagName(spot: HtmlContext, char: string): void {
-  if (/[\s/>]/.test(char)) spot.state = 'tag'
-  else spot.tag += char.toLowerCase()
-  if (char === '>') spot.state = 'text'
+function inTagName(context: HtmlContext, char: string): void {
+  if (/[\s/>]/.test(char)) context.state = 'tag'
+  else context.tag += char.toLowerCase()
+  if (char === '>') context.state = 'text'
 }
 
-function inTag(spot: HtmlContext, char: string): void {
-  if (char === '>') spot.state = 'text'
+function inTag(context: HtmlContext, char: string): void {
+  if (char === '>') context.state = 'text'
   if (/[\s/'"=>]/.test(char)) return
-  spot.attribute = char.toLowerCase()
-  spot.state = 'attribute-name'
+  context.attribute = char.toLowerCase()
+  context.state = 'attribute-name'
 }
 
-function inAttributeName(spot: HtmlContext, char: string, rest: string): void {
-  if (char === '>') spot.state = 'text'
-  else if (char === '=') spot.state = 'before-value'
-  else if (/\s/.test(char)) spot.state = /^\s*=/.test(rest) ? 'attribute-name' : 'tag'
-  else spot.attribute += char.toLowerCase()
+function inAttributeName(context: HtmlContext, char: string, rest: string): void {
+  if (char === '>') context.state = 'text'
+  else if (char === '=') context.state = 'before-value'
+  else if (/\s/.test(char)) context.state = /^\s*=/.test(rest) ? 'attribute-name' : 'tag'
+  else context.attribute += char.toLowerCase()
 }
 
-function beforeValue(spot: HtmlContext, char: string): void {
-  if (char === '>') spot.state = 'text'
-  else if (!/\s/.test(char)) openValue(spot, char)
+function beforeValue(context: HtmlContext, char: string): void {
+  if (char === '>') context.state = 'text'
+  else if (!/\s/.test(char)) openValue(context, char)
 }
 
-export function openValue(spot: HtmlContext, char: string): void {
-  spot.state = 'value'
-  spot.quote = char === '"' || char === "'" ? char : ''
-  spot.link = 'nothing'
-  if (!spot.quote) readLink(spot, char)
+export function openValue(context: HtmlContext, char: string): void {
+  context.state = 'value'
+  context.quote = char === '"' || char === "'" ? char : ''
+  context.link = 'nothing'
+  if (!context.quote) readLink(context, char)
 }
 
-function inValue(spot: HtmlContext, char: string): void {
-  const isOver = spot.quote ? char === spot.quote : /[\s>]/.test(char)
-  if (isOver) spot.state = char === '>' ? 'text' : 'tag'
-  else readLink(spot, char)
+function inValue(context: HtmlContext, char: string): void {
+  const isOver = context.quote ? char === context.quote : /[\s>]/.test(char)
+  if (isOver) context.state = char === '>' ? 'text' : 'tag'
+  else readLink(context, char)
 }
 
-function readLink(spot: HtmlContext, char: string): void {
-  if (/[?#&=]/.test(char)) spot.link = 'query'
+function readLink(context: HtmlContext, char: string): void {
+  if (/[?#&=]/.test(char)) context.link = 'query'
   // Browsers skip blanks and control characters in front of a link.
-  else if (char > ' ' && spot.link !== 'query') spot.link = 'path'
+  else if (char > ' ' && context.link !== 'query') context.link = 'path'
 }
 
-export function inAttribute(spot: HtmlContext): Position {
-  const { attribute, quote, link } = spot
+export function inAttribute(context: HtmlContext): Position {
+  const { attribute, quote, link } = context
   if (/^(?:on.*|style|srcdoc)$/.test(attribute)) return 'forbidden'
   if (!urlAttributes.has(attribute) || link === 'path') return quote ? 'attribute' : 'unquoted'
   if (link === 'query') return 'query'
-  spot.link = 'values'
+  context.link = 'values'
   if (link === 'nothing') return quote ? 'url' : 'unquoted'
   return quote ? 'url-rest' : 'forbidden'
 }

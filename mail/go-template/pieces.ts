@@ -12,7 +12,7 @@ const trimLeft = /^-(?=[ \t\r\n])/
 const trimRight = /[ \t\r\n]-$/
 
 /** Returns the pieces in order, with trim markers applied and without comments. Throws for an unclosed action. */
-export function cutPieces(source: string): Piece[] {
+export function splitTemplate(source: string): Piece[] {
   const pieces: Piece[] = []
   const lineAt = lineCounter(source)
   let position = 0

@@ -1,6 +1,6 @@
 /** Parses the pieces of a template into a tree of blocks (`if`, `range`, `with`). */
 import { type Expression, parseExpression } from './expression.ts'
-import { cutPieces } from './pieces.ts'
+import { splitTemplate } from './pieces.ts'
 import { TemplateError } from './template-error.ts'
 import { type Token, tokenize } from './tokens.ts'
 
@@ -50,7 +50,7 @@ interface Opener extends Action {
 
 /** Throws a TemplateError for everything that Go's parser rejects, and for unsupported syntax. */
 export function parseTemplate(source: string): Node[] {
-  const pieces = cutPieces(source)
+  const pieces = splitTemplate(source)
   let next = 0
 
   function block(depth: number, opener: Opener | undefined): { nodes: Node[]; closer?: Action } {

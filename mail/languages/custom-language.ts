@@ -44,8 +44,8 @@ function findProblem(place: string, value: unknown): string | undefined {
   if (model === undefined) return 'is not a message of this server'
   const isRight = typeof model === 'string' ? typeof value === 'string' : isParagraphs(value)
   if (!isRight) return `is not ${typeof model === 'string' ? 'a text' : 'a list of texts'}`
-  const mistakes = messagesIn(value).flatMap((sentence) => mistakeIn(sentence) ?? [])
-  return mistakes[0] && `has an error: ${mistakes[0]}`
+  const errors = messagesIn(value).flatMap((sentence) => findTemplateError(sentence) ?? [])
+  return errors[0] && `has an error: ${errors[0]}`
 }
 
 /** Every sentence of a message, of all its plural categories. */
@@ -59,7 +59,7 @@ export function messagesIn(value: unknown): string[] {
   })
 }
 
-function mistakeIn(sentence: string): string | undefined {
+function findTemplateError(sentence: string): string | undefined {
   try {
     compileTemplate(sentence, 'text')
     return undefined

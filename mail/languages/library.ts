@@ -53,7 +53,7 @@ function merged(layers: readonly (MessageCatalog | Language | undefined)[]): Lan
   for (const layer of layers.toReversed()) {
     if (layer === undefined) continue
     if (isLanguage(layer)) texts = structuredClone(layer)
-    else for (const [place, text] of layer) put(texts, place.split('.'), text)
+    else for (const [place, text] of layer) setText(texts, place.split('.'), text)
   }
   return texts
 }
@@ -62,8 +62,8 @@ function isLanguage(layer: MessageCatalog | Language): layer is Language {
   return 'mails' in layer
 }
 
-function put(into: object, [key = '', ...rest]: string[], text: unknown): void {
+function setText(into: object, [key = '', ...rest]: string[], text: unknown): void {
   const inner: unknown = Reflect.get(into, key)
   if (rest.length === 0) Reflect.set(into, key, text)
-  else if (typeof inner === 'object' && inner !== null) put(inner, rest, text)
+  else if (typeof inner === 'object' && inner !== null) setText(inner, rest, text)
 }

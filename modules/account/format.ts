@@ -5,7 +5,7 @@ import { getDeviceName } from '../sessions/index.ts'
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Date and time in UTC: the server does not know the time zone of the browser. Empty for anything but a timestamp. */
-export function momentIn(tag: string, timestamp: unknown): string {
+export function formatTime(tag: string, timestamp: unknown): string {
   const time = typeof timestamp === 'string' ? new Date(timestamp) : undefined
   if (!time || Number.isNaN(time.getTime())) return ''
   return `${getFormat(tag).format(time)} UTC`
@@ -21,7 +21,7 @@ function getFormat(tag: string): Intl.DateTimeFormat {
 }
 
 /** Browser and system of a session. */
-export function deviceIn(say: AccountSay, userAgent: unknown): string {
+export function formatDevice(say: AccountSay, userAgent: unknown): string {
   const name = typeof userAgent === 'string' ? getDeviceName(userAgent) : ''
   return name || say('unknown_device')
 }

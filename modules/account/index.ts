@@ -1,5 +1,5 @@
 /** The account page: each of its pages is a form over the API, with the rules and messages of the API. */
-export { deviceIn, momentIn } from './format.ts'
+export { formatDevice, formatTime } from './format.ts'
 export {
   type AccountFields,
   type AccountPage,

@@ -1,6 +1,6 @@
 /**
  * Changes of the table of admins. The last owner cannot be removed. The user is locked first: a concurrent request of
- * the same user has either committed or sees the change (bearerAuth.holdAdmin).
+ * the same user has either committed or sees the change (bearerAuth.reauthorizeAdmin).
  */
 import {
   deleteAdmin,

@@ -1,7 +1,7 @@
 /** Deletion of the user's own account, after a recent authentication. */
 import type { Db } from '../../db/core/database.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import {
   currentPasswordInvalid,
   insufficientAal,
@@ -28,7 +28,7 @@ const freshForSeconds = 10 * 60
 export async function checkDeletion(
   deps: Deps<'bearerAuth' | 'otp' | 'passwords'>,
   db: Db,
-  auth: Bearer,
+  auth: AuthContext,
   { nonce, password }: DeletionAuthorization,
   now: Date,
 ): Promise<void> {
@@ -50,7 +50,7 @@ const needed =
 /** Conditions that must still hold inside the transaction. Throws user_sso_managed or insufficient_aal. */
 export function checkDeletable(
   { bearerAuth }: Deps<'bearerAuth'>,
-  { user, session }: Bearer,
+  { user, session }: AuthContext,
   now: Date,
 ): void {
   if (user.is_sso_user) throw ssoManaged('An SSO account is deleted by its identity provider')

@@ -5,14 +5,14 @@
 import type { Db, Trx } from '../../db/core/database.ts'
 import { isUniqueViolation } from '../../db/core/unique-violation.ts'
 import { upsertIdentity } from '../../db/identities/identities.ts'
-import { findAskingSession, setAsksEmailChange } from '../../db/sessions/session-proofs.ts'
+import { findRequestingSession, setAsksEmailChange } from '../../db/sessions/session-proofs.ts'
 import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
 import { isTaken } from '../../db/users/identifier-owners.ts'
 import { recomputeProviders } from '../../db/users/providers.ts'
 import { updateUser } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import { emailExists } from '../../schemas/errors.ts'
 import { checkRecipient, sendEmailChangeEmails } from '../emails/index.ts'
 import { checkInterval, perClientInterval, reserveInterval } from '../otp/index.ts'
@@ -76,7 +76,7 @@ function listIntervals(user: UserRecord, email: string, network: string | undefi
 export async function startEmailChange(
   deps: Deps<'config' | 'emails' | 'mailer' | 'otp' | 'sessions' | 'users'>,
   trx: Trx,
-  { user, session }: Pick<Bearer, 'user' | 'session'>,
+  { user, session }: Pick<AuthContext, 'user' | 'session'>,
   { email, reachesNew }: EmailChangeRequest,
   context: LinkContext,
   now: Date,
@@ -176,7 +176,7 @@ async function setEmail(
   })
   if (!isAgreedByCurrent) await recordNewMethod(trx, user, 'email', now)
   if (user.email) {
-    const except = await findAskingSession(trx, user.id)
+    const except = await findRequestingSession(trx, user.id)
     await revokeAllSessions(sessions, trx, user.id, { except, keepsUnopened: true }, now)
   }
   await emitEmailChanged(users, trx, user, email, now)

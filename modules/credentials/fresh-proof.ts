@@ -6,7 +6,7 @@
 import type { Db } from '../../db/core/database.ts'
 import type { SessionProof } from '../../db/sessions/session-proofs.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import {
   type ApiError,
   currentPasswordInvalid,
@@ -26,7 +26,7 @@ import {
 export type MethodChange = 'credentials' | 'factor' | 'passkey' | 'identity'
 
 /** Secrets in the request itself. */
-export interface ShownProof {
+export interface PresentedSecret {
   /** The code of GET /reauthenticate. */
   nonce?: string | undefined
   currentPassword?: string | undefined
@@ -48,7 +48,7 @@ type ProofDeps = Deps<'bearerAuth' | 'config' | 'otp' | 'passwords'>
 /** Throws insufficient_aal for a user with a verified factor that this session has not verified, or not recently. */
 export function requireVerifiedFactor(
   { bearerAuth }: Deps<'bearerAuth'>,
-  { user, session }: Pick<Bearer, 'user' | 'session'>,
+  { user, session }: Pick<AuthContext, 'user' | 'session'>,
   change: MethodChange,
   now: Date,
 ): void {
@@ -62,8 +62,8 @@ export function requireVerifiedFactor(
 export async function requireFreshProof(
   deps: ProofDeps,
   db: Db,
-  auth: Bearer,
-  { change, shown = {} }: { change: MethodChange; shown?: ShownProof },
+  auth: AuthContext,
+  { change, shown = {} }: { change: MethodChange; shown?: PresentedSecret },
   now: Date,
 ): Promise<void> {
   requireVerifiedFactor(deps, auth, change, now)
@@ -77,7 +77,7 @@ export async function requireFreshProof(
 /** Whether the session has an authentication within AUTH_SECURITY_FRESH_PROOF_MAX_AGE that counts for this change. */
 export function isFresh(
   { config }: Deps<'config'>,
-  auth: Bearer,
+  auth: AuthContext,
   proof: SessionProof,
   change: MethodChange,
   now: Date,
@@ -100,8 +100,8 @@ export function isFresh(
 export async function reauthenticate(
   deps: Deps<'otp' | 'passwords'>,
   db: Db,
-  auth: Bearer,
-  { nonce, currentPassword }: ShownProof,
+  auth: AuthContext,
+  { nonce, currentPassword }: PresentedSecret,
   now: Date,
 ): Promise<boolean> {
   const { user } = auth

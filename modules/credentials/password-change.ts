@@ -8,7 +8,7 @@ import { updateUser, withoutPendingChanges } from '../../db/users/update-user.ts
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
-import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import {
   currentPasswordInvalid,
   currentPasswordRequired,
@@ -57,7 +57,7 @@ export interface CheckedChange {
 export async function checkPasswordChange(
   deps: ChangeDeps,
   db: Db,
-  auth: Bearer,
+  auth: AuthContext,
   change: PasswordChange,
   now: Date,
 ): Promise<CheckedChange> {
@@ -83,7 +83,7 @@ interface Another {
 async function checkAnotherPassword(
   deps: ChangeDeps,
   db: Db,
-  auth: Bearer,
+  auth: AuthContext,
   { change, proof, proofs, isNonceShown }: Another,
   now: Date,
 ): Promise<CheckedChange> {
@@ -106,7 +106,7 @@ async function checkAnotherPassword(
 }
 
 interface NonceCheck {
-  auth: Bearer
+  auth: AuthContext
   proofs: EstablishedProof[]
   nonce: string | undefined
 }
@@ -123,8 +123,8 @@ async function checkNonce(
 ): Promise<boolean> {
   const isRequired = deps.config.AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION
   const openedAt = session?.session_created_at?.getTime() ?? 0
-  const isYoung = now.getTime() - openedAt < freshSessionMs
-  if (!isRequired || (isYoung && proofs.length > 0)) return false
+  const isRecent = now.getTime() - openedAt < freshSessionMs
+  if (!isRequired || (isRecent && proofs.length > 0)) return false
   if (!nonce) throw reauthenticationNeeded('Password update requires reauthentication')
   await verifyReauthenticationNonce(deps, db, user, nonce, now)
   return true

@@ -41,7 +41,7 @@ const maxParallelLookups = 4
 /** State shared by concurrent sign-ins. */
 export const createPasswordChecks = () => ({
   lookUp: pLimit(maxParallelLookups),
-  shareRight: createSharedChecks(),
+  shareCorrect: createSharedChecks(),
 })
 
 type SignInDeps = PasswordDeps & { passwordChecks: ReturnType<typeof createPasswordChecks> }
@@ -59,7 +59,7 @@ export async function signInWithPassword(
   const { provider, password } = signIn
   deps.passwords.checkLength(password)
   const verify = () => verifyPassword(deps, db, signIn, now)
-  const user = await deps.passwordChecks.shareRight(db, signIn, verify)
+  const user = await deps.passwordChecks.shareCorrect(db, signIn, verify)
   if (!user) throw invalidCredentials()
   await reportCorrectPassword(deps, user, signIn.ip)
   checkState(deps, user, provider, now)

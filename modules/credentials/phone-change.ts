@@ -7,7 +7,7 @@ import { recomputeProviders } from '../../db/users/providers.ts'
 import { updateUser } from '../../db/users/update-user.ts'
 import { findUserByPhone, type UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import { phoneExists } from '../../schemas/errors.ts'
 import { notifyUser } from '../emails/index.ts'
 import { deliverSms, reserveSms, storeSms, withholdSms } from '../otp/index.ts'
@@ -93,7 +93,7 @@ export async function agreeToPhone(
 export async function setPhone(
   deps: Deps<'emails' | 'events' | 'sessions' | 'users'>,
   trx: Trx,
-  { user, session }: Pick<Bearer, 'user' | 'session'>,
+  { user, session }: Pick<AuthContext, 'user' | 'session'>,
   { phone, isAssumed }: { phone: string; isAssumed: boolean },
   now: Date,
 ): Promise<UserRecord> {

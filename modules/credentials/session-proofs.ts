@@ -8,9 +8,9 @@ import {
 } from '../../db/sessions/session-proofs.ts'
 import type { SignInMethod } from '../../db/tables/session-proofs.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 
-type Authenticated = Pick<Bearer, 'user' | 'session'>
+type Authenticated = Pick<AuthContext, 'user' | 'session'>
 
 /** The time for the owner to react to the notification of a new method. */
 const newMethodMs = 24 * 60 * 60 * 1000

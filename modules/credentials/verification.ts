@@ -104,12 +104,12 @@ export async function setFirstPassword(
   const { added } = await loadProof(trx, { user, session: undefined }, now)
   if (added[by] !== undefined) return
   await updateUser(trx, user.id, { encrypted_password: hash }, now)
-  if (firstProofs.includes(action)) return
+  if (firstActions.includes(action)) return
   await notifyUser(emails, trx, user, { kind: 'password_changed_notification' }, now)
 }
 
 /** Actions that create the account: there are no earlier changes. */
-const firstProofs: readonly AuditAction[] = ['user_signedup', 'invite_accepted']
+const firstActions: readonly AuditAction[] = ['user_signedup', 'invite_accepted']
 
 /** Consumes the token. Undefined for a wrong, expired or consumed token, and for one of another user. */
 async function consumeToken(

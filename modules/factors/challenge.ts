@@ -5,7 +5,7 @@ import { insertChallenge } from '../../db/factors/challenges.ts'
 import { type FactorRecord, findFactor, findWebauthnFactors } from '../../db/factors/factors.ts'
 import type { ChallengeableFactorType } from '../../db/tables/factors.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import { mfaFactorNotFound, sessionNotFound, validationFailed } from '../../schemas/errors.ts'
 import { createAuditEntry } from '../audit/index.ts'
 import { requireVerify } from './factor-types.ts'
@@ -28,7 +28,7 @@ export interface ChallengeableFactor extends FactorRecord {
  */
 export async function findOwnFactor(
   db: Db,
-  { user, session }: Member,
+  { user, session }: SessionAuth,
   id: string,
 ): Promise<ChallengeableFactor> {
   const factor = await findFactor(db, user.id, id)
@@ -49,7 +49,7 @@ export async function findOwnFactor(
 export async function challengeFactor(
   deps: ChallengeDeps,
   db: Db,
-  auth: Member,
+  auth: SessionAuth,
   input: { factorId: string; channel: string | undefined; ip: string },
   now: Date,
 ) {
@@ -96,7 +96,7 @@ export async function challengeFactor(
 async function prepare(
   deps: ChallengeDeps,
   db: Db,
-  { user }: Member,
+  { user }: SessionAuth,
   factor: ChallengeableFactor,
   { id, channel }: { id: string; channel: string | undefined },
   now: Date,

@@ -9,7 +9,7 @@ import {
 import { advanceTotpCounter, verifyFactor } from '../../db/factors/factors.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import {
   type ApiError,
   mfaChallengeExpired,
@@ -38,7 +38,7 @@ export interface AuthorizedFactorVerification {
 /** Calls the access token hook before the transaction. Throws HookError. */
 export async function precomputeFactorClaims(
   { sessions }: Deps<'sessions'>,
-  { session }: Member,
+  { session }: SessionAuth,
   proof: FactorVerification,
   { ip, now }: { ip: string; now: Date },
 ): Promise<AuthorizedFactorVerification> {
@@ -61,20 +61,20 @@ type AcceptDeps = Deps<
 export async function completeFactorVerification(
   deps: AcceptDeps,
   trx: Trx,
-  auth: Member,
+  auth: SessionAuth,
   { proof, permit }: AuthorizedFactorVerification,
   at: { ip: string; now: Date },
 ): Promise<Session | ApiError | undefined> {
   const { audit, bearerAuth, credentials, sessions } = deps
   const { ip, now } = at
-  const held = await bearerAuth.holdMember(trx, auth, now)
-  const { user, session } = held
+  const current = await bearerAuth.reauthorizeSession(trx, auth, now)
+  const { user, session } = current
   const { challenge } = proof
   const { id: factor_id, factor_type, status } = findVerifiedFactor(user, proof)
   const isNew = status === 'unverified'
   // The session may have dropped to aal1 since the enrollment.
-  if (isNew) requireVerifiedFactor(credentials, held, 'factor', now)
-  await requireAnotherClass(deps, trx, held, factor_type, now)
+  if (isNew) requireVerifiedFactor(credentials, current, 'factor', now)
+  await requireAnotherClass(deps, trx, current, factor_type, now)
   if ('step' in proof && !(await advanceTotpCounter(trx, factor_id, proof.step))) return undefined
   if ('key' in proof && !(await updateKey(trx, proof.key, now))) {
     return rejectClonedAuthenticator(deps, trx, auth, proof.key, at)
@@ -98,10 +98,10 @@ async function updateKey(
   { factor, credential, aaguid, isNew }: WebAuthnAssertionResult,
   now: Date,
 ): Promise<boolean> {
-  const put = { credential, aaguid }
+  const values = { credential, aaguid }
   const counter = credential.authenticator.signCount
-  if (!isNew) return updateSignCount(trx, factor.id, { ...put, counter }, now)
-  await upsertCredential(trx, factor.id, put, now)
+  if (!isNew) return updateSignCount(trx, factor.id, { ...values, counter }, now)
+  await upsertCredential(trx, factor.id, values, now)
   return true
 }
 
@@ -122,7 +122,7 @@ function findVerifiedFactor({ factors }: UserRecord, proof: FactorVerification) 
 export async function rejectClonedAuthenticator(
   { audit, emails, log }: Deps<'audit' | 'emails' | 'log'>,
   trx: Trx,
-  { user }: Member,
+  { user }: SessionAuth,
   { factor }: WebAuthnAssertionResult,
   { ip, now }: { ip: string; now: Date },
 ): Promise<ApiError> {

@@ -4,7 +4,7 @@ import { deleteStaleFactors, insertFactor } from '../../db/factors/factors.ts'
 import type { ChallengeableFactorType } from '../../db/tables/factors.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import {
   mfaFactorNameConflict,
   mfaVerifiedFactorExists,
@@ -32,20 +32,20 @@ type EnrolDeps = Deps<'audit' | 'bearerAuth' | 'config' | 'credentials' | 'encry
 export async function enrollFactor(
   deps: EnrolDeps,
   trx: Trx,
-  auth: Member,
+  auth: SessionAuth,
   enrolment: Enrolment,
   { ip, now }: { ip: string; now: Date },
 ) {
   const { audit, bearerAuth, config, encryption } = deps
-  const held = await bearerAuth.holdMember(trx, auth, now)
-  await checkRoom(deps, trx, held, enrolment, now)
+  const current = await bearerAuth.reauthorizeSession(trx, auth, now)
+  await checkFactorLimit(deps, trx, current, enrolment, now)
 
   const id = crypto.randomUUID()
   const { type, name, phone, issuer = new URL(config.AUTH_SITE_URL).host } = enrolment
   const secret = type === 'totp' ? generateTotpSecret() : undefined
   const sealed = secret ? encryption.seal(id, secret) : ''
-  const { user } = held
-  const session = { userId: user.id, sessionId: held.session.session_id }
+  const { user } = current
+  const session = { userId: user.id, sessionId: current.session.session_id }
   await insertFactor(trx, { id, type, name, phone, secret: sealed, ...session }, now)
   const traits = { factor_id: id, factor_type: type, factor_status: 'unverified' }
   await recordAudit(audit, trx, 'factor_in_progress', user, { ip, now, traits })
@@ -53,10 +53,10 @@ export async function enrollFactor(
   return { id, type, friendly_name: name, ...(totp && { totp }) }
 }
 
-async function checkRoom(
+async function checkFactorLimit(
   deps: Deps<'config' | 'credentials'>,
   trx: Trx,
-  auth: Member,
+  auth: SessionAuth,
   enrolment: Enrolment,
   now: Date,
 ): Promise<void> {
@@ -64,12 +64,12 @@ async function checkRoom(
   const { phone } = enrolment
   const taken = user.factors.some((factor) => isVerified(factor) && factor.phone === phone)
   if (phone && taken) throw mfaVerifiedFactorExists()
-  await requireRoom(deps, trx, user, enrolment, now)
+  await requireFactorSlot(deps, trx, user, enrolment, now)
   await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)
 }
 
 /** Deletes unverified factors. Throws mfa_factor_name_conflict, and too_many_enrolled_mfa_factors at the limit. */
-export async function requireRoom(
+export async function requireFactorSlot(
   deps: Deps<'config'>,
   trx: Trx,
   user: UserRecord,

@@ -59,7 +59,7 @@ function waitingAddress({ id, phone, status }: FactorRecord): string {
 }
 
 /** Verifies the code, at the provider where that generates codes. Throws unexpected_failure. */
-export async function isRightCode(
+export async function isCorrectCode(
   { encryption, sms }: Deps<'encryption' | 'sms'>,
   factor: FactorRecord,
   challenge: ChallengeRecord,

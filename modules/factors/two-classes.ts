@@ -5,7 +5,7 @@
 import type { Db } from '../../db/core/database.ts'
 import type { FactorType } from '../../db/tables/factors.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import { insufficientAal } from '../../schemas/errors.ts'
 import { findVerifiedMethods } from '../credentials/index.ts'
 
@@ -18,7 +18,7 @@ const sameClass = {
 export async function requireAnotherClass(
   { credentials }: Deps<'credentials'>,
   db: Db,
-  auth: Member,
+  auth: SessionAuth,
   type: FactorType,
   now: Date,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Trx } from '../../db/core/database.ts'
 import { removeFactor } from '../../db/factors/admin.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import { insufficientAal, mfaFactorNotFound, validationFailed } from '../../schemas/errors.ts'
 import { recordAudit } from '../audit/index.ts'
 import { notifyUser } from '../emails/index.ts'
@@ -17,20 +17,20 @@ import { requireNotLastNextToCodes } from './recovery-codes/rules.ts'
 export async function unenrollFactor(
   deps: Deps<'audit' | 'bearerAuth' | 'config' | 'emails'>,
   trx: Trx,
-  auth: Member,
+  auth: SessionAuth,
   factorId: string,
   { ip, now }: { ip: string; now: Date },
 ): Promise<void> {
   const { audit, bearerAuth, emails } = deps
-  const held = await bearerAuth.holdMember(trx, auth, now)
-  const { user } = held
+  const current = await bearerAuth.reauthorizeSession(trx, auth, now)
+  const { user } = current
   const factor = user.factors.find(({ id }) => id === factorId)
   if (!factor) throw mfaFactorNotFound()
   if (factor.factor_type === 'recovery_code') {
     throw validationFailed('Delete recovery codes with DELETE /factors/recovery-codes', 422)
   }
   const isVerified = factor.status === 'verified'
-  if (isVerified && !bearerAuth.isConfirmed(held, now)) {
+  if (isVerified && !bearerAuth.isConfirmed(current, now)) {
     throw insufficientAal('AAL2 required to unenroll verified factor', 422)
   }
   requireNotLastNextToCodes(deps, user, factor)

@@ -7,7 +7,7 @@ import {
 } from '../../db/factors/challenges.ts'
 import { findWebauthnFactors } from '../../db/factors/factors.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import {
   mfaChallengeExpired,
   mfaChallengeNotFound,
@@ -16,7 +16,7 @@ import {
 } from '../../schemas/errors.ts'
 import { type ChallengeableFactor, findOwnFactor } from './challenge.ts'
 import { requireVerify } from './factor-types.ts'
-import { isRightCode } from './phone.ts'
+import { isCorrectCode } from './phone.ts'
 import { decryptTotpSecret, findTotpStep } from './totp.ts'
 import {
   type CredentialResponse,
@@ -49,7 +49,7 @@ export type FactorVerification = FactorChallenge &
 export async function loadFactorChallenge(
   deps: Deps<'config'>,
   db: Db,
-  auth: Member,
+  auth: SessionAuth,
   answer: ChallengeResponse,
   now: Date,
 ): Promise<FactorChallenge> {
@@ -106,7 +106,7 @@ export async function verifyChallengeResponse(
   // Apps show the digits in groups.
   const typed = code.replaceAll(' ', '')
   if (factor.factor_type === 'phone') {
-    return (await isRightCode(deps, factor, challenge, typed))
+    return (await isCorrectCode(deps, factor, challenge, typed))
       ? { ...challenged, byCode: true }
       : undefined
   }

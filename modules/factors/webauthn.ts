@@ -90,20 +90,25 @@ async function verifyAssertion(
   if (handle && !Buffer.from(handle, 'base64url').equals(ceremonies.userHandle(factor.user_id))) {
     throw new Error('the credential was created for another user')
   }
-  const said = await ceremonies.verifyAssertion(answer, challenge, {
+  const authenticatorData = await ceremonies.verifyAssertion(answer, challenge, {
     id: Buffer.from(stored.id, 'base64'),
     publicKey: Buffer.from(stored.publicKey, 'base64'),
     backupEligible: stored.flags.backupEligible,
   })
   const { signCount } = stored.authenticator
   // A counter that stays zero is unsupported (§6.1.1).
-  const isCloned = (signCount > 0 || said.counter > 0) && said.counter <= signCount
+  const isCloned =
+    (signCount > 0 || authenticatorData.counter > 0) && authenticatorData.counter <= signCount
   const credential: StoredCredential = {
     ...stored,
-    flags: { ...stored.flags, userVerified: said.userVerified, backupState: said.backedUp },
+    flags: {
+      ...stored.flags,
+      userVerified: authenticatorData.userVerified,
+      backupState: authenticatorData.backedUp,
+    },
     authenticator: {
       ...stored.authenticator,
-      signCount: Math.max(signCount, said.counter),
+      signCount: Math.max(signCount, authenticatorData.counter),
       cloneWarning: isCloned,
     },
   }

@@ -11,7 +11,7 @@ import type { Deps } from '../../plugins/define-plugin.ts'
 import type { AuthorizationState } from './oauth-state.ts'
 
 type Configured = Deps<'config'>
-type Begun = Pick<AuthorizationState, 'id' | 'provider'>
+type NewFlow = Pick<AuthorizationState, 'id' | 'provider'>
 
 /** Providers whose callback is a cross-site POST, which does not send Lax cookies. */
 const formPostProviders = ['apple']
@@ -28,12 +28,12 @@ export function setStateCookie(
 }
 
 /** For the response that redirects to the provider. */
-export function stateCookieName(deps: Configured, flow: Begun, value: string): string {
+export function stateCookieName(deps: Configured, flow: NewFlow, value: string): string {
   return cookie(deps, flow, value, deps.config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION)
 }
 
 /** For the response that completes the sign-in. */
-export function clearedStateCookie(deps: Configured, flow: Begun): string {
+export function clearedStateCookie(deps: Configured, flow: NewFlow): string {
   return cookie(deps, flow, '', 0)
 }
 
@@ -48,7 +48,7 @@ export function isSameUserAgent(
   return timingSafeEqual(Buffer.from(hashValue(value)), Buffer.from(browserHash))
 }
 
-function cookie(deps: Configured, flow: Begun, value: string, maxAge: number): string {
+function cookie(deps: Configured, flow: NewFlow, value: string, maxAge: number): string {
   const secure = isSecure(deps)
   const sameSite = formPostProviders.includes(flow.provider) && secure ? 'none' : 'lax'
   const name = getCookieName(deps, flow.id)

@@ -41,8 +41,8 @@ export async function checkEmailConfirmation(
   }
   const { config, users } = deps
   const email = await findAddress(trx, user, addresses)
-  const isProven = email && (config.AUTH_MAILER_AUTOCONFIRM || addresses.verified.includes(email))
-  if (!isProven) return withoutProof(deps, trx, user, attempt, now)
+  const isVerified = email && (config.AUTH_MAILER_AUTOCONFIRM || addresses.verified.includes(email))
+  if (!isVerified) return isUnverified(deps, trx, user, attempt, now)
   if (!found.isNew) {
     const { id, identity_data: metadata } = found.identity
     const kept = { keepIdentity: { id }, passwordHash: null, metadata, keepSessions: true }
@@ -111,7 +111,7 @@ async function findAddress(
   return (await isIdentifierTaken(trx, email)) ? user.email : email
 }
 
-async function withoutProof(
+async function isUnverified(
   deps: PolicyDeps,
   trx: Trx,
   user: UserRecord,

@@ -41,14 +41,14 @@ export async function requireProviderEmail(
 export async function permitExternalUser(
   deps: Deps<'config' | 'hooks' | 'users'>,
   db: Db,
-  comer: ExternalUser,
+  externalUser: ExternalUser,
   { linkingTargetId, inviteToken }: SignInPurpose,
   { aud, ip }: { aud: string; ip: string },
 ): Promise<CreationPermit | undefined> {
   if (linkingTargetId || inviteToken || deps.config.AUTH_DISABLE_SIGNUP) return undefined
-  const { provider, identity } = truncateClaims(deps, comer)
+  const { provider, identity } = truncateClaims(deps, externalUser)
   const addresses = readAddresses(identity)
-  if (deps.hooks.beforeUserCreated && !(await isNew(deps, db, comer, aud))) return undefined
+  if (deps.hooks.beforeUserCreated && !(await isNew(deps, db, externalUser, aud))) return undefined
   const appMetadata = { provider, providers: [provider] }
   const candidate = { aud, email: addresses.primary, userMetadata: identity.claims, appMetadata }
   return callBeforeUserCreated(deps.users, candidate, ip)
@@ -71,18 +71,18 @@ async function isNew(
 
 /**
  * Completes an external sign-in. Throws the errors of `link`, `acceptInvitation` or `signIn`, and conflict when the
- * issuer of a custom provider was changed meanwhile.
+ * issuer of a custom provider was changed concurrently.
  */
 export async function completeExternalSignIn(
   deps: SignInDeps,
   trx: Trx,
-  comer: ExternalUser,
+  externalUser: ExternalUser,
   { linkingTargetId, linkingSessionId, inviteToken }: SignInPurpose,
   context: SignInContext,
   now: Date,
 ): Promise<SignInOutcome> {
-  const user = truncateClaims(deps, comer)
-  const { provider: identifier, identity } = comer
+  const user = truncateClaims(deps, externalUser)
+  const { provider: identifier, identity } = externalUser
   const { issuer } = identity
   if (issuer !== undefined && !(await holdIssuer(trx, { identifier, issuer }))) {
     throw customProviderConflict('The provider was changed during the sign-in. Try again.')

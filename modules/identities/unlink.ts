@@ -9,7 +9,7 @@ import { recomputeProviders } from '../../db/users/providers.ts'
 import { updateUser } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import {
   emailConflictIdentityNotDeletable,
   identityNotFound,
@@ -38,13 +38,13 @@ export interface Unlinking {
 export async function unlinkIdentity(
   deps: UnlinkDeps,
   trx: Trx,
-  held: Bearer,
+  current: AuthContext,
   { identityId, ip }: Unlinking,
   now: Date,
 ): Promise<void> {
-  const { user } = held
+  const { user } = current
   const userId = user.id
-  requireVerifiedFactor(deps.credentials, held, 'identity', now)
+  requireVerifiedFactor(deps.credentials, current, 'identity', now)
   if (user.identities.length <= 1) throw singleIdentityNotDeletable()
   const identity = user.identities.find(({ id }) => id === identityId)
   if (!identity) throw identityNotFound()
@@ -55,7 +55,7 @@ export async function unlinkIdentity(
     await updateUser(trx, userId, { phone: null, phone_confirmed_at: null }, now)
   } else if (!rest.some(({ email }) => (email ?? '') === (user.email ?? ''))) {
     // A user of another audience may have the email, or got it concurrently.
-    await promote(deps, trx, held, rest, now).catch((error) => {
+    await promote(deps, trx, current, rest, now).catch((error) => {
       throw isUniqueViolation(error) ? emailConflictIdentityNotDeletable() : error
     })
   }
@@ -71,7 +71,7 @@ export async function unlinkIdentity(
 async function promote(
   deps: UnlinkDeps,
   trx: Trx,
-  { user, session }: Bearer,
+  { user, session }: AuthContext,
   rest: readonly IdentityJson[],
   now: Date,
 ): Promise<void> {

@@ -22,8 +22,8 @@ export {
   showRegistration,
 } from './clients/registration.ts'
 export {
-  answerDevice,
   createDeviceCode,
+  decideDevice,
   deviceSeconds,
   type OpenDevice,
   openDevice,
@@ -51,7 +51,7 @@ export {
 export { missingFor } from './requests/demands.ts'
 export { redirectTo } from './requests/redirect.ts'
 export { type SentParameters, sentValue } from './requests/sent.ts'
-export { answerSilently, readIdTokenSubject } from './requests/silent.ts'
+export { readIdTokenSubject, respondSilently } from './requests/silent.ts'
 export { toStoredAuthentication } from './requests/subject.ts'
 export { scopeList } from './scopes.ts'
 export { userinfoClaims } from './tokens/claims.ts'

@@ -106,10 +106,10 @@ export async function removeRole(
 }
 
 function checkPermissions(permissions: readonly string[], granted: readonly string[]): void {
-  const wrong = permissions.find((permission) => !permissionPattern.test(permission))
-  if (wrong !== undefined) {
+  const invalid = permissions.find((permission) => !permissionPattern.test(permission))
+  if (invalid !== undefined) {
     throw validationFailed(
-      `${JSON.stringify(wrong)} is no permission of the form resource:action`,
+      `${JSON.stringify(invalid)} is no permission of the form resource:action`,
       422,
     )
   }

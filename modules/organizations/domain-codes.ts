@@ -37,7 +37,7 @@ export async function checkCode(
   now: Date,
 ): Promise<void> {
   await findDomainOrThrow(deps.db, organizationId, id)
-  const attempt = { organizationId, id, most: maxAttempts }
+  const attempt = { organizationId, id, maxAttempts }
   const counted = await countCodeAttempt(deps.db, attempt, now)
   const isRight =
     counted?.code_hash && isEqualInConstantTime(counted.code_hash, hashCode(deps, id, code))

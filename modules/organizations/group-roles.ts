@@ -6,7 +6,7 @@ import { organizationGroupNotFound, validationFailed } from '../../schemas/error
 import { type ChangedBy, recordChange } from './record.ts'
 import { checkGrant, checkReach } from './roles.ts'
 
-interface Held {
+interface LockedOrganization {
   trx: Trx
   /** Of the organization, which is locked. */
   id: string
@@ -22,7 +22,7 @@ interface Held {
  */
 export async function changeGroupRole(
   deps: Deps<'audit'>,
-  { trx, id, permissions, by }: Held,
+  { trx, id, permissions, by }: LockedOrganization,
   groupId: string,
   { role: given, priority }: { role?: string; priority?: number },
   now: Date,

@@ -16,14 +16,14 @@ import {
 } from '../../db/passkeys/challenges.ts'
 import { findPasskeys } from '../../db/passkeys/credentials.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import {
   sessionNotFound,
   webauthnChallengeExpired,
   webauthnChallengeNotFound,
 } from '../../schemas/errors.ts'
 import { requireFreshProof } from '../credentials/index.ts'
-import { checkCanAddPasskey, checkRoom } from './register.ts'
+import { checkCanAddPasskey, checkPasskeyLimit } from './register.ts'
 import type { Ceremonies } from './webauthn/ceremonies.ts'
 
 /** The options for the client, and the challenge id. */
@@ -51,14 +51,14 @@ export interface PasskeyCeremonyDeps {
 export async function createPasskeyRegistration(
   deps: Deps<'bearerAuth' | 'config' | 'credentials'> & PasskeyCeremonyDeps,
   db: Db,
-  auth: Member,
+  auth: SessionAuth,
   now: Date,
 ): Promise<PasskeyChallengeInput> {
   checkCanAddPasskey(deps, auth, now)
   await requireFreshProof(deps.credentials, db, auth, { change: 'passkey' }, now)
   const { user, session } = auth
   const known = await findPasskeys(db, user.id)
-  checkRoom(deps, known.length)
+  checkPasskeyLimit(deps, known.length)
   const keys = known.map(({ credential_id }) => ({ id: credential_id.toString('base64url') }))
   const options = await deps.ceremonies.passkeyCreation(user, keys)
   const algorithms = options.pubKeyCredParams
@@ -67,7 +67,7 @@ export async function createPasskeyRegistration(
   const challenge = { options, stored: { user_id: handle, credParams: algorithms }, requester }
   const work = async (trx: Trx) => {
     // The user is locked before the session, as in a deletion, to prevent deadlocks.
-    await deps.bearerAuth.holdMember(trx, auth, now)
+    await deps.bearerAuth.reauthorizeSession(trx, auth, now)
     return createChallenge(deps, trx, challenge, now)
   }
   return db
@@ -127,12 +127,12 @@ export async function consumePasskeyRegistration(
   { bearerAuth }: Deps<'bearerAuth'>,
   db: Db,
   id: string,
-  auth: Member,
+  auth: SessionAuth,
   now: Date,
 ): Promise<string> {
   const requester = { userId: auth.user.id, sessionId: auth.session.session_id }
   const taken = await db.transaction().execute(async (trx) => {
-    await bearerAuth.holdMember(trx, auth, now)
+    await bearerAuth.reauthorizeSession(trx, auth, now)
     return consumeRegistrationChallenge(trx, id, requester)
   })
   return readTaken(taken, now)

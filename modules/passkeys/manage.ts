@@ -2,7 +2,7 @@
 import type { Trx } from '../../db/core/database.ts'
 import { deletePasskey, type PasskeyRow, renamePasskey } from '../../db/passkeys/credentials.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import { insufficientAal, noSuchPasskey } from '../../schemas/errors.ts'
 import { recordAudit } from '../audit/index.ts'
 
@@ -10,7 +10,7 @@ import { recordAudit } from '../audit/index.ts'
 export async function changePasskeyName(
   { audit }: Deps<'audit'>,
   trx: Trx,
-  { user }: Member,
+  { user }: SessionAuth,
   { id, name }: { id: string; name: string },
   { ip, now }: { ip: string; now: Date },
 ): Promise<PasskeyRow> {
@@ -28,7 +28,7 @@ export async function changePasskeyName(
 export async function removePasskey(
   { audit, bearerAuth }: Deps<'audit' | 'bearerAuth'>,
   trx: Trx,
-  auth: Member,
+  auth: SessionAuth,
   id: string,
   { ip, now }: { ip: string; now: Date },
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { Trx } from '../../db/core/database.ts'
 import { isUniqueViolation } from '../../db/core/unique-violation.ts'
 import { findPasskeys, insertPasskey, type PasskeyRow } from '../../db/passkeys/credentials.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Member } from '../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import {
   tooManyPasskeys,
   validationFailed,
@@ -18,7 +18,7 @@ import type { RegisteredCredential } from './webauthn/verify-response.ts'
 /** Throws validation_failed for SSO users, insufficient_aal where a second factor is required. */
 export function checkCanAddPasskey(
   { credentials }: Deps<'credentials'>,
-  auth: Member,
+  auth: SessionAuth,
   now: Date,
 ): void {
   if (auth.user.is_sso_user) {
@@ -28,7 +28,7 @@ export function checkCanAddPasskey(
 }
 
 /** Throws too_many_passkeys. */
-export function checkRoom({ config }: Deps<'config'>, count: number): void {
+export function checkPasskeyLimit({ config }: Deps<'config'>, count: number): void {
   if (count >= config.AUTH_PASSKEY_MAX_PASSKEYS_PER_USER) throw tooManyPasskeys()
 }
 
@@ -39,13 +39,13 @@ export function checkRoom({ config }: Deps<'config'>, count: number): void {
 export async function registerPasskey(
   deps: Deps<'audit' | 'config' | 'credentials' | 'emails'>,
   trx: Trx,
-  auth: Member,
+  auth: SessionAuth,
   key: RegisteredCredential,
   { ip, now }: { ip: string; now: Date },
 ): Promise<PasskeyRow> {
   const { user } = auth
   checkCanAddPasskey(deps, auth, now)
-  checkRoom(deps, (await findPasskeys(trx, user.id)).length)
+  checkPasskeyLimit(deps, (await findPasskeys(trx, user.id)).length)
   const passkey = {
     user_id: user.id,
     credential_id: key.id,

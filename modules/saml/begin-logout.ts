@@ -26,7 +26,7 @@ export interface LogoutStart {
  * Revokes the session and those of the same provider session. Returns the redirect target: the provider, or the final
  * target when the provider does not support single logout.
  */
-export async function beginLogout(
+export async function startLogout(
   deps: Deps<'audit' | 'config' | 'sessions'>,
   trx: Trx,
   { user, sessionId, redirectTo, ip }: LogoutStart,

@@ -1,7 +1,7 @@
 /** SAML 2.0 service provider: single sign-on through identity providers of organisations. */
 export { acceptLogout } from './accept-logout.ts'
 export { type AcsOutcome, acceptResponse } from './acs.ts'
-export { beginLogout } from './begin-logout.ts'
+export { startLogout } from './begin-logout.ts'
 export { endLoginsOfUser } from './end-logins.ts'
 export {
   changeSamlProvider,
@@ -14,5 +14,5 @@ export { refreshStaleMetadata } from './metadata.ts'
 export { findPostedRequest } from './posted-request.ts'
 export type { SentMessage } from './send.ts'
 export { hasNextKey, metadataFor } from './service-provider.ts'
-export { beginSignOn } from './sign-on.ts'
+export { startSignOn } from './sign-on.ts'
 export { redirectTarget } from './target.ts'

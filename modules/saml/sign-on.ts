@@ -28,7 +28,7 @@ export const samlMethod = 'sso/saml'
 const persistent = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent'
 
 /** Returns the redirect target. Throws sso_provider_not_found, sso_provider_disabled. */
-export async function beginSignOn(
+export async function startSignOn(
   deps: Deps<'config' | 'db'>,
   request: SignOnRequest,
   now: Date,

@@ -64,13 +64,13 @@ export function readValue(attribute: ScimAttribute | undefined, value: unknown):
 function readSingle(attribute: ScimAttribute, value: unknown): unknown {
   const { name, subAttributes, type } = attribute
   if (subAttributes) {
-    if (!isRecord(value) && typeof value !== 'string') throw wrongType(name, 'an object')
+    if (!isRecord(value) && typeof value !== 'string') throw invalidType(name, 'an object')
     // Some clients send the value alone, such as the id of a manager.
     return readParts(subAttributes, isRecord(value) ? value : { value }, name)
   }
   if (type === 'boolean') return readBoolean(name, value)
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (typeof value !== 'string') throw wrongType(name, 'a string')
+  if (typeof value !== 'string') throw invalidType(name, 'a string')
   return value === '' ? undefined : value
 }
 
@@ -78,7 +78,7 @@ function readSingle(attribute: ScimAttribute, value: unknown): unknown {
 function readBoolean(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
   const text = typeof value === 'string' ? value.toLowerCase() : ''
-  if (text !== 'true' && text !== 'false') throw wrongType(name, 'true or false')
+  if (text !== 'true' && text !== 'false') throw invalidType(name, 'true or false')
   return text === 'true'
 }
 
@@ -88,7 +88,7 @@ function readParts(
   name: string,
 ): Record<string, unknown> | undefined {
   if (value === null || value === undefined) return undefined
-  if (!isRecord(value)) throw wrongType(name, 'an object')
+  if (!isRecord(value)) throw invalidType(name, 'an object')
   const parts: Record<string, unknown> = {}
   for (const [key, part] of Object.entries(value)) {
     const attribute = findAttribute(attributes, key)
@@ -110,4 +110,4 @@ export function withOnePrimary(elements: readonly unknown[]): unknown[] {
 
 export const invalidValue = (detail: string) => scimRejected(400, 'invalidValue', detail)
 
-const wrongType = (name: string, expected: string) => invalidValue(`${name} must be ${expected}`)
+const invalidType = (name: string, expected: string) => invalidValue(`${name} must be ${expected}`)

@@ -9,7 +9,7 @@ import { findSessionById } from '../../db/sessions/find-session.ts'
 import { hasLegacyTokens } from '../../db/sessions/legacy-tokens.ts'
 import { rotateCounterToken } from '../../db/sessions/rotate.ts'
 import type { TokenSession } from '../../db/sessions/sessions.ts'
-import { raisedBy, wasRaisedLast } from '../../db/sessions/step-up.ts'
+import { raisedBy, wasSteppedUpLast } from '../../db/sessions/step-up.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   conflict,
@@ -113,7 +113,7 @@ async function findRotationErrorOnce(
   if (distance === 1 && (isInTime || (await isGotrueSession(deps, token, sessionId)))) {
     return { record, token: encodeRefreshToken(sessionId, counter, key), outcome: 'reused' }
   }
-  if (distance === raisedBy && (await isParentOfRaised(deps, record, now))) {
+  if (distance === raisedBy && (await isParentOfSteppedUp(deps, record, now))) {
     return { record, token: encodeRefreshToken(sessionId, counter, key), outcome: 'reused' }
   }
   await revokeForReuse(deps, record, clientInfo, now)
@@ -124,13 +124,13 @@ async function findRotationErrorOnce(
  * A second browser tab may refresh while the first verifies a factor. Within the reuse interval its token is the parent
  * of the first tab's; afterwards, and with AUTH_SECURITY_REFRESH_TOKEN_REUSE_UNTIL_USED as well, it is reuse.
  */
-export async function isParentOfRaised(
+export async function isParentOfSteppedUp(
   { bearerAuth, db }: Deps<'bearerAuth' | 'db'>,
   { session_id: sessionId, refreshed_at }: TokenSession,
   now: Date,
 ): Promise<boolean> {
   const isInTime = bearerAuth.sessionPolicy.isInReuseInterval(refreshed_at ?? now, now)
-  return isInTime && (await wasRaisedLast(db, sessionId))
+  return isInTime && (await wasSteppedUpLast(db, sessionId))
 }
 
 /** Clients of sessions created by GoTrue may rely on this: a lost response is repeated, however late. */

@@ -25,7 +25,7 @@ import {
   validationFailed,
 } from '../../schemas/errors.ts'
 import { recordAudit } from '../audit/index.ts'
-import { isParentOfRaised } from './counter-token.ts'
+import { isParentOfSteppedUp } from './counter-token.ts'
 import { organizationScope } from './organization-scope.ts'
 import { findRefreshError } from './refresh-errors.ts'
 import { encodeRefreshToken } from './refresh-token.ts'
@@ -141,7 +141,7 @@ async function findChild(
   const { db } = deps
   const { session_id, refresh_token_hmac_key: stored, refresh_token_counter: counter } = record
   if (!stored) return findChildToken(db, token)
-  const isRaised = counter === raisedBy && (await isParentOfRaised(deps, record, now))
+  const isRaised = counter === raisedBy && (await isParentOfSteppedUp(deps, record, now))
   if ((counter !== 0 && !isRaised) || !(await isPreviousRefreshToken(db, token))) return undefined
   return encodeRefreshToken(session_id, counter, decryptKey(deps, session_id, stored))
 }

@@ -29,8 +29,8 @@ export function logoutLink(
 ): string {
   const expiry = Buffer.alloc(macAt - expiryAt)
   expiry.writeUIntBE(now.getTime() + lifetimeMs, 0, expiry.length)
-  const said = Buffer.concat([uuidToBytes(userId), uuidToBytes(sessionId), expiry])
-  const token = Buffer.concat([said, computeMac(encryption.deriveKey(purpose), said)])
+  const payload = Buffer.concat([uuidToBytes(userId), uuidToBytes(sessionId), expiry])
+  const token = Buffer.concat([payload, computeMac(encryption.deriveKey(purpose), payload)])
   return `${config.AUTH_API_EXTERNAL_URL}/sessions/end?token=${token.toString('base64url')}`
 }
 
@@ -42,16 +42,16 @@ export function verifyLogoutToken(
 ): LogoutTokenSession | undefined {
   const token = Buffer.from(text, 'base64url')
   if (token.length !== tokenSize) return undefined
-  const [said, mac] = [token.subarray(0, macAt), token.subarray(macAt)]
+  const [payload, mac] = [token.subarray(0, macAt), token.subarray(macAt)]
   const keys = encryption.deriveKeys(purpose)
-  if (!keys.some((key) => timingSafeEqual(computeMac(key, said), mac))) return undefined
-  if (said.readUIntBE(expiryAt, macAt - expiryAt) <= now.getTime()) return undefined
+  if (!keys.some((key) => timingSafeEqual(computeMac(key, payload), mac))) return undefined
+  if (payload.readUIntBE(expiryAt, macAt - expiryAt) <= now.getTime()) return undefined
   return {
-    userId: uuidIn(said.subarray(0, uuidSize)),
-    sessionId: uuidIn(said.subarray(uuidSize, expiryAt)),
+    userId: uuidIn(payload.subarray(0, uuidSize)),
+    sessionId: uuidIn(payload.subarray(uuidSize, expiryAt)),
   }
 }
 
-function computeMac(key: KeyObject, said: Buffer): Buffer {
-  return createHmac('sha256', key).update(said).digest()
+function computeMac(key: KeyObject, payload: Buffer): Buffer {
+  return createHmac('sha256', key).update(payload).digest()
 }

@@ -40,7 +40,7 @@ export async function storeSessionAndQueueAlert(
     await store(trx)
     if (!isNew) return undefined
     if (deps.hooks.customizeAccessToken) return signIn
-    await tell(deps, trx, signIn, now)
+    await queueNotification(deps, trx, signIn, now)
     return undefined
   }
   return isInTransaction(db) ? work(db) : db.transaction().execute(work)
@@ -52,7 +52,7 @@ export async function notifyNewDevice(
   signIn: NewDeviceSignIn,
   now: Date,
 ): Promise<void> {
-  await deps.db.transaction().execute((trx) => tell(deps, trx, signIn, now))
+  await deps.db.transaction().execute((trx) => queueNotification(deps, trx, signIn, now))
 }
 
 /** After a failed sign-in: the next one from this device is reported. */
@@ -75,7 +75,7 @@ async function isNewDevice(
   return !recorded.userAgents.map(getDeviceName).includes(device)
 }
 
-async function tell(
+async function queueNotification(
   deps: AlertDeps,
   trx: Trx,
   { user, sessionId, clientInfo }: NewDeviceSignIn,

@@ -3,7 +3,7 @@ import type { Trx } from '../../db/core/database.ts'
 import { findActiveOrganization } from '../../db/organizations/active.ts'
 import { findSessionById } from '../../db/sessions/find-session.ts'
 import type { SessionRecord } from '../../db/sessions/sessions.ts'
-import { deleteLowSessions, stepUpSession } from '../../db/sessions/step-up.ts'
+import { deleteSessionsBelowAal2, stepUpSession } from '../../db/sessions/step-up.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { HookClaims } from '../../schemas/access-token.ts'
 import { oauthSession, sessionInvalid, sessionNotFound } from '../../schemas/errors.ts'
@@ -76,12 +76,18 @@ export async function stepUpToAal2(
   const newKey = encryptKey(deps, sessionId, deriveKey(deps, sessionId))
   const proof = { sessionId, userId, method, factorId: factorId ?? null, newKey }
   if (!(await stepUpSession(trx, proof, now))) throw sessionNotFound()
-  await emitSessionEnded(deps, trx, userId, await deleteLowSessions(trx, userId, sessionId), now)
+  await emitSessionEnded(
+    deps,
+    trx,
+    userId,
+    await deleteSessionsBelowAal2(trx, userId, sessionId),
+    now,
+  )
   const raised = await findSessionById(trx, sessionId, organizationScope(deps))
   if (!raised) throw sessionNotFound()
   deps.telemetry.metrics.count('postern.sign_ins', { method, outcome: 'accepted' })
   const key = decryptKey(deps, sessionId, raised.refresh_token_hmac_key ?? newKey)
   const refreshToken = encodeRefreshToken(sessionId, raised.refresh_token_counter ?? 0, key)
-  const said = claims ?? deps.jwt.buildClaims(raised, raised, now)
-  return withClaims(deps, { user: raised, session: raised, refreshToken }, said, now)
+  const tokenClaims = claims ?? deps.jwt.buildClaims(raised, raised, now)
+  return withClaims(deps, { user: raised, session: raised, refreshToken }, tokenClaims, now)
 }

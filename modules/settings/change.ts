@@ -2,9 +2,9 @@
  * Changes settings: all of a request or none. Each change is recorded with the old value, so that it can be reverted.
  */
 import {
+  findSettingError,
   isSettableName,
   settingConflicts,
-  settingFault,
   settingValues,
 } from '../../config/settable.ts'
 import type { Trx } from '../../db/core/database.ts'
@@ -93,7 +93,7 @@ function check(
   const faults = names.flatMap((name) => {
     const text = texts[name]
     if (!isSettableName(name)) return [`${name} cannot be changed at run time`]
-    return (text !== null && text !== undefined && settingFault(name, text)) || []
+    return (text !== null && text !== undefined && findSettingError(name, text)) || []
   })
   if (faults.length > 0) throw invalidSettings(faults)
   const kept = [...stored].filter(([name]) => !names.includes(name) && isSettableName(name))

@@ -4,7 +4,7 @@ import type { UserMetadata } from '../../db/tables/users.ts'
 import { editUser } from '../../db/users/merge-user.ts'
 import { findUser, type UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import type { Bearer } from '../../plugins/security/bearer-auth/index.ts'
+import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import { isImpersonated } from '../../schemas/access-token.ts'
 import {
   emailNotConfirmed,
@@ -39,7 +39,7 @@ export function isCredentialChange({ email, phone, password }: Changes): boolean
  */
 export function checkProfile(
   { config }: Deps<'config'>,
-  { user, claims, session }: Bearer,
+  { user, claims, session }: AuthContext,
   changes: Changes,
 ): void {
   const { email, phone, password, nonce } = changes

@@ -31,7 +31,7 @@ const endpoints = {
   turnstile: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
 }
 
-const Verdict = Type.Object({
+const CaptchaResult = Type.Object({
   success: Type.Boolean(),
   'error-codes': Type.Optional(Type.Array(Type.String())),
 })
@@ -47,9 +47,9 @@ export function createCaptcha({ config, fetch, log, isAdmin }: CaptchaDeps) {
     const { url, secret, timeoutMs } = settings
     const body = new URLSearchParams({ secret, response: token, remoteip: remoteIp })
     const signal = AbortSignal.timeout(timeoutMs)
-    const verdict = await ask(fetch, url, { method: 'POST', body, redirect: 'error', signal })
-    if (verdict.success) return
-    const codes = (verdict['error-codes'] ?? []).filter((code) => /^[a-z0-9-]{1,64}$/.test(code))
+    const result = await ask(fetch, url, { method: 'POST', body, redirect: 'error', signal })
+    if (result.success) return
+    const codes = (result['error-codes'] ?? []).filter((code) => /^[a-z0-9-]{1,64}$/.test(code))
     if (codes.some((code) => code.endsWith('-secret'))) {
       log.warn({ codes }, 'captcha provider rejects AUTH_SECURITY_CAPTCHA_SECRET')
     }
@@ -83,9 +83,9 @@ function settingsFrom(config: CaptchaDeps['config']) {
 async function ask(fetch: CaptchaDeps['fetch'], url: string, request: RequestInit) {
   try {
     const response = await fetch(url, request)
-    const verdict: unknown = await response.json()
+    const result: unknown = await response.json()
     // Failures come with any status; a success counts only with a successful status.
-    if (Value.Check(Verdict, verdict) && (response.ok || !verdict.success)) return verdict
+    if (Value.Check(CaptchaResult, result) && (response.ok || !result.success)) return result
     throw new Error(`the captcha provider sent no result (status ${response.status})`)
   } catch (error) {
     throw unexpectedFailure('captcha verification process failed', error)

@@ -35,7 +35,7 @@ function checkSample(
   what: string,
 ): void {
   const encrypted = rows.filter(({ value }) => encryption.isEncrypted(value))
-  const faults = encrypted.flatMap(({ id, value }) => findFault(encryption, id, value, what) ?? [])
+  const faults = encrypted.flatMap(({ id, value }) => findError(encryption, id, value, what) ?? [])
   const [fault] = faults
   if (!fault) return
   if (faults.length === encrypted.length) throw fault
@@ -45,7 +45,7 @@ function checkSample(
   )
 }
 
-function findFault(
+function findError(
   encryption: ProbeDeps['encryption'],
   id: string,
   value: string,

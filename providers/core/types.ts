@@ -126,7 +126,7 @@ export interface Issuers {
     source: string | URL,
     accepts: (issuer: string) => boolean,
     now: Date,
-    patienceMs?: number,
+    maxWaitMs?: number,
   ): Promise<ProfileMetadata>
   keys(jwksUri: string, now: Date): Promise<LocalJWKSet>
   /** For a token with an unknown key: keys may have been rotated. At most one fetch in 30 s. */

@@ -17,7 +17,7 @@ interface StaleCache<T> {
    * Returns the value, loaded when it has expired. With an expired value the load is awaited for at most `patienceMs`
    * and continues in the background. Throws only without any value.
    */
-  get(key: string, now: Date, load: Load<T>, patienceMs?: number): Promise<T>
+  get(key: string, now: Date, load: Load<T>, maxWaitMs?: number): Promise<T>
   /** Reloads the value, unless it was reloaded less than `coolDownMs` ago. */
   renew(key: string, now: Date, load: Load<T>, coolDownMs: number): Promise<T>
 }
@@ -29,7 +29,7 @@ interface StaleCacheOptions<T> {
 }
 
 const retryAfterMs = 30_000
-const defaultPatienceMs = 1_000
+const defaultMaxWaitMs = 1_000
 /** Some keys contain tenants, which come from tokens, so their number must be limited. */
 const maxEntries = 200
 
@@ -58,13 +58,13 @@ export function createStaleCache<T>({ lifetimeMs, known }: StaleCacheOptions<T>)
   }
 
   return {
-    async get(key, now, load, patienceMs = defaultPatienceMs) {
+    async get(key, now, load, maxWaitMs = defaultMaxWaitMs) {
       const copy = copies.get(key)
       if (copy && now.getTime() < copy.freshUntil) return copy.value
       const loading = loaded(key, now.getTime(), load)
       const old = copy?.value ?? known?.get(key)
       if (old === undefined) return loading
-      return Promise.race([loading, pause(patienceMs, old, { ref: false })])
+      return Promise.race([loading, pause(maxWaitMs, old, { ref: false })])
     },
 
     async renew(key, now, load, coolDownMs) {

@@ -47,7 +47,7 @@ const invite: FastifyPluginAsyncTypebox = async (fastify) => {
 
       return db.transaction().execute(async (trx) => {
         const subject = await findUserByEmail(trx, address, user.aud)
-        await bearerAuth.holdAdmin(trx, request, now, subject)
+        await bearerAuth.reauthorizeAdmin(trx, request, now, subject)
         const before = await findUserByEmail(trx, address, user.aud)
         const invited = await inviteUser(users, trx, user, context, now)
         const traits = { now, ...changedUserFields(before, invited) }

@@ -84,7 +84,7 @@ const keys: FastifyPluginAsyncTypebox = async (fastify) => {
   function recordFor(request: FastifyRequest, action: Action, now: Date): RecordKeyChange {
     return async (trx, changed) => {
       // Key changes are serialized: the authorization is repeated after the wait.
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const traits = { now, kid: changed.kid, ...changedKeyFields(changed) }
       await recordAdminAction(audit, trx, keyActions[action], request, traits)
     }

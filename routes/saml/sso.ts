@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { nilUuid } from '../../db/tables/users.ts'
 import { readPkce } from '../../modules/flows/index.ts'
-import { beginSignOn } from '../../modules/saml/index.ts'
+import { startSignOn } from '../../modules/saml/index.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { badJson, validationFailed } from '../../schemas/errors.ts'
 import { CaptchaFields, isUuid, PkceFields } from '../../schemas/fields.ts'
@@ -41,7 +41,7 @@ const sso: FastifyPluginAsyncTypebox = async (fastify) => {
       const { body } = request
       const requested = { ...readNames(body), redirectTo: body.redirect_to }
       const pkce = readPkce(body)
-      const url = await beginSignOn(fastify, { ...requested, pkce }, new Date())
+      const url = await startSignOn(fastify, { ...requested, pkce }, new Date())
       if (body.skip_http_redirect) return { url }
       return reply.redirect(url, 303)
     },

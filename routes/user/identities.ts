@@ -79,8 +79,8 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
       const unlinking = { identityId, ip: request.clientIp }
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        const held = await bearerAuth.hold(trx, auth, now)
-        await unlinkIdentity(identities, trx, held, unlinking, now)
+        const current = await bearerAuth.reauthorize(trx, auth, now)
+        await unlinkIdentity(identities, trx, current, unlinking, now)
       })
       return {}
     },

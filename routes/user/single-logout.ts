@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { recordAudit } from '../../modules/audit/index.ts'
-import { beginLogout, redirectTarget } from '../../modules/saml/index.ts'
+import { redirectTarget, startLogout } from '../../modules/saml/index.ts'
 import { revokeAllSessions } from '../../modules/sessions/index.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { samlProviderDisabled } from '../../schemas/errors.ts'
@@ -44,7 +44,7 @@ const singleLogout: FastifyPluginAsyncTypebox = async (fastify) => {
       const url = await db.transaction().execute(async (trx) => {
         if (session) {
           const start = { user, sessionId: session.session_id, redirectTo, ip }
-          return beginLogout(fastify, trx, start, now)
+          return startLogout(fastify, trx, start, now)
         }
         // A token without a session can only mean all of them.
         await recordAudit(audit, trx, 'logout', user, { ip, now })

@@ -80,9 +80,9 @@ async function change(
   const identifier = { isTaken, takenError: usernameTaken(), needsNoConfirmation: true }
   await throttleNewIdentifier(credentials, db, user, identifier, now)
   await db.transaction().execute(async (trx) => {
-    const held = await bearerAuth.holdMember(trx, auth, now)
-    requireVerifiedFactor(credentials, held, 'credentials', now)
-    await changeUsername(usernames, trx, held.user, name, { ip: request.clientIp, now })
+    const current = await bearerAuth.reauthorizeSession(trx, auth, now)
+    requireVerifiedFactor(credentials, current, 'credentials', now)
+    await changeUsername(usernames, trx, current.user, name, { ip: request.clientIp, now })
   })
   return present({ db, usernames }, user.id, now)
 }

@@ -44,16 +44,16 @@ export function readStateFilter(query: Static<typeof Query>): UserFilter | undef
   const filter = {
     state: query.state,
     provider: query.provider,
-    createdAfter: readMoment('created_after', query.created_after),
-    createdBefore: readMoment('created_before', query.created_before),
+    createdAfter: readTime('created_after', query.created_after),
+    createdBefore: readTime('created_before', query.created_before),
   }
   return Object.values(filter).some((value) => value !== undefined) ? filter : undefined
 }
 
 /** A leap second is valid in RFC 3339, but not as a Date. Throws validation_failed. */
-export function readMoment(name: string, text: string | undefined): Date | undefined {
+export function readTime(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
-  const moment = new Date(text)
-  if (Number.isNaN(moment.getTime())) throw validationFailed(`${name} must be a time`)
-  return moment
+  const date = new Date(text)
+  if (Number.isNaN(date.getTime())) throw validationFailed(`${name} must be a time`)
+  return date
 }

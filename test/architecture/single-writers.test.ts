@@ -102,7 +102,7 @@ const writers: Record<string, SingleWriter> = {
   },
   'only sessions.stepUp steps a session up to aal2': {
     only: ['modules/sessions/step-up.ts'],
-    functions: { 'db/sessions/step-up.ts': ['stepUpSession', 'deleteLowSessions'] },
+    functions: { 'db/sessions/step-up.ts': ['stepUpSession', 'deleteSessionsBelowAal2'] },
   },
   'only factors/complete.ts completes a factor verification': {
     only: ['modules/factors/complete.ts'],
@@ -240,7 +240,7 @@ suite('single writers', () => {
     const unheld = product.filter(
       ({ path, text }) =>
         path.startsWith('routes/admin/') &&
-        opened(text) !== count(text, 'bearerAuth.holdAdmin(trx, request, now'),
+        opened(text) !== count(text, 'bearerAuth.reauthorizeAdmin(trx, request, now'),
     )
     assert.deepEqual(unheld.map(named), [])
   })

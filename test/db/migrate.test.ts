@@ -198,7 +198,7 @@ suite('migrate', () => {
       schema: 'auth',
       indexesUserNames: true,
       log: { info() {} },
-      patienceMs: 0,
+      maxWaitMs: 0,
     }
 
     await assert.rejects(

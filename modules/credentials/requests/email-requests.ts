@@ -130,7 +130,7 @@ export async function handleEmailRequestJob(
   const request = withMessageId(stored, job.id)
   const permit = await approve(deps, request)
   if (permit === 'rejected') return
-  const answerOnce = async (trx: Trx) => {
+  const handleOnce = async (trx: Trx) => {
     await limitLockWaits(trx, lockWaits)
     // A worker that died after its commit leaves the job to another one.
     if (await hasMailMessage(trx, job.id)) return
@@ -139,7 +139,7 @@ export async function handleEmailRequestJob(
       log.warn({ kind: request.kind }, notSentMessage)
     }
   }
-  const answered = languages.during(accepted, () => db.transaction().execute(answerOnce))
+  const answered = languages.during(accepted, () => db.transaction().execute(handleOnce))
   await answered.catch((error) => postpone(deps, error, { task: emailTask, job }, now))
 }
 

@@ -81,7 +81,7 @@ export async function handleResendJob(deps: WorkerDeps, payload: unknown): Promi
   const { db, jobQueue, log } = deps
   const now = new Date()
   try {
-    await answerNow(deps, decryptStoredRequest(payload), now)
+    await handleNow(deps, decryptStoredRequest(payload), now)
   } catch (error) {
     const mayBeRead = isForOtherReplica(error)
     if (!mayBeRead || typeof payload !== 'object' || payload === null) throw error
@@ -90,7 +90,7 @@ export async function handleResendJob(deps: WorkerDeps, payload: unknown): Promi
   }
 }
 
-async function answerNow(deps: WorkerDeps, job: EncryptedRequest, now: Date): Promise<void> {
+async function handleNow(deps: WorkerDeps, job: EncryptedRequest, now: Date): Promise<void> {
   const { languages, log, otp } = deps
   const { id: messageId } = job
   if (isTooOld(job, smsSeconds(otp), now)) {

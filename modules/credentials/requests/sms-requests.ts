@@ -63,7 +63,7 @@ export async function sendSignInCode(
   const smsRequest = { ...recipient, owner: { audience, metadata } }
   const permit = await approve(deps, db, request)
   const isSignUp = !user?.phone_confirmed_at
-  const mayBeSent = await hasRoomForSignUp(deps, db, request, now)
+  const mayBeSent = await hasSignUpQuota(deps, db, request, now)
   if (permit === 'rejected' || (isSignUp && !mayBeSent)) {
     await dryRunSms(deps.otp, db, { ...smsRequest, countsAs: 'sign_in', isCounted: false }, now)
     return undefined
@@ -75,7 +75,7 @@ export async function sendSignInCode(
  * The quota of sign-ups must not reveal who has an account: without quota, a new number gets the response of a known
  * one and no message.
  */
-async function hasRoomForSignUp(
+async function hasSignUpQuota(
   { otp }: Deps<'otp'>,
   db: Db,
   { phone, network }: SignInRequest,

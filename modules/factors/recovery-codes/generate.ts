@@ -7,11 +7,11 @@ import {
   replaceRecoveryCodes,
 } from '../../../db/factors/recovery-codes.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
-import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { recoveryCodesNotFound } from '../../../schemas/errors.ts'
 import { recordAudit } from '../../audit/index.ts'
 import { requireFreshProof } from '../../credentials/index.ts'
-import { requireRoom } from '../enroll.ts'
+import { requireFactorSlot } from '../enroll.ts'
 import { notifyEnrolled } from '../notify-enrolled.ts'
 import { hashCodes, newCodes } from './codes.ts'
 import { requireAal2ForCodes, requireCodes, requireNoCodes, requireOtherFactor } from './rules.ts'
@@ -37,7 +37,7 @@ const defaultName = 'Recovery codes'
  */
 export async function prepareRecoveryCodes(
   deps: Deps<'bearerAuth' | 'config' | 'encryption' | 'passwords'>,
-  auth: Member,
+  auth: SessionAuth,
   purpose: 'generate' | 'regenerate',
   now: Date,
 ): Promise<PreparedCodes> {
@@ -58,7 +58,7 @@ type GenerateDeps = Deps<'audit' | 'bearerAuth' | 'config' | 'credentials' | 'em
 export async function generateRecoveryCodes(
   deps: GenerateDeps,
   trx: Trx,
-  auth: Member,
+  auth: SessionAuth,
   { codes, stored, name }: PreparedCodes & { name: string | undefined },
   { ip, now }: { ip: string; now: Date },
 ): Promise<GeneratedCodes> {
@@ -66,7 +66,7 @@ export async function generateRecoveryCodes(
   requireAal2ForCodes(deps, auth, now)
   requireNoCodes(user)
   const friendly_name = name?.trim() ? name : defaultName
-  await requireRoom(deps, trx, user, { name: friendly_name, phone: null }, now)
+  await requireFactorSlot(deps, trx, user, { name: friendly_name, phone: null }, now)
   requireOtherFactor(deps, user)
   await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)
   const [factorId, setId] = [crypto.randomUUID(), crypto.randomUUID()]
@@ -90,7 +90,7 @@ export async function generateRecoveryCodes(
 export async function regenerateRecoveryCodes(
   deps: GenerateDeps,
   trx: Trx,
-  auth: Member,
+  auth: SessionAuth,
   { codes, stored }: PreparedCodes,
   { ip, now }: { ip: string; now: Date },
 ): Promise<GeneratedCodes> {
@@ -121,7 +121,7 @@ interface Made {
 async function recordGenerated(
   deps: GenerateDeps,
   trx: Trx,
-  { user }: Member,
+  { user }: SessionAuth,
   { factorId: factor_id, count, how }: Made,
   ip: string,
   now: Date,

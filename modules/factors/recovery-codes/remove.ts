@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/core/database.ts'
 import { removeFactor } from '../../../db/factors/admin.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
-import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { recordAudit } from '../../audit/index.ts'
 import { notifyUser } from '../../emails/index.ts'
 import { findCodesRemovedWith, requireAal2ForCodes, requireCodes } from './rules.ts'
@@ -18,7 +18,7 @@ type At = { ip: string; now: Date }
 export async function removeRecoveryCodes(
   deps: RemoveDeps,
   trx: Trx,
-  auth: Member,
+  auth: SessionAuth,
   at: At,
 ): Promise<string> {
   requireAal2ForCodes(deps, auth, at.now)

@@ -1,7 +1,7 @@
 /** Preconditions for generating, deleting and using recovery codes. */
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
-import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import {
   insufficientAal,
   recoveryCodesExist,
@@ -26,7 +26,7 @@ export function requireRecoveryVerify({ config }: Deps<'config'>): void {
 /** A session at aal1 may neither generate nor delete codes. Throws insufficient_aal. */
 export function requireAal2ForCodes(
   { bearerAuth }: Deps<'bearerAuth'>,
-  auth: Member,
+  auth: SessionAuth,
   now: Date,
 ): void {
   const { aal } = auth.session

@@ -10,7 +10,7 @@ import {
 } from '../../../db/factors/recovery-attempts.ts'
 import { findRecoveryCodeSet } from '../../../db/factors/recovery-codes.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
-import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { recoveryCodesLocked, recoveryCodeWrong } from '../../../schemas/errors.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { recordAudit } from '../../audit/index.ts'
@@ -35,14 +35,14 @@ export interface RecoveryAttempt {
 export async function attemptRecovery(
   deps: Deps<'config' | 'encryption' | 'passwords'>,
   db: Db,
-  { user: { id: userId } }: Member,
+  { user: { id: userId } }: SessionAuth,
   code: string,
   now: Date,
 ): Promise<RecoveryAttempt> {
   const lockedUntil = new Date(
     now.getTime() + deps.config.AUTH_MFA_RECOVERY_CODES_LOCKOUT_DURATION * 1000,
   )
-  const limit = { userId, most: maxAttempts(deps), lockedUntil }
+  const limit = { userId, maxFailures: maxAttempts(deps), lockedUntil }
   const reserved = await reserveRecoveryAttempt(db, limit, now)
   if (!reserved) throw await reasonAgainst(db, userId, now)
   const { setId, factorId, failures, codes } = reserved
@@ -50,7 +50,7 @@ export async function attemptRecovery(
   try {
     return { setId, factor, failures, codeId: await findMatch(deps, userId, codes, code) }
   } catch (error) {
-    await releaseRecoveryAttempt(db, setId, limit.most)
+    await releaseRecoveryAttempt(db, setId, limit.maxFailures)
     throw error
   }
 }
@@ -101,7 +101,7 @@ function isEqual(one: Buffer, other: Buffer): boolean {
 /** Calls the access token hook before the code is consumed. Throws HookError. */
 export function approveRecovery(
   { sessions }: Deps<'sessions'>,
-  { session }: Member,
+  { session }: SessionAuth,
   { ip, now }: { ip: string; now: Date },
 ): Promise<PrecomputedClaims> {
   return permitStepUp(sessions, session, { method: 'mfa/recovery_code', ip }, now)
@@ -114,7 +114,7 @@ export function approveRecovery(
 export async function completeRecovery(
   { audit, emails, sessions }: Deps<'audit' | 'emails' | 'sessions'>,
   trx: Trx,
-  { user, session }: Member,
+  { user, session }: SessionAuth,
   { codeId, factor, permit }: { codeId: string; factor: { id: string }; permit: PrecomputedClaims },
   { ip, now }: { ip: string; now: Date },
 ): Promise<Session | undefined> {

@@ -78,8 +78,8 @@ function compileParts({ scheme, host, port, rest }: Parts): Glob {
     if (start === undefined || authority.includes('@') || !isScheme(writtenScheme)) return false
     const standard = defaultPorts[url.protocol]
     if (!(standard === undefined ? isHost : isHostInAnyCase)(url.hostname)) return false
-    const isRightPort = isPort ? isPort(url.port || (standard ?? '')) : url.port === ''
-    return isRightPort && isRest(written.slice(start.length))
+    const matchesPort = isPort ? isPort(url.port || (standard ?? '')) : url.port === ''
+    return matchesPort && isRest(written.slice(start.length))
   }
 }
 

@@ -60,11 +60,11 @@ export function resolveTarget(
   const requested = explicit || header(request, 'redirect_to') || queryValue(request, 'redirect_to')
   if (requested && isAllowedRedirect(requested, rules)) return inAscii(requested)
   if (requested) {
-    const held = { siteUrl: rules.siteUrl, allowList: config.AUTH_URI_ALLOW_LIST }
+    const settings = { siteUrl: rules.siteUrl, allowList: config.AUTH_URI_ALLOW_LIST }
     const rejected = {
       request_id: request.id,
       redirect_to: shorten(requested, maxValueLength),
-      ...held,
+      ...settings,
     }
     request.log.warn(
       rejected,

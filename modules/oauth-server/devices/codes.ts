@@ -109,7 +109,7 @@ export async function openDevice(
 }
 
 /** Stores the user's decision. */
-export async function answerDevice(
+export async function decideDevice(
   { audit }: Deps<'audit'>,
   trx: Trx,
   { device, client }: OpenDevice,

@@ -19,15 +19,15 @@ const descriptions = {
 }
 
 /** The redirect URI with a code, or with the error for what is missing. */
-export async function answerSilently(
+export async function respondSilently(
   deps: SilentDeps,
   stored: StoredAuthorization,
   answering: Answering | undefined,
   now: Date,
 ): Promise<string> {
   const missing = answering && missingFor(stored, answering)
-  const isRightUser = answering && (await isHinted(deps, stored, answering.user.id))
-  if (!answering || missing === 'sign_in' || !isRightUser) {
+  const isRequestedUser = answering && (await isHinted(deps, stored, answering.user.id))
+  if (!answering || missing === 'sign_in' || !isRequestedUser) {
     return reject(deps, stored, 'login_required')
   }
   if (missing) return reject(deps, stored, 'interaction_required')

@@ -1,12 +1,12 @@
 /** The user who answers an authorization request, and how they were authenticated. */
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
-import type { Bearer } from '../../../plugins/security/bearer-auth/index.ts'
+import type { AuthContext } from '../../../plugins/security/bearer-auth/index.ts'
 
 /**
  * The authentication of a token's session. A token without a session was signed by the operator: its own time counts.
  */
 export function toStoredAuthentication(
-  { session, claims }: Bearer,
+  { session, claims }: AuthContext,
   now: Date,
 ): StoredAuthentication {
   if (!session) {

@@ -70,17 +70,17 @@ const maxBlockSeconds = 300
 /** The limit of NIST SP 800-63B §5.2.2. */
 const maxFailuresADay = 100
 const dayMs = 86_400_000
-const forgottenAfterMs = 3_600_000
+const resetAfterMs = 3_600_000
 
 /** Throws over_request_rate_limit while the account is blocked; otherwise the attempt is counted. */
 export async function throttleAttempt(
   deps: ThrottlePolicy,
   db: Db,
-  guess: VerificationAttempt,
+  target: VerificationAttempt,
   now: Date,
 ): Promise<Attempt> {
-  const count = toAttemptCount(deps, guess, now)
-  return admit(db, count, await countAttempt(db, count, now), now)
+  const count = toAttemptCount(deps, target, now)
+  return toAttempt(db, count, await countAttempt(db, count, now), now)
 }
 
 /** Throttles a password attempt and looks its user up in one round trip. */
@@ -92,7 +92,7 @@ export async function throttleSignIn(
 ): Promise<{ attempt: Attempt; user: UserRecord | undefined }> {
   const count = toAttemptCount(deps, { kind: 'password', account, device }, now)
   const { user, ...counted } = await countSignIn(db, count, device, now)
-  return { attempt: await admit(db, count, counted, now), user }
+  return { attempt: await toAttempt(db, count, counted, now), user }
 }
 
 /** The keys of a user's attempts, apart from those of known devices. */
@@ -136,13 +136,13 @@ function toAttemptCount(
         : undefined,
     free,
     maxBlockSeconds,
-    forgetBefore: new Date(now.getTime() - forgottenAfterMs),
+    forgetBefore: new Date(now.getTime() - resetAfterMs),
     maxADay: maxFailuresADay,
     dayBefore: new Date(now.getTime() - dayMs),
   }
 }
 
-async function admit(
+async function toAttempt(
   db: Db,
   { accountKey, device }: AttemptCount,
   { isCounted, isKnownDevice, blockedUntil, dayFailures }: CountedAttempt,

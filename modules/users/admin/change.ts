@@ -68,9 +68,9 @@ export async function writeChange(
 ): Promise<void> {
   await updateUser(trx, user.id, toColumns(change), now)
   if (change.bannedUntil === null) await deleteDeactivation(trx, user.id)
-  await writeProofs(deps, trx, user, change, now)
+  await writeConfirmations(deps, trx, user, change, now)
   await endSessions(deps, trx, user, change, now)
-  await voidTokens(trx, user.id, change)
+  await deleteChangedTokens(trx, user.id, change)
   await writeIdentities(trx, user.id, change, now)
   const { appMetadata, userMetadata } = change
   const metadata = { app: appMetadata, user: userMetadata }
@@ -102,7 +102,7 @@ function toColumns({ role, email, phone, passwordHash, bannedUntil }: AdminUserC
 }
 
 /** An anonymous user becomes permanent with a verified identifier, set in this change or before. */
-async function writeProofs(
+async function writeConfirmations(
   deps: Deps<'events' | 'sessions'>,
   trx: Trx,
   user: UserRecord,
@@ -122,7 +122,7 @@ async function writeProofs(
  * Deletes pending tokens of the changed credentials; those of the other identifier are kept. A changed identifier alone
  * does not determine the password, so a pending sign-up is kept.
  */
-async function voidTokens(trx: Trx, id: string, change: AdminUserChange): Promise<void> {
+async function deleteChangedTokens(trx: Trx, id: string, change: AdminUserChange): Promise<void> {
   const { email, phone, passwordHash, confirmsEmail, confirmsPhone } = change
   if (passwordHash) return deleteTokens(trx, id)
   if (email || confirmsEmail) await deleteTokensSentTo(trx, id, 'email')
@@ -138,13 +138,13 @@ async function writeIdentities(
 ): Promise<void> {
   const { email, phone, confirmsEmail, confirmsPhone } = change
   if (!email && !phone) return
-  const put = (provider: string, data: UserMetadata) =>
+  const upsert = (provider: string, data: UserMetadata) =>
     upsertIdentity(
       trx,
       { user_id: id, provider, provider_id: id, identity_data: { sub: id, ...data } },
       now,
     )
-  if (email) await put('email', { email, email_verified: confirmsEmail, phone_verified: false })
-  if (phone) await put('phone', { phone, email_verified: false, phone_verified: confirmsPhone })
+  if (email) await upsert('email', { email, email_verified: confirmsEmail, phone_verified: false })
+  if (phone) await upsert('phone', { phone, email_verified: false, phone_verified: confirmsPhone })
   await recomputeProviders(trx, id, now)
 }

@@ -42,8 +42,8 @@ export function createCleanup({ db, log, retention, batchSize }: CleanUpDeps) {
 }
 
 /** How long a failed attempt delays the next one, and how long it counts towards the daily limit. */
-const guessSeconds = 3600
-const dailyGuessSeconds = 86_400
+const attemptSeconds = 3600
+const dailyAttemptSeconds = 86_400
 
 function getRetention(config: Config): Retention {
   const flowSeconds = config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION
@@ -58,9 +58,9 @@ function getRetention(config: Config): Retention {
     flow: config.AUTH_MAILER_OTP_EXP + flowSeconds,
     challenge: config.AUTH_MFA_CHALLENGE_EXPIRY_DURATION,
     factor: config.AUTH_MFA_FACTOR_EXPIRY_DURATION,
-    throttles: dailyGuessSeconds,
+    throttles: dailyAttemptSeconds,
     limits: Math.max(
-      guessSeconds,
+      attemptSeconds,
       // When it is unset, the interval between emails is shorter than the time for which failed attempts count.
       config.AUTH_SMTP_MAX_FREQUENCY ?? 0,
       config.AUTH_SMS_MAX_FREQUENCY,

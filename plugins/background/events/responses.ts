@@ -19,10 +19,10 @@ export function toDelivery(row: DeliveryRow, url: string): Delivery {
     state,
     attempts,
     answer,
-    first_attempt_at: moment(row.first_attempt_at),
-    last_attempt_at: moment(row.last_attempt_at),
-    next_attempt_at: state === 'waiting' ? moment(row.due_at) : null,
-    delivered_at: moment(row.delivered_at),
+    first_attempt_at: toIsoTime(row.first_attempt_at),
+    last_attempt_at: toIsoTime(row.last_attempt_at),
+    next_attempt_at: state === 'waiting' ? toIsoTime(row.due_at) : null,
+    delivered_at: toIsoTime(row.delivered_at),
     request: toStoredRequest(row, url),
   }
 }
@@ -33,4 +33,4 @@ export function toStoredRequest(event: SentEvent, url: string): Delivery['reques
   return { url, headers, body: toBody(event) }
 }
 
-const moment = (date: Date | null) => date?.toISOString() ?? null
+const toIsoTime = (date: Date | null) => date?.toISOString() ?? null

@@ -8,7 +8,7 @@ import { DatabaseClient } from './database-client.ts'
 import { getBackendId, isPooled } from './pooler.ts'
 
 /** Milliseconds a connection may be in use before the first check; doubled after each check. */
-const firstPatienceMs = 5_000
+const initialWaitMs = 5_000
 const lookEveryMs = 2_000
 /** A slower response is inconclusive. */
 const answerMs = 2_000
@@ -26,7 +26,7 @@ export function endDeadConnections(pool: pg.Pool): void {
   const uses = new Map<pg.PoolClient, Use>()
   let isLooking = false
   pool.on('acquire', (client) => {
-    uses.set(client, { since: performance.now(), patienceMs: firstPatienceMs })
+    uses.set(client, { since: performance.now(), patienceMs: initialWaitMs })
   })
   pool.on('release', (_error, client) => uses.delete(client))
 

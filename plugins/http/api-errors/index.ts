@@ -42,22 +42,22 @@ export default definePlugin({
 
     function report(request: FastifyRequest, thrown: unknown): ApiError {
       const error = toApiError(thrown, request.routeOptions.bodyLimit)
-      const method = signInRefused(request, error)
+      const method = getRejectedSignInMethod(request, error)
       if (method) {
         metrics.count('postern.sign_in_failures', { method, reason: error.errorCode })
       }
       if (isTemporary(error)) unavailable.set(request, error)
-      else tell(request, error, method)
+      else logError(request, error, method)
       return error
     }
 
     deps.setErrorHandler((thrown, request, reply) => {
-      if (lacksRoute(thrown)) return answerUnrouted(deps, request, reply)
+      if (lacksRoute(thrown)) return replyUnrouted(deps, request, reply)
       const error = report(request, thrown)
       metrics.count('postern.errors', { error_code: error.errorCode })
       return answer(deps, error, request, reply)
     })
-    deps.setNotFoundHandler((request, reply) => answerUnrouted(deps, request, reply))
+    deps.setNotFoundHandler((request, reply) => replyUnrouted(deps, request, reply))
     return { toApiError, report, unavailability: (request) => unavailable.get(request) }
   },
 })
@@ -68,11 +68,14 @@ function isTemporary({ status, details: { cause, provider } }: ApiError): boolea
 }
 
 /** The method of a rejected sign-in; undefined for other requests. */
-function signInRefused(request: FastifyRequest, { status }: ApiError): string | undefined {
+function getRejectedSignInMethod(
+  request: FastifyRequest,
+  { status }: ApiError,
+): string | undefined {
   return status < 500 ? request.routeOptions.config.signIn?.(request) : undefined
 }
 
-function tell(request: FastifyRequest, error: ApiError, signIn: string | undefined): void {
+function logError(request: FastifyRequest, error: ApiError, signIn: string | undefined): void {
   const { cause, provider } = error.details
   const said = getForeignMessage(cause)
   const { errorCode: error_code, status } = error
@@ -106,7 +109,7 @@ function lacksRoute(thrown: unknown): boolean {
   return 'code' in thrown && thrown.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
 }
 
-function answerUnrouted(deps: ErrorsDeps, request: FastifyRequest, reply: FastifyReply) {
+function replyUnrouted(deps: ErrorsDeps, request: FastifyRequest, reply: FastifyReply) {
   const allowed = allowedMethods(deps, request).join(', ')
   if (allowed !== '') reply.header('allow', allowed)
   const error = allowed === '' ? notFound() : methodNotAllowed(allowed)

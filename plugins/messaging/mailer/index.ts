@@ -38,7 +38,7 @@ declare module 'fastify' {
 
 interface MailerDeps {
   config: Config
-  outbox: Pick<Outbox, 'put'>
+  outbox: Pick<Outbox, 'insert'>
   renderer: MailRenderer
   rendererFor: (config: Config) => MailRenderer
   configured: boolean
@@ -78,7 +78,7 @@ function createMailer(deps: MailerDeps) {
       now: Date,
     ): Promise<string> {
       if (!configured) throw mailNotConfigured()
-      return outbox.put(trx, request, now)
+      return outbox.insert(trx, request, now)
     },
 
     /** Renders every kind with sample data in one language, with custom templates and subjects. */

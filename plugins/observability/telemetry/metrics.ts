@@ -38,18 +38,19 @@ export type CountListener = (name: CounterName, labels: Readonly<Record<string, 
 /** Without a meter nothing is recorded. Gauges are skipped during shutdown, when their sources are closing too. */
 export function createMetrics(meter: Meter | undefined, isClosing = () => false): Metrics {
   const listeners: CountListener[] = []
-  const tell: CountListener = (name, labels) => {
+  const notifyListeners: CountListener = (name, labels) => {
     for (const listener of listeners) listener(name, labels)
   }
   const onCount = (listener: CountListener) => void listeners.push(listener)
-  if (meter === undefined) return { enabled: false, count: tell, onCount, record() {}, gauge() {} }
+  if (meter === undefined)
+    return { enabled: false, count: notifyListeners, onCount, record() {}, gauge() {} }
   const counted = makeCounters(meter)
   const recorded = makeHistograms(meter)
   return {
     enabled: true,
     onCount,
     count(name, labels) {
-      tell(name, labels)
+      notifyListeners(name, labels)
       counted.get(name)?.add(1, labels)
     },
     record(name, seconds, labels) {

@@ -25,7 +25,7 @@ export function customizeAccessToken(call: HookCaller) {
     if (changed === undefined || changed === null) {
       throw hookResponseInvalid('The custom access token hook returned no claims')
     }
-    if (!claimsCheck.Check(changed)) throw wrongClaim(changed)
+    if (!claimsCheck.Check(changed)) throw findInvalidClaim(changed)
     if (changed.iss !== undefined && changed.iss !== claims.iss) throw foreignIssuer()
     return { ...changed, iss: claims.iss, ...(claims.act && { act: claims.act }) }
   }
@@ -36,7 +36,7 @@ const foreignIssuer = () =>
     'The custom access token hook returned another iss: set AUTH_JWT_ISSUER instead',
   )
 
-function wrongClaim(claims: unknown) {
+function findInvalidClaim(claims: unknown) {
   const path = claimsCheck.Errors(claims).First()?.path.slice(1).replaceAll('/', '.')
   const what = path ? `without the claim ${path}, or with one of the wrong type` : 'without claims'
   return hookResponseInvalid(`The custom access token hook returned claims ${what}`)

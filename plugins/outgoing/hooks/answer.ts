@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { hookRefused, hookResponseInvalid } from '../../../schemas/errors.ts'
+import { hookRejected, hookResponseInvalid } from '../../../schemas/errors.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 
 const ErrorAnswer = Type.Object({
@@ -26,5 +26,5 @@ function throwHookError({ http_code, message }: { http_code?: unknown; message?:
     Number.isInteger(http_code) && Number(http_code) >= 400 && Number(http_code) < 600
   const text = typeof message === 'string' ? message : ''
   if (text === '' && !isStatus) return
-  throw hookRefused(isStatus ? Number(http_code) : 500, text || 'A hook rejected this request')
+  throw hookRejected(isStatus ? Number(http_code) : 500, text || 'A hook rejected this request')
 }

@@ -12,7 +12,7 @@ import {
   hookFailed,
   hookFunctionLost,
   hookFunctionTimeout,
-  hookRefused,
+  hookRejected,
   hookUnreachable,
 } from '../../../schemas/errors.ts'
 import { endDeadConnections } from '../../database/pool/dead-connections.ts'
@@ -73,9 +73,9 @@ async function call(pool: pg.Pool, statement: pg.QueryConfig): Promise<unknown> 
   const [begin, result, commit] = await Promise.allSettled([begun, answered, committed])
   const isBroken = begin.status === 'rejected' || commit.status === 'rejected'
   client.release(isBroken)
-  if (begin.status === 'rejected') throw lostOrRefused(begin.reason)
+  if (begin.status === 'rejected') throw toLostOrRejected(begin.reason)
   if (result.status === 'rejected') throw toHookError(result.reason)
-  if (commit.status === 'rejected') throw lostOrRefused(commit.reason)
+  if (commit.status === 'rejected') throw toLostOrRejected(commit.reason)
   return parseHookResponse(result.value.rows[0]?.answer)
 }
 
@@ -85,7 +85,7 @@ function parseHookResponse(answer: unknown): unknown {
 }
 
 /** An error from Postgres means that the work was rolled back; without a response the outcome is unknown. */
-function lostOrRefused(error: unknown): unknown {
+function toLostOrRejected(error: unknown): unknown {
   return error instanceof pg.DatabaseError ? databaseUnavailable(error) : hookFunctionLost(error)
 }
 
@@ -99,7 +99,7 @@ function toHookError(error: unknown): unknown {
   if (code === '57014') return hookFunctionTimeout(error)
   if (endedConnection.test(code)) return databaseUnavailable(error)
   const status = /^PT([45]\d\d)$/.exec(code)?.[1]
-  if (status || code === 'P0001') return hookRefused(Number(status ?? 500), message, error)
+  if (status || code === 'P0001') return hookRejected(Number(status ?? 500), message, error)
   if (/^(42883|3F000|42501)$/.test(code)) return hookUnreachable(error)
   return hookFailed(error)
 }

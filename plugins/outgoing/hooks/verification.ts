@@ -21,12 +21,12 @@ export interface HookDecision {
 }
 
 /** Throws HookError. */
-export function callVerificationHook<Guess extends HookAttempt>(call: HookCaller) {
-  return async (guess: Guess, ip: string): Promise<HookDecision> =>
-    toVerdict(await call(guess, { ip }))
+export function callVerificationHook<Attempt extends HookAttempt>(call: HookCaller) {
+  return async (guess: Attempt, ip: string): Promise<HookDecision> =>
+    toDecision(await call(guess, { ip }))
 }
 
-function toVerdict({ decision, message, should_logout_user }: HookResponse): HookDecision {
+function toDecision({ decision, message, should_logout_user }: HookResponse): HookDecision {
   return {
     isRejected: decision === 'reject',
     message: typeof message === 'string' && message !== '' ? message : undefined,

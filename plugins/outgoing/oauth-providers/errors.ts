@@ -8,7 +8,7 @@ import {
   badOauthCallback,
   providerDisabled,
   providerDown,
-  providerRefused,
+  providerRejected,
   providerUnusable,
   unexpectedFailure,
   validationFailed,
@@ -37,7 +37,7 @@ export function toCallbackError(params: Readonly<Record<string, string>>): ApiEr
   const said = quoted(words, sent)
   const cause = new ProviderError('callback', 'the provider refused', { said })
   const known = denied ? 'access_denied' : (error ?? '')
-  return providerRefused(/^[a-z_]{1,64}$/.test(known) ? known : 'server_error', cause)
+  return providerRejected(/^[a-z_]{1,64}$/.test(known) ? known : 'server_error', cause)
 }
 
 /** Errors after the browser has returned. */
@@ -47,7 +47,7 @@ export function callbackError(error: unknown, provider: string): unknown {
   if (error.kind === 'callback') {
     return badOauthCallback('The callback does not belong to this sign-in', error)
   }
-  if (error.kind === 'user_form') return providerRefused('server_error', error)
+  if (error.kind === 'user_form') return providerRejected('server_error', error)
   return unexpectedFailure(callbackSentences[error.kind], error)
 }
 
@@ -64,7 +64,7 @@ const callbackSentences: Record<
 }
 
 /** Errors of an id_token that the app itself sends; these messages are for its developer. */
-export function idTokenFault(error: unknown, provider: string): unknown {
+export function toIdTokenApiError(error: unknown, provider: string): unknown {
   if (error instanceof ProviderError) return callbackError(error, provider)
   if (!(error instanceof IdTokenError)) return error
   const { cause } = error

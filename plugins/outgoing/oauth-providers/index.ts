@@ -22,7 +22,7 @@ import { definePlugin } from '../../define-plugin.ts'
 import { maxWaitMs } from '../../http/request-deadline.ts'
 import { createFindCustom, type FindCustom, isCustom, issuerOfCustom } from './custom.ts'
 import { serveDevOidc } from './dev-oidc/index.ts'
-import { authorizationError, callbackError, idTokenFault, toCallbackError } from './errors.ts'
+import { authorizationError, callbackError, toCallbackError, toIdTokenApiError } from './errors.ts'
 import { inTime } from './in-time.ts'
 import { storeIssuers } from './issuers.ts'
 import { createRenewable } from './renewable.ts'
@@ -148,7 +148,7 @@ function createSignIns(
         return { ...signIn, identity: { ...signIn.identity, issuer } }
       } catch (error) {
         const { provider, issuer = '' } = request
-        throw idTokenFault(error, provider || issuer)
+        throw toIdTokenApiError(error, provider || issuer)
       }
     },
   }

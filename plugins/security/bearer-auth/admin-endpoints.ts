@@ -119,14 +119,14 @@ export const adminEndpoints: Readonly<Record<string, AdminRole>> = {
 /** The endpoints that a role may call. */
 export function listEndpoints(role: AdminRole): string[] {
   const entries = Object.entries(adminEndpoints)
-  return entries.filter(([, least]) => includesRole(role, least)).map(([name]) => name)
+  return entries.filter(([, minimum]) => includesRole(role, minimum)).map(([name]) => name)
 }
 
 /** The key of an endpoint in the table. */
 export const endpointName = (method: string, url: string): string =>
   `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`
 
-export function getLeastRole({
+export function getMinimumRole({
   method,
   routeOptions,
 }: Pick<FastifyRequest, 'method' | 'routeOptions'>): AdminRole {

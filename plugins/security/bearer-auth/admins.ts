@@ -10,7 +10,7 @@ import { lockUsers } from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import { type AdminRole, includesRole } from '../../../schemas/console/admin-role.ts'
 import { adminRoleRequired, notAdmin } from '../../../schemas/errors.ts'
-import { getLeastRole, listEndpoints } from './admin-endpoints.ts'
+import { getMinimumRole, listEndpoints } from './admin-endpoints.ts'
 import { type AdminDeps, authorizeRole, checkRole, findListedRole } from './admin-roles.ts'
 import { createFindAccess } from './console-access.ts'
 import { getSessionId, pathUserId } from './find-bearer.ts'
@@ -35,15 +35,15 @@ export function createAdmins(deps: AdminDeps) {
     authorizeAdmin: (request: FastifyRequest, roles: readonly string[], now: Date) =>
       authorizeAdmin(deps, request, roles, now),
 
-    holdAdmin: (
+    reauthorizeAdmin: (
       trx: Trx,
       request: AdminRequest,
       now: Date,
       subject?: Subject | readonly Subject[],
-    ) => holdAdmin(deps, trx, request, now, subject),
+    ) => reauthorizeAdmin(deps, trx, request, now, subject),
 
     /**
-     * After `holdAdmin`: only owners may grant a role that gives access to the admin API. Throws admin_role_required.
+     * After `reauthorizeAdmin`: only owners may grant a role that gives access to the admin API. Throws admin_role_required.
      */
     checkGrantedRole({ adminRole }: Pick<FastifyRequest, 'adminRole'>, granted?: string): void {
       const blocker = grantBlocker(deps, adminRole, granted)
@@ -94,8 +94,8 @@ async function authorizeAdmin(
 }
 
 function checkReach(request: AdminRequest, role: AdminRole): void {
-  const least = getLeastRole(request)
-  if (!includesRole(role, least)) throw adminRoleRequired(least, role)
+  const minimum = getMinimumRole(request)
+  if (!includesRole(role, minimum)) throw adminRoleRequired(minimum, role)
 }
 
 /**
@@ -103,7 +103,7 @@ function checkReach(request: AdminRequest, role: AdminRole): void {
  * order in which two admins cannot deadlock: the user in the path, or else `subject`. Throws like `requireAdmin`, and
  * admin_role_required for an account that only owners may change.
  */
-async function holdAdmin(
+async function reauthorizeAdmin(
   deps: AdminDeps,
   trx: Trx,
   request: AdminRequest,

@@ -10,7 +10,7 @@ import { type AuthContext, checkAudience, findLive, findLiveOrClient } from './f
 import { createGuards, type SessionAuth } from './guards.ts'
 import { createLookUps } from './look-ups.ts'
 import { createOrganizationGuards } from './organizations.ts'
-import { hold, holdMember } from './reauthorize.ts'
+import { reauthorize, reauthorizeSession } from './reauthorize.ts'
 import { configuredSessionPolicy, throwIfRequired } from './session-policy.ts'
 
 declare module 'fastify' {
@@ -27,7 +27,7 @@ declare module 'fastify' {
   }
 }
 
-export type { AuthContext as Bearer, SessionAuth as Member }
+export type { AuthContext, SessionAuth }
 
 function createBearerAuth(deps: Deps<'config' | 'db' | 'jwt'>) {
   const { config, db, jwt } = deps
@@ -82,10 +82,10 @@ function createBearerAuth(deps: Deps<'config' | 'db' | 'jwt'>) {
     /** The lifetime rules of sessions, for code that creates and refreshes them. */
     sessionPolicy,
     isConfirmed: sessionPolicy.isConfirmed,
-    hold,
-    holdMember,
+    reauthorize,
+    reauthorizeSession,
     ...admins,
-    ...createOrganizationGuards({ db, holdAdmin: admins.holdAdmin }),
+    ...createOrganizationGuards({ db, reauthorizeAdmin: admins.reauthorizeAdmin }),
   }
 }
 

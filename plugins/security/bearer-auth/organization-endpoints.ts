@@ -43,11 +43,11 @@ const writes = [
 /** A connection determines who becomes a member by signing in, and a purge cannot be undone. */
 const manages = [`POST ${organization}/connections`, `POST ${organization}/purge`]
 
-const withLeast = (names: readonly string[], least: AdminRole) =>
-  Object.fromEntries(names.map((name) => [name, least]))
+const withMinimumRole = (names: readonly string[], minimum: AdminRole) =>
+  Object.fromEntries(names.map((name) => [name, minimum]))
 
 export const organizationEndpoints: Readonly<Record<string, AdminRole>> = {
-  ...withLeast(reads, 'support'),
-  ...withLeast(writes, 'operator'),
-  ...withLeast(manages, 'owner'),
+  ...withMinimumRole(reads, 'support'),
+  ...withMinimumRole(writes, 'operator'),
+  ...withMinimumRole(manages, 'owner'),
 }

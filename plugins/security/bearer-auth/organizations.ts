@@ -43,7 +43,7 @@ type OrganizationRequest = Pick<FastifyRequest, 'auth' | 'organization'> & Admin
 
 interface GuardDeps {
   db: Db
-  holdAdmin: (
+  reauthorizeAdmin: (
     trx: Trx,
     request: AdminRequest,
     now: Date,
@@ -51,7 +51,7 @@ interface GuardDeps {
   ) => Promise<void>
 }
 
-export function createOrganizationGuards({ db, holdAdmin }: GuardDeps) {
+export function createOrganizationGuards({ db, reauthorizeAdmin }: GuardDeps) {
   return {
     /** Throws organization_not_found to users who are no members, and organization_permission_required. */
     async requireOrganization(request: FastifyRequest): Promise<void> {
@@ -69,7 +69,7 @@ export function createOrganizationGuards({ db, holdAdmin }: GuardDeps) {
      * Locks the users, the actor among them, in one order, and then the organization. Throws like
      * `requireOrganization`.
      */
-    async holdOrganization(
+    async reauthorizeInOrganization(
       trx: Trx,
       request: OrganizationRequest,
       now: Date,
@@ -77,7 +77,7 @@ export function createOrganizationGuards({ db, holdAdmin }: GuardDeps) {
     ): Promise<OrganizationAccess> {
       const { admin, auth, organization } = request
       if (admin) {
-        await holdAdmin(
+        await reauthorizeAdmin(
           trx,
           request,
           now,

@@ -10,7 +10,7 @@ import type { SessionAuth } from './guards.ts'
 import { lookUpsIn } from './look-ups.ts'
 
 /** Returns the current user and session. Throws like `authenticate`. */
-export async function hold(
+export async function reauthorize(
   trx: Trx,
   { user, claims }: AuthContext,
   now: Date,
@@ -19,9 +19,13 @@ export async function hold(
   return findLive(lookUpsIn(trx), claims, now)
 }
 
-/** As `hold`, for what requires a session. Throws session_not_found as well. */
-export async function holdMember(trx: Trx, auth: SessionAuth, now: Date): Promise<SessionAuth> {
-  const { session, ...held } = await hold(trx, auth, now)
+/** As `reauthorize`, for requests that require a session. Throws session_not_found as well. */
+export async function reauthorizeSession(
+  trx: Trx,
+  auth: SessionAuth,
+  now: Date,
+): Promise<SessionAuth> {
+  const { session, ...current } = await reauthorize(trx, auth, now)
   if (!session) throw sessionNotFound()
-  return { ...held, session }
+  return { ...current, session }
 }

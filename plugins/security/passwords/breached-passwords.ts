@@ -19,7 +19,7 @@ export interface BreachedPasswordsDeps {
   timeoutMs?: number
 }
 
-const usualTimeoutMs = 5_000
+const defaultTimeoutMs = 5_000
 // Common prefixes repeat. A response is about 35 KB of text, so a full cache is about 7 MB.
 const cacheOptions = {
   max: 200,
@@ -30,7 +30,7 @@ const cacheOptions = {
 }
 
 export function createBreachedPasswords(deps: BreachedPasswordsDeps) {
-  const { config, fetch, log, timeoutMs = usualTimeoutMs } = deps
+  const { config, fetch, log, timeoutMs = defaultTimeoutMs } = deps
   const ranges = new LRUCache<string, string>({
     ...cacheOptions,
     // A response whose entry was evicted still reaches its callers.

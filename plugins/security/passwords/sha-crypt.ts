@@ -17,7 +17,7 @@ const form =
 
 /** Two seconds of work; passlib uses 656,000 rounds. */
 const maxRounds = 1_000_000
-const usualRounds = 5_000
+const defaultRounds = 5_000
 const minRounds = 1_000
 
 /** Undefined for other formats, and for too many rounds. */
@@ -25,7 +25,7 @@ export function parseShaCryptHash(stored: string): ShaCryptHash | undefined {
   const [, version, given, salt = '', encoded = ''] = form.exec(stored) ?? []
   const digest = version === '5' ? 'sha256' : 'sha512'
   if (version === undefined || encoded.length !== (version === '5' ? 43 : 86)) return undefined
-  const rounds = given === undefined ? usualRounds : Math.max(Number(given), minRounds)
+  const rounds = given === undefined ? defaultRounds : Math.max(Number(given), minRounds)
   return rounds <= maxRounds ? { digest, rounds, salt, encoded } : undefined
 }
 

@@ -4,9 +4,9 @@
  * it uses it, or subscribes to changes. Variables set in the environment take precedence.
  */
 import {
+  findSettingError,
   isSettableName,
   settableEntries,
-  settingFault,
   settingValues,
 } from '../../../config/settable.ts'
 import { listSettings, settingsChannel } from '../../../db/settings/settings.ts'
@@ -53,7 +53,7 @@ function createRuntimeSettings(deps: SettingsDeps) {
   /** False for settings of another release, or locked by the environment. */
   function isUsable(name: string, text: string): boolean {
     if (given.has(name)) return false
-    const fault = isSettableName(name) ? settingFault(name, text) : undefined
+    const fault = isSettableName(name) ? findSettingError(name, text) : undefined
     if (fault) log.warn({ setting: name }, `stored setting ignored: ${fault}`)
     return isSettableName(name) && !fault
   }

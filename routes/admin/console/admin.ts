@@ -35,7 +35,7 @@ const admin: FastifyPluginAsyncTypebox = async (fastify) => {
     const id = readUuid('user_id', request.params.user_id)
     const { role } = request.body
     return db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const { before, after } = await changeAdminRole(trx, id, role, now)
       const changes = { before: { role: before.role }, after: { role } }
       const subject = { ...after, id }
@@ -52,7 +52,7 @@ const admin: FastifyPluginAsyncTypebox = async (fastify) => {
     const now = new Date()
     const id = readUuid('user_id', request.params.user_id)
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const { role, ...removed } = await removeAdmin(trx, id)
       const traits = { now, before: { role } }
       await recordAdminActionOnUser(

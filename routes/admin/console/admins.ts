@@ -50,7 +50,7 @@ const admins: FastifyPluginAsyncTypebox = async (fastify) => {
       const { role } = request.body
       const added = await db.transaction().execute(async (trx) => {
         const user = await findNamed(trx, request.body, request.audience)
-        await bearerAuth.holdAdmin(trx, request, now, user ?? [])
+        await bearerAuth.reauthorizeAdmin(trx, request, now, user ?? [])
         if (!user) throw userNotFound()
         const admin = await addAdmin(trx, user.id, role, now)
         await recordAdminActionOnUser(audit, trx, 'admin_added', request, user, {

@@ -37,7 +37,7 @@ const auditExport: FastifyPluginAsyncTypebox = async (fastify) => {
       const { format = 'csv', ...query } = request.query
       const filter = readAuditFilter(query)
       await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         await recordAdminAction(audit, trx, 'audit_exported', request, { now, format, ...query })
       })
       async function* texts() {

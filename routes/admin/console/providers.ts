@@ -47,7 +47,7 @@ const providers: FastifyPluginAsyncTypebox = async (fastify) => {
     const now = new Date()
     const { name } = request.params
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       await recordAdminAction(audit, trx, 'provider_tested', request, { now, provider: name })
     })
     const steps = await testProvider(name, now)

@@ -125,7 +125,7 @@ async function change(
   const { audit, bearerAuth, db, runtimeSettings } = fastify
   const now = new Date()
   await db.transaction().execute(async (trx) => {
-    await bearerAuth.holdAdmin(trx, request, now)
+    await bearerAuth.reauthorizeAdmin(trx, request, now)
     const changed = await work(trx, { changedBy: await findAdminName(trx, request), now })
     await recordAdminAction(audit, trx, 'settings_changed', request, { now, ...changed })
   })

@@ -58,7 +58,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const prepared = await prepareNew(fastify, request.body)
       const row = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const created = await createCustomProvider(fastify, trx, prepared, now)
         const changes = changedFields(undefined, auditedCustomProvider(created))
         const traits = { now, provider: created.identifier, ...changes }

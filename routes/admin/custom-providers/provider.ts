@@ -58,7 +58,7 @@ const provider: FastifyPluginAsyncTypebox = async (fastify) => {
     const { identifier } = request.params
     const prepared = await prepareChange(fastify, await find(db, identifier), request.body)
     return db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const { before, after } = await changeCustomProvider(fastify, trx, identifier, prepared, now)
       const changes = changedFields(auditedCustomProvider(before), auditedCustomProvider(after))
       const traits = { now, provider: identifier, ...changes }
@@ -70,7 +70,7 @@ const provider: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(path, { schema: deleteSchema }, async (request, reply) => {
     const now = new Date()
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const { identifier } = await find(trx, request.params.identifier)
       const removed = await removeCustomProvider(trx, identifier)
       const changes = changedFields(auditedCustomProvider(removed), undefined)

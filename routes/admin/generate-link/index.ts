@@ -41,7 +41,7 @@ const generateLinkRoute: FastifyPluginAsyncTypebox = async (fastify) => {
       const context = readLinkContext(flows, request, {}, request.body.redirect_to)
       const { user, link, type } = await db.transaction().execute(async (trx) => {
         const subject = await findUserByEmail(trx, linkRequest.email, linkRequest.aud)
-        await bearerAuth.holdAdmin(trx, request, now, subject)
+        await bearerAuth.reauthorizeAdmin(trx, request, now, subject)
         const before = await findUserByEmail(trx, linkRequest.email, linkRequest.aud)
         const made = await generateLink(credentials, trx, linkRequest, context, now)
         const changes = changedUserFields(before, made.user)

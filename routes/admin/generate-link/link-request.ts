@@ -28,7 +28,7 @@ export const LinkBody = Type.Object({
   redirect_to: Type.Optional(Type.String()),
 })
 
-interface LinkAsking {
+interface LinkRequestInput {
   body: Static<typeof LinkBody>
   audience: string
   clientIp: string
@@ -40,7 +40,7 @@ interface LinkAsking {
  */
 export async function readLinkRequest(
   deps: Deps<'db' | 'passwords' | 'users'>,
-  { body, audience: aud, clientIp: ip }: LinkAsking,
+  { body, audience: aud, clientIp: ip }: LinkRequestInput,
 ): Promise<LinkRequest> {
   checkMetadataSize(deps.users, { user_metadata: body.data })
   const type = readType(body.type)

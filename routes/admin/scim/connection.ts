@@ -48,7 +48,7 @@ const connection: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const { connection_id } = request.params
       return db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const { before, after } = await changeScimConnection(trx, connection_id, request.body, now)
         const changes = changedFields(auditedScimConnection(before), auditedScimConnection(after))
         const traits = { now, connection_id, ...changes }
@@ -76,7 +76,7 @@ export const connectionDeletion: FastifyPluginAsyncTypebox = async (fastify) => 
       const now = new Date()
       const { connection_id } = request.params
       await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const removed = await removeScimConnection(trx, connection_id)
         const changes = changedFields(auditedScimConnection(removed), undefined)
         const traits = { now, connection_id, ...changes }

@@ -48,7 +48,7 @@ const connections: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const now = new Date()
       const row = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const created = await createScimConnection(trx, request.body, now)
         const changes = changedFields(undefined, auditedScimConnection(created))
         const traits = { now, connection_id: created.sso_provider_id, ...changes }

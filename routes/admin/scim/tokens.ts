@@ -56,7 +56,7 @@ const tokens: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const expiresAt = seconds === undefined ? null : new Date(now.getTime() + seconds * 1000)
       const issued = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         if (!name) throw validationFailed('name is required', 422)
         const { sso_provider_id: id } = await requireScimConnection(trx, params.connection_id)
         const token = await issueScimToken(trx, id, { name, expiresAt }, now)
@@ -86,7 +86,7 @@ export const tokenRevocation: FastifyPluginAsyncTypebox = async (fastify) => {
       const { connection_id, token_id } = request.params
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         await endScimToken(trx, { connectionId: connection_id, id: token_id }, now)
         const traits = { now, connection_id, token_id }
         await recordAdminAction(audit, trx, 'scim_token_revoked', request, traits)

@@ -54,7 +54,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const prepared = await prepareProvider(fastify, request.body)
       const row = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const created = await createSamlProvider(trx, prepared, now)
         const changes = changedFields(undefined, auditedSsoProvider(created))
         const traits = { now, provider: `sso:${created.id}`, ...changes }

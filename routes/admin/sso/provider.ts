@@ -59,7 +59,7 @@ const provider: FastifyPluginAsyncTypebox = async (fastify) => {
     const now = new Date()
     const prepared = await prepareProvider(fastify, request.body)
     return db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const { id } = await find(trx, request.params.provider)
       const { before, after } = await changeSamlProvider(trx, id, prepared, now)
       const changes = changedFields(auditedSsoProvider(before), auditedSsoProvider(after))
@@ -72,7 +72,7 @@ const provider: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(path, { schema: deleteSchema }, async (request) => {
     const now = new Date()
     return db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const { id } = await find(trx, request.params.provider)
       const removed = await removeSamlProvider(trx, id)
       const changes = changedFields(auditedSsoProvider(removed), undefined)

@@ -40,7 +40,7 @@ const create: FastifyPluginAsyncTypebox = async (fastify) => {
       now,
     )
     const user = await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       bearerAuth.checkGrantedRole(request, draft.role)
       const inserted = await createUserAsAdmin(users, trx, draft, now)
       const traits = { now, ...changedUserFields(undefined, inserted) }

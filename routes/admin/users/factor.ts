@@ -54,7 +54,7 @@ const factor: FastifyPluginAsyncTypebox = async (fastify) => {
       ...(phone && { phone: normalizePhone(phone) }),
     }
     const changed = await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const user = await lockUserById(trx, ids.userId)
       const row = await changeFactor(trx, ids, change, now).catch((error) => {
         throw toConflict(error, friendly_name)
@@ -73,7 +73,7 @@ const factor: FastifyPluginAsyncTypebox = async (fastify) => {
     const now = new Date()
     const ids = readIds(request.params)
     const removed = await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const user = await lockUserById(trx, ids.userId)
       const row = await removeFactor(trx, ids, now)
       if (!row) throw mfaFactorNotFound()

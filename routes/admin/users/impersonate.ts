@@ -49,7 +49,7 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
         impersonatedBy: getAdminName(request.admin),
       }
       const opened = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const user = await findUser(trx, id)
         if (!user || user.deleted_at) throw userNotFound()
         if (isBanned(user, now)) throw userBanned(403)

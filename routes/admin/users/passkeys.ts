@@ -51,7 +51,7 @@ const passkeys: FastifyPluginAsyncTypebox = async (fastify) => {
       const id = readUuid('passkey_id', params.passkey_id)
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const user = await lockUserById(trx, userId)
         if (!(await deletePasskey(trx, { userId, id }))) throw noSuchPasskey()
         await recordAdminActionOnUser(audit, trx, 'passkey_deleted', request, user, {

@@ -71,7 +71,7 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
     const id = readUuid('user_id', request.params.user_id)
     const change = await readAdminChange(users, request.body, now)
     const user = await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       bearerAuth.checkGrantedRole(request, change.role)
       const { before, after } = await updateUserAsAdmin(users, trx, id, change, now)
       const fields = Object.keys(request.body)
@@ -87,7 +87,7 @@ const record: FastifyPluginAsyncTypebox = async (fastify) => {
     const id = readUuid('user_id', request.params.user_id)
     const soft = request.body?.should_soft_delete ?? false
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const user = await deleteUserAsAdmin(users, trx, id, { soft, namesConstraint: true }, now)
       const traits = { now, soft, ...deletedUserDetails(user) }
       await recordAdminActionOnUser(audit, trx, 'user_deleted', request, user, traits)

@@ -48,7 +48,7 @@ const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
       const userId = readUuid('user_id', request.params.user_id)
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const user = await lockUserById(trx, userId)
         const codes = user.factors.find(({ factor_type }) => factor_type === 'recovery_code')
         if (codes) await removeFactor(trx, { userId, factorId: codes.id }, now)

@@ -31,7 +31,7 @@ const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const context = readLinkContext(flows, request, {})
       return db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const user = await lockUserById(trx, userId)
         if (!user.email || !user.invited_at || user.email_confirmed_at) {
           throw validationFailed(

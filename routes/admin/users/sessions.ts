@@ -47,7 +47,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
   fastify.delete(path, { schema: deleteAllSchema }, async (request, reply) => {
     const now = new Date()
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const user = await requireUserParam(trx, request.params.user_id)
       await revokeAllSessions(sessions, trx, user.id, {}, now)
       await recordAdminActionOnUser(audit, trx, 'logout', request, user, { now })
@@ -59,7 +59,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
     const { user_id, id } = request.params
     const now = new Date()
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const user = await requireUserParam(trx, user_id)
       const isDeleted = await revokeSession(sessions, trx, user.id, id, now)
       if (!isDeleted) throw noSuchSession()

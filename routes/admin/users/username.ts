@@ -86,7 +86,7 @@ async function setUsername(
   const rules = getUsernameRules(usernames)
   const now = new Date()
   return db.transaction().execute(async (trx) => {
-    await bearerAuth.holdAdmin(trx, request, now)
+    await bearerAuth.reauthorizeAdmin(trx, request, now)
     const name = readUsername(rules, input)
     const user = await lockUserById(trx, readUuid('user_id', userId))
     const present = await findUsername(trx, user.id)
@@ -105,7 +105,7 @@ async function deleteUsername(
   getUsernameRules(usernames)
   const now = new Date()
   await db.transaction().execute(async (trx) => {
-    await bearerAuth.holdAdmin(trx, request, now)
+    await bearerAuth.reauthorizeAdmin(trx, request, now)
     const user = await lockUserById(trx, readUuid('user_id', userId))
     const present = await findUsername(trx, user.id)
     await removeUsername(trx, user.id, now)

@@ -41,7 +41,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       if (!events.enabled) throw eventsDisabled()
       const now = new Date()
       return db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const { webhook, secret } = await events.createEndpoint(trx, request.body, now)
         const changes = changedFields(undefined, events.endpointTraits(webhook))
         const traits = { now, webhook_id: webhook.id, ...changes }

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { replayDeliveries } from '../../../db/events/history.ts'
 import { lockWebhook } from '../../../db/events/webhooks.ts'
 import { recordAdminAction } from '../../../modules/audit/index.ts'
-import { readMoment } from '../../../schemas/console/user-filter.ts'
+import { readTime } from '../../../schemas/console/user-filter.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { validationFailed, webhookNotFound } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
@@ -12,7 +12,7 @@ import { nullable } from '../../../schemas/values/choices.ts'
 import { Timestamp } from '../../../schemas/values/timestamp.ts'
 import { WebhookPath } from '../../../schemas/webhook.ts'
 
-const most = 10_000
+const maxEvents = 10_000
 
 const Body = Type.Object({
   events: Type.Optional(
@@ -32,10 +32,12 @@ const Body = Type.Object({
 
 const Queued = Type.Object({
   queued: Type.Integer({
-    description: `Number of events, oldest first, without those already queued; at most ${most}`,
+    description: `Number of events, oldest first, without those already queued; at most ${maxEvents}`,
   }),
   next: nullable(
-    Type.Integer({ description: `For \`after\`, when ${most} were found and there may be more` }),
+    Type.Integer({
+      description: `For \`after\`, when ${maxEvents} were found and there may be more`,
+    }),
   ),
 })
 
@@ -63,17 +65,17 @@ const replay: FastifyPluginAsyncTypebox = async (fastify) => {
       if (!events && !since && after === undefined && !dead) {
         throw validationFailed('Send one of events, since, after or dead')
       }
-      const [from, to] = [readMoment('since', since), readMoment('until', until)]
+      const [from, to] = [readTime('since', since), readTime('until', until)]
       const selection = { webhookId, events, since: from, until: to, after, dead }
       const { queued, found, lastPosition } = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         if (!(await lockWebhook(trx, webhookId))) throw webhookNotFound()
-        const replayed = await replayDeliveries(trx, selection, most, now)
+        const replayed = await replayDeliveries(trx, selection, maxEvents, now)
         const traits = { now, webhook_id: webhookId, queued: replayed.queued }
         await recordAdminAction(audit, trx, 'webhook_replayed', request, traits)
         return replayed
       })
-      return { queued, next: found === most ? lastPosition : null }
+      return { queued, next: found === maxEvents ? lastPosition : null }
     },
   )
 }

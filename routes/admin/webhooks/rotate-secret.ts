@@ -49,7 +49,7 @@ const rotateSecret: FastifyPluginAsyncTypebox = async (fastify) => {
       const { secret, overlap: overlapSeconds = day } = request.body ?? {}
       const rotation = { overlapSeconds, ...(secret !== undefined && { secret }) }
       return db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const made = await events.rotateSecret(trx, id, rotation, now)
         const traits = { now, webhook_id: id, overlap: overlapSeconds }
         await recordAdminAction(audit, trx, 'webhook_secret_rotated', request, traits)

@@ -33,7 +33,7 @@ const test: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const id = readUuid('webhook_id', request.params.webhook_id)
       const webhook = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const found = await lockWebhook(trx, id)
         if (!found) throw webhookNotFound()
         await recordAdminAction(audit, trx, 'webhook_tested', request, { now, webhook_id: id })

@@ -42,7 +42,7 @@ const webhook: FastifyPluginAsyncTypebox = async (fastify) => {
     const now = new Date()
     const id = readUuid('webhook_id', request.params.webhook_id)
     return db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const { before, after } = await events.changeEndpoint(trx, id, request.body, now)
       const changes = changedFields(events.endpointTraits(before), events.endpointTraits(after))
       const traits = { now, webhook_id: id, ...changes }
@@ -55,7 +55,7 @@ const webhook: FastifyPluginAsyncTypebox = async (fastify) => {
     const now = new Date()
     const id = readUuid('webhook_id', request.params.webhook_id)
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const removed = await events.removeEndpoint(trx, id)
       const changes = changedFields(events.endpointTraits(removed), undefined)
       const traits = { now, webhook_id: id, ...changes }

@@ -37,7 +37,7 @@ export function codeVerification(fastify: FastifyInstance) {
     const guess = attemptFrom(offer, request)
     const attempt = guess && (await throttleAttempt(otp, db, guess, now))
 
-    const act = () => spend(fastify, offer, password, request, now)
+    const act = () => consume(fastify, offer, password, request, now)
     const outcome = attempt ? await attempt.check(db, act, isAccepted) : await act()
     if (outcome.state === 'rejected' && !attempt) throw linkExpired()
     if (outcome.state === 'rejected') {
@@ -55,7 +55,7 @@ export function codeVerification(fastify: FastifyInstance) {
 }
 
 /** Adds the result of verifying an SMS code at its provider; undefined for a type without SMS. */
-async function judged(
+async function withSmsResult(
   { db, otp }: FastifyInstance,
   offer: Offer,
   now: Date,
@@ -67,7 +67,7 @@ async function judged(
 }
 
 /** Consumes the token; writes of a rejection are committed before it returns. */
-async function spend(
+async function consume(
   fastify: FastifyInstance,
   offer: Offer,
   password: string | undefined,
@@ -75,7 +75,7 @@ async function spend(
   now: Date,
 ) {
   const { audit, credentials, db, passwords, sessions } = fastify
-  const proof = await judged(fastify, offer, now)
+  const proof = await withSmsResult(fastify, offer, now)
   if (!proof) return { state: 'rejected' as const }
   const hash = password && (await passwords.hash(password))
   const { clientInfo, clientIp } = request

@@ -59,7 +59,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const link = links.read(request, request.query)
       if (config.AUTH_MAILER_LINK_CONFIRMATION || isPrefetch(request)) {
-        return askFirst(request, reply, link)
+        return showConfirmation(request, reply, link)
       }
       return leave(reply, await links.open(request, link, new Date()))
     },
@@ -77,9 +77,13 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
   })
 
   /** Shows a confirmation button before the link takes effect, unless the link is invalid. */
-  async function askFirst(request: FastifyRequest, reply: FastifyReply, link: EmailLinkRequest) {
-    const deadEnd = await links.deadEnd(request, link, new Date())
-    if (deadEnd) return leave(reply, deadEnd)
+  async function showConfirmation(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    link: EmailLinkRequest,
+  ) {
+    const errorTarget = await links.findLinkError(request, link, new Date())
+    if (errorTarget) return leave(reply, errorTarget)
     const { token, type, target } = link
     const fields = { open_link: '1', token, type, redirect_to: target }
     const language = request.headers['accept-language']

@@ -55,12 +55,12 @@ export function linkOpening(fastify: FastifyInstance) {
 
     /** The redirect target with the result or the error. */
     open: (request: FastifyRequest, link: EmailLinkRequest, now: Date): Promise<string> =>
-      spend(fastify, request, link, now).catch((thrown) =>
+      consume(fastify, request, link, now).catch((thrown) =>
         rejectionTarget(fastify, request, link, thrown),
       ),
 
     /** Undefined for a valid link, otherwise the redirect target with the error. */
-    async deadEnd(
+    async findLinkError(
       request: FastifyRequest,
       link: EmailLinkRequest,
       now: Date,
@@ -72,7 +72,7 @@ export function linkOpening(fastify: FastifyInstance) {
 }
 
 /** Consumes the link and returns the redirect target. */
-async function spend(
+async function consume(
   fastify: FastifyInstance,
   request: FastifyRequest,
   link: EmailLinkRequest,

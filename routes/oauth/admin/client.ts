@@ -47,7 +47,7 @@ const client: FastifyPluginAsyncTypebox = async (fastify) => {
     const now = new Date()
     const id = readClientId(request.params.client_id)
     return db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const before = await lockAndGetClient(trx, id)
       requireIdTokenAlgorithm({ jwt }, request.body, now)
       const after = await changeClient({ config }, trx, before, request.body, now)
@@ -62,7 +62,7 @@ const client: FastifyPluginAsyncTypebox = async (fastify) => {
     const now = new Date()
     const id = readClientId(request.params.client_id)
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const before = await lockAndGetClient(trx, id)
       await deleteClient({ events }, trx, before, now)
       const changes = changedFields({ ...showClient(before) }, undefined)

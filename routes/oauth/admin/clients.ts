@@ -53,7 +53,7 @@ const clients: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const now = new Date()
       const created = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         requireIdTokenAlgorithm({ jwt }, request.body, now)
         const made = await createClient({ config }, trx, request.body, 'manual', now)
         const after = { ...showClient(made.client) }

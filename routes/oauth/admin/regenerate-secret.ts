@@ -41,7 +41,7 @@ const regenerate: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const id = readClientId(request.params.client_id)
       return db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const client = await lockAndGetClient(trx, id)
         const secret = await regenerateSecret(trx, client, now)
         if (!request.body?.keep_sessions) {

@@ -108,7 +108,7 @@ async function findAnswering(
   request: FastifyRequest,
   now: Date,
 ): Promise<Answering> {
-  const auth = await bearerAuth.hold(trx, bearerAuth.getAuth(request), now)
+  const auth = await bearerAuth.reauthorize(trx, bearerAuth.getAuth(request), now)
   const { user } = auth
   const signIn = toStoredAuthentication(auth, now)
   // The hosted pages require a second factor, and this API must not bypass them. The operator's own page decides

@@ -41,7 +41,7 @@ const grants: FastifyPluginAsyncTypebox = async (fastify) => {
       const clientId = await findClientRowId(db, request.query.client_id ?? '')
       if (!clientId) throw validationFailed('client_id must be the id of a client')
       await db.transaction().execute(async (trx) => {
-        const { user } = await bearerAuth.hold(trx, bearerAuth.getAuth(request), now)
+        const { user } = await bearerAuth.reauthorize(trx, bearerAuth.getAuth(request), now)
         await revokeGrant({ audit, events }, trx, user, clientId, { ip: request.clientIp, now })
       })
       return reply.status(204).send(null)

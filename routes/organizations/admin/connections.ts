@@ -30,7 +30,7 @@ const connections: FastifyPluginAsyncTypebox = async (fastify) => {
       }
       const now = new Date()
       const created = await db.transaction().execute(async (trx) => {
-        const { id, permissions } = await bearerAuth.holdOrganization(trx, request, now)
+        const { id, permissions } = await bearerAuth.reauthorizeInOrganization(trx, request, now)
         const by = await changedBy(trx, request)
         return createConnection(organizations, trx, id, input, permissions, by, now)
       })

@@ -32,7 +32,7 @@ const lifecycle: FastifyPluginAsyncTypebox = async (fastify) => {
       const id = readUuid('organization_id', request.params.organization_id)
       const now = new Date()
       return db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const by = await changedBy(trx, request)
         return toAdminOrganization(await restoreOrganization(organizations, trx, id, by, now))
       })
@@ -53,7 +53,7 @@ const lifecycle: FastifyPluginAsyncTypebox = async (fastify) => {
       const id = readUuid('organization_id', request.params.organization_id)
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const { slug, name } = await purgeOrganization(trx, id)
         const traits = { now, organization_id: id, slug, name, permanent: true }
         await recordAdminAction(audit, trx, 'organization_deleted', request, traits)

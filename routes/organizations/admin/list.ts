@@ -63,7 +63,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       checkOrganizationMetadata(metadata)
       const now = new Date()
       const created = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now, ownerId ? { id: ownerId } : [])
+        await bearerAuth.reauthorizeAdmin(trx, request, now, ownerId ? { id: ownerId } : [])
         if (ownerId) await lockUserById(trx, ownerId)
         const by = await changedBy(trx, request)
         const input = { name: name.trim(), slug, metadata }

@@ -31,7 +31,7 @@ const members: FastifyPluginAsyncTypebox = async (fastify) => {
       const { user_id: userId, role = 'member' } = request.body
       const now = new Date()
       const added = await db.transaction().execute(async (trx) => {
-        const { id } = await bearerAuth.holdOrganization(trx, request, now, [userId])
+        const { id } = await bearerAuth.reauthorizeInOrganization(trx, request, now, [userId])
         await lockUserById(trx, userId)
         await findRolePermissions(trx, id, role)
         const by = await changedBy(trx, request)

@@ -47,7 +47,7 @@ const addServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
       const { name, ...input } = request.body
       const now = new Date()
       const role = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const by = await changedBy(trx, request)
         const key = { organizationId: null, name }
         const created = await createRole(organizations, trx, key, input, unlimited, by, now)
@@ -79,7 +79,7 @@ const changeServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
       const { role: name } = request.params
       const now = new Date()
       const role = await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const by = await changedBy(trx, request)
         const key = { organizationId: null, name }
         const input = request.body
@@ -105,7 +105,7 @@ const changeServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
       const { role: name } = request.params
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const by = await changedBy(trx, request)
         const key = { organizationId: null, name }
         await removeRole(organizations, trx, key, unlimited, by, now)

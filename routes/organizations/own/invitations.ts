@@ -75,7 +75,7 @@ const acceptInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
     const ip = request.clientIp
     await permitAcceptance(organizations, auth.user, claim, { ip, now })
     return db.transaction().execute(async (trx) => {
-      const { user } = await bearerAuth.holdMember(trx, auth, now)
+      const { user } = await bearerAuth.reauthorizeSession(trx, auth, now)
       const by = { actor: user, ip }
       return toOrganization(
         await acceptOrganizationInvitation(organizations, trx, user, claim, by, now),
@@ -103,7 +103,7 @@ const declineInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
       const claim = { id: readUuid('invitation_id', request.params.invitation_id) }
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        const { user } = await bearerAuth.holdMember(trx, auth, now)
+        const { user } = await bearerAuth.reauthorizeSession(trx, auth, now)
         const by = { actor: user, ip: request.clientIp }
         await declineInvitation(organizations, trx, user, claim, by, now)
       })

@@ -62,7 +62,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       const auth = bearerAuth.getSessionAuth(request)
       const now = new Date()
       const created = await db.transaction().execute(async (trx) => {
-        const { user } = await bearerAuth.holdMember(trx, auth, now)
+        const { user } = await bearerAuth.reauthorizeSession(trx, auth, now)
         const by = { actor: user, ip: request.clientIp }
         const input = { name: name.trim(), slug, metadata }
         return createOrganization(organizations, trx, input, user.id, by, now)

@@ -57,7 +57,7 @@ const join: FastifyPluginAsyncTypebox = async (fastify) => {
       await permitJoinByDomain(organizations, auth.user, organizationId, ip)
       const now = new Date()
       return db.transaction().execute(async (trx) => {
-        const { user } = await bearerAuth.holdMember(trx, auth, now)
+        const { user } = await bearerAuth.reauthorizeSession(trx, auth, now)
         const by = { actor: user, ip }
         return toOrganization(await joinByDomain(organizations, trx, user, organizationId, by, now))
       })
@@ -83,7 +83,7 @@ const leave: FastifyPluginAsyncTypebox = async (fastify) => {
       const auth = bearerAuth.getSessionAuth(request)
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        const { user } = await bearerAuth.holdMember(trx, auth, now)
+        const { user } = await bearerAuth.reauthorizeSession(trx, auth, now)
         const key = { organizationId, userId: user.id }
         const by = { actor: user, ip: request.clientIp }
         await removeMember(organizations, trx, key, by, now)
@@ -113,7 +113,7 @@ const activate: FastifyPluginAsyncTypebox = async (fastify) => {
       const auth = bearerAuth.getSessionAuth(request)
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        const { session, user } = await bearerAuth.holdMember(trx, auth, now)
+        const { session, user } = await bearerAuth.reauthorizeSession(trx, auth, now)
         const by = { actor: user, ip: request.clientIp }
         await activateOrganization(organizations, trx, session, organization_id, by, now)
       })

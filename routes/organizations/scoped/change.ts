@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Trx } from '../../../db/core/database.ts'
 import { type ChangedBy, changedBy } from '../../../modules/organizations/index.ts'
 
-export interface Held {
+export interface AuthorizedChange {
   trx: Trx
   /** Of the organization. */
   id: string
@@ -17,16 +17,16 @@ export interface Held {
   now: Date
 }
 
-/** `userIds` are the users whom the change concerns. Throws like `holdOrganization`. */
+/** `userIds` are the users whom the change concerns. Throws like `reauthorizeInOrganization`. */
 export async function applyOrganizationChange<T>(
   { bearerAuth, db }: Pick<FastifyInstance, 'bearerAuth' | 'db'>,
   request: FastifyRequest,
-  work: (held: Held) => Promise<T>,
+  work: (change: AuthorizedChange) => Promise<T>,
   userIds: readonly string[] = [],
 ): Promise<T> {
   const now = new Date()
   return db.transaction().execute(async (trx) => {
-    const access = await bearerAuth.holdOrganization(trx, request, now, userIds)
+    const access = await bearerAuth.reauthorizeInOrganization(trx, request, now, userIds)
     return work({ trx, ...access, by: await changedBy(trx, request), now })
   })
 }

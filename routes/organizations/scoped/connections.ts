@@ -53,8 +53,8 @@ const changeConnections: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const id = readUuid('connection_id', request.params.connection_id)
-      return applyOrganizationChange(fastify, request, async (held) => {
-        const { trx, id: organizationId, permissions, by, now } = held
+      return applyOrganizationChange(fastify, request, async (change) => {
+        const { trx, id: organizationId, permissions, by, now } = change
         const key = { organizationId, id }
         return toConnection(
           await changeConnection(organizations, trx, key, request.body, permissions, by, now),

@@ -45,8 +45,8 @@ const groups: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const groupId = readUuid('group_id', request.params.group_id)
-      return applyOrganizationChange(fastify, request, async ({ now, ...held }) =>
-        toGroup(await changeGroupRole(organizations, held, groupId, request.body, now)),
+      return applyOrganizationChange(fastify, request, async ({ now, ...change }) =>
+        toGroup(await changeGroupRole(organizations, change, groupId, request.body, now)),
       )
     },
   )

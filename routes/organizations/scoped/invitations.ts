@@ -74,8 +74,8 @@ const sendInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
       const email = normalizeEmail(request.body.email)
       const redirectTo = resolveTarget(flows, request, requestedTarget)
       const { audience: aud, auth } = request
-      const invitation = await applyOrganizationChange(fastify, request, async (held) => {
-        const { trx, id: organizationId, permissions, by, now } = held
+      const invitation = await applyOrganizationChange(fastify, request, async (change) => {
+        const { trx, id: organizationId, permissions, by, now } = change
         await checkGrant(trx, organizationId, role, permissions)
         const invitedBy = auth?.user ?? null
         const input = { organizationId, email, role, redirectTo, aud, invitedBy }

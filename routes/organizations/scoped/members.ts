@@ -17,7 +17,7 @@ import { readList, SearchQuery, toPage } from '../../../schemas/organizations/li
 import { Member, Members, RoleField, toMember } from '../../../schemas/organizations/member.ts'
 import { OrganizationPath } from '../../../schemas/organizations/organization.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
-import { applyOrganizationChange, type Held } from './change.ts'
+import { type AuthorizedChange, applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ user_id: Type.String() })])
 const Query = Type.Object({ ...SearchQuery, role: Type.Optional(Type.String()) })
@@ -81,9 +81,9 @@ const changeMembers: FastifyPluginAsyncTypebox = async (fastify) => {
       return applyOrganizationChange(
         fastify,
         request,
-        async (held) => {
-          await checkMember(held, userId)
-          const { trx, id, permissions, by, now } = held
+        async (change) => {
+          await checkMember(change, userId)
+          const { trx, id, permissions, by, now } = change
           await checkGrant(trx, id, role, permissions)
           await setMemberRole(organizations, trx, { organizationId: id, userId }, role, by, now)
           return shown(trx, id, userId)
@@ -106,10 +106,10 @@ const changeMembers: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const userId = readUuid('user_id', request.params.user_id)
-      const remove = async (held: Held) => {
-        await checkMember(held, userId)
-        const key = { organizationId: held.id, userId }
-        await removeMember(organizations, held.trx, key, held.by, held.now)
+      const remove = async (change: AuthorizedChange) => {
+        await checkMember(change, userId)
+        const key = { organizationId: change.id, userId }
+        await removeMember(organizations, change.trx, key, change.by, change.now)
       }
       await applyOrganizationChange(fastify, request, remove, [userId])
       return reply.status(204).send(null)
@@ -118,7 +118,10 @@ const changeMembers: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 /** Throws member_not_found, and organization_role_too_high for a member with more permissions than the actor. */
-async function checkMember({ trx, id, permissions }: Held, userId: string): Promise<void> {
+async function checkMember(
+  { trx, id, permissions }: AuthorizedChange,
+  userId: string,
+): Promise<void> {
   const member = await findMember(trx, id, userId)
   if (!member) throw memberNotFound()
   await checkReach(trx, id, member.role, permissions)

@@ -50,8 +50,8 @@ const addRoles: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const { name, ...input } = request.body
-      const role = await applyOrganizationChange(fastify, request, (held) => {
-        const { trx, id: organizationId, permissions, by, now } = held
+      const role = await applyOrganizationChange(fastify, request, (change) => {
+        const { trx, id: organizationId, permissions, by, now } = change
         return createRole(organizations, trx, { organizationId, name }, input, permissions, by, now)
       })
       return reply.status(201).send(toRole(name, [role]))
@@ -75,8 +75,8 @@ const changeRoles: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const { role: name } = request.params
-      const role = await applyOrganizationChange(fastify, request, (held) => {
-        const { trx, id: organizationId, permissions, by, now } = held
+      const role = await applyOrganizationChange(fastify, request, (change) => {
+        const { trx, id: organizationId, permissions, by, now } = change
         const key = { organizationId, name }
         return changeRole(organizations, trx, key, request.body, permissions, by, now)
       })

@@ -1,4 +1,4 @@
-import { type AccountPage, addAccountPage, momentIn } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage, formatTime } from '../../../modules/account/index.ts'
 import { permissionLines } from '../../../modules/pages/index.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 
@@ -21,7 +21,7 @@ function apps(): AccountPage {
               const { id, name } = isRecord(client) ? client : {}
               const names = Array.isArray(scopes) ? scopes.map(String) : []
               const permissions = permissionLines(say, names, []).join(', ')
-              return { id, name: name || id, permissions, since: momentIn(tag, granted_at) }
+              return { id, name: name || id, permissions, since: formatTime(tag, granted_at) }
             }),
           }),
         },

@@ -1,8 +1,8 @@
 import {
   type AccountPage,
   addAccountPage,
-  deviceIn,
-  momentIn,
+  formatDevice,
+  formatTime,
 } from '../../../modules/account/index.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 
@@ -23,9 +23,9 @@ function devices(): AccountPage {
           data: (say, tag) => ({
             devices: sessions.map((session) => ({
               id: session.id,
-              name: deviceIn(say, session.user_agent),
+              name: formatDevice(say, session.user_agent),
               ip: session.ip ?? '',
-              used: momentIn(tag, session.last_used_at),
+              used: formatTime(tag, session.last_used_at),
               isCurrent: session.current === true,
               isImpersonated: session.impersonated_by !== undefined,
             })),

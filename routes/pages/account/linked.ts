@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-import { type AccountPage, addAccountPage, momentIn } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage, formatTime } from '../../../modules/account/index.ts'
 import { changeFlow, ensureCookie, sendOnward, textIn } from '../../../modules/pages/index.ts'
 
 const path = '/account/linked'
@@ -27,7 +27,7 @@ function linked(app: FastifyInstance): AccountPage {
           data: (_say, tag) => ({
             identities: identities.map(({ identity_id: id, provider, email, created_at }) => ({
               ...{ id, email: email ?? '', name: oauthProviders.getTitle(provider) },
-              added: momentIn(tag, created_at),
+              added: formatTime(tag, created_at),
             })),
             providers: offered.map(([id]) => ({ id, name: oauthProviders.getTitle(id) })),
           }),

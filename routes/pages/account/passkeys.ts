@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-import { type AccountPage, addAccountPage, momentIn } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage, formatTime } from '../../../modules/account/index.ts'
 import { accessTokenFor, checkForm, findSignedIn } from '../../../modules/page-session/index.ts'
 import { callApi, jsonIn } from '../../../modules/pages/index.ts'
 import { sessionNotFound } from '../../../schemas/errors.ts'
@@ -22,8 +22,8 @@ function passkeys(): AccountPage {
           data: (_say, tag) => ({
             passkeys: items.map(({ id, friendly_name, created_at, last_used_at }) => ({
               ...{ id, name: friendly_name ?? '' },
-              added: momentIn(tag, created_at),
-              used: momentIn(tag, last_used_at),
+              added: formatTime(tag, created_at),
+              used: formatTime(tag, last_used_at),
             })),
           }),
         },

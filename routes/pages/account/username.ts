@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-import { type AccountPage, addAccountPage, momentIn } from '../../../modules/account/index.ts'
+import { type AccountPage, addAccountPage, formatTime } from '../../../modules/account/index.ts'
 
 const path = '/account/username'
 const url = '/user/username'
@@ -18,7 +18,7 @@ function username({ config }: FastifyInstance): AccountPage {
       const { body } = await visit.call({ method: 'GET', url })
       const data = (_say: unknown, tag: string) => ({
         current: body.username,
-        changeableAt: momentIn(tag, body.changeable_at),
+        changeableAt: formatTime(tag, body.changeable_at),
         typed: fields.username ?? '',
         isFixed,
       })

@@ -5,7 +5,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findAuthorization } from '../../../db/oauth-server/authorizations.ts'
 import {
   type Answering,
-  answerSilently,
   approve,
   deny,
   isConsented,
@@ -14,6 +13,7 @@ import {
   type OpenRequest,
   openRequest,
   requestedScopes,
+  respondSilently,
   scopeList,
   toStoredAuthentication,
 } from '../../../modules/oauth-server/index.ts'
@@ -61,7 +61,7 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
       const prompt = stored.parameters?.prompt ?? []
       const answering = signedIn && toAnswering(fastify, signedIn, request, now)
       if (prompt.includes('none')) {
-        return reply.redirect(await answerSilently(fastify, stored, answering, now), 302)
+        return reply.redirect(await respondSilently(fastify, stored, answering, now), 302)
       }
       const missing = answering ? missingFor(stored, answering) : 'sign_in'
       if (!signedIn || missing === 'sign_in') {

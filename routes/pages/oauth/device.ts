@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import {
-  answerDevice,
+  decideDevice,
   type OpenDevice,
   openDevice,
   scopeList,
@@ -103,7 +103,7 @@ async function answer(
   const decide = () =>
     db.transaction().execute(async (trx) => {
       const opened = await openDevice(trx, code, now)
-      if (opened) await answerDevice(fastify, trx, opened, answering, now)
+      if (opened) await decideDevice(fastify, trx, opened, answering, now)
       return opened
     })
   const decided = await attempt.check(db, decide, isFound)

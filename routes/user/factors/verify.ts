@@ -13,7 +13,7 @@ import {
   throttleFactorAttempt,
   verifyChallengeResponse,
 } from '../../../modules/factors/index.ts'
-import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { needed } from '../../../schemas/documented.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { ApiError, badJson, mfaInvalidCode } from '../../../schemas/errors.ts'
@@ -81,7 +81,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
 
   /** The session at aal2, the hook's rejection, or undefined for a wrong response. Throws mfa_verification_failed. */
   async function prove(
-    auth: Member,
+    auth: SessionAuth,
     challenged: FactorChallenge,
     answer: ChallengeResponse,
     now: Date,

@@ -47,8 +47,8 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
       }
       const at = { ip: request.clientIp, now: new Date() }
       const renamed = await db.transaction().execute(async (trx) => {
-        const held = await bearerAuth.holdMember(trx, auth, at.now)
-        return changePasskeyName(passkeys, trx, held, { id, name }, at)
+        const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
+        return changePasskeyName(passkeys, trx, current, { id, name }, at)
       })
       return toPasskey(renamed)
     },
@@ -72,8 +72,8 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
       const id = readUuid('passkey_id', request.params.passkey_id)
       const at = { ip: request.clientIp, now: new Date() }
       await db.transaction().execute(async (trx) => {
-        const held = await bearerAuth.holdMember(trx, auth, at.now)
-        await removePasskey(passkeys, trx, held, id, at)
+        const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
+        await removePasskey(passkeys, trx, current, id, at)
       })
       return reply.status(204).send(null)
     },

@@ -63,8 +63,8 @@ const registration: FastifyPluginAsyncTypebox = async (fastify) => {
         })
       const at = { ip: request.clientIp, now }
       const added = await db.transaction().execute(async (trx) => {
-        const held = await bearerAuth.holdMember(trx, auth, now)
-        return registerPasskey(passkeys, trx, held, key, at)
+        const current = await bearerAuth.reauthorizeSession(trx, auth, now)
+        return registerPasskey(passkeys, trx, current, key, at)
       })
       return toPasskey(added)
     },

@@ -92,8 +92,8 @@ async function make(
   const at = { ip: request.clientIp, now: new Date() }
   const prepared = await prepareRecoveryCodes(factors, auth, 'generate', at.now)
   return db.transaction().execute(async (trx) => {
-    const held = await bearerAuth.holdMember(trx, auth, at.now)
-    return generateRecoveryCodes(factors, trx, held, { ...prepared, name }, at)
+    const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
+    return generateRecoveryCodes(factors, trx, current, { ...prepared, name }, at)
   })
 }
 
@@ -102,8 +102,8 @@ async function replaceCodes({ bearerAuth, db, factors }: FastifyInstance, reques
   const at = { ip: request.clientIp, now: new Date() }
   const prepared = await prepareRecoveryCodes(factors, auth, 'regenerate', at.now)
   return db.transaction().execute(async (trx) => {
-    const held = await bearerAuth.holdMember(trx, auth, at.now)
-    return regenerateRecoveryCodes(factors, trx, held, prepared, at)
+    const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
+    return regenerateRecoveryCodes(factors, trx, current, prepared, at)
   })
 }
 

@@ -28,8 +28,8 @@ const remove: FastifyPluginAsyncTypebox = async (fastify) => {
       const auth = bearerAuth.getSessionAuth(request)
       const at = { ip: request.clientIp, now: new Date() }
       const id = await db.transaction().execute(async (trx) => {
-        const held = await bearerAuth.holdMember(trx, auth, at.now)
-        return removeRecoveryCodes(factors, trx, held, at)
+        const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
+        return removeRecoveryCodes(factors, trx, current, at)
       })
       return { id }
     },

@@ -12,7 +12,7 @@ import {
   releaseRecovery,
   requireRecoveryVerify,
 } from '../../../modules/factors/index.ts'
-import type { Member } from '../../../plugins/security/bearer-auth/index.ts'
+import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { needed } from '../../../schemas/documented.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { HookError, recoveryCodeWrong } from '../../../schemas/errors.ts'
@@ -69,7 +69,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
 
   /** The session at aal2; undefined for a wrong code. Throws the hooks' rejections. */
   async function complete(
-    auth: Member,
+    auth: SessionAuth,
     { codeId, factor }: RecoveryAttempt,
     at: { ip: string; now: Date },
   ): Promise<Session | undefined> {
@@ -79,8 +79,8 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     if (!isRight) return undefined
     const permit = await approveRecovery(factors, auth, at)
     return db.transaction().execute(async (trx) => {
-      const held = await bearerAuth.holdMember(trx, auth, at.now)
-      return completeRecovery(factors, trx, held, { codeId, factor, permit }, at)
+      const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
+      return completeRecovery(factors, trx, current, { codeId, factor, permit }, at)
     })
   }
 }

@@ -32,10 +32,10 @@ export async function deleteCurrentUser(
   await checkDeletion(credentials, db, auth, body ?? {}, now)
   await db.transaction().execute(async (trx) => {
     // The session may have been revoked, and a factor added, during the check.
-    const held = await bearerAuth.hold(trx, auth, now)
-    checkDeletable(credentials, held, now)
+    const current = await bearerAuth.reauthorize(trx, auth, now)
+    checkDeletable(credentials, current, now)
     const how = { soft: false, namesConstraint: false }
-    const user = await deleteUserAsAdmin(users, trx, held.user.id, how, now)
+    const user = await deleteUserAsAdmin(users, trx, current.user.id, how, now)
     await recordAudit(audit, trx, 'user_deleted', user, { ip, now })
     await notifyUser(emails, trx, user, { kind: 'account_deleted_notification' }, now)
   })

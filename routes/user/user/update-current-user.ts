@@ -25,7 +25,7 @@ import {
 } from '../../../modules/users/index.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../../plugins/http/client-info/index.ts'
-import type { Bearer } from '../../../plugins/security/bearer-auth/index.ts'
+import type { AuthContext } from '../../../plugins/security/bearer-auth/index.ts'
 import { type ChangeBody, readUserChanges } from './changes.ts'
 
 /**
@@ -64,7 +64,7 @@ export async function updateCurrentUser(
 /** Throws the errors of `users.checkProfile`, and insufficient_aal for a change of credentials. */
 function checkAllowed(
   { credentials, users }: Deps<'credentials' | 'users'>,
-  auth: Bearer,
+  auth: AuthContext,
   changes: Changes,
   now: Date,
 ): void {
@@ -80,7 +80,7 @@ function changesOnlyMetadata({ email, phone, password, app_metadata }: Changes):
 /** Work before the transaction; undefined for unchanged fields. All checks come before any waiting. */
 async function prepare(
   { credentials, db, passwords }: Deps<'credentials' | 'db' | 'passwords'>,
-  auth: Bearer,
+  auth: AuthContext,
   { email, phone, password }: Changes,
   {
     body,
@@ -121,24 +121,24 @@ interface Update {
 async function apply(
   { bearerAuth, credentials, users }: Deps<'bearerAuth' | 'credentials' | 'users'>,
   trx: Trx,
-  auth: Bearer,
+  auth: AuthContext,
   { changes, prepared, clientInfo, context }: Update,
   { ip, now }: { ip: string; now: Date },
 ): Promise<UserRecord> {
   // The session may have been revoked while the changes were prepared.
-  const held = await bearerAuth.hold(trx, auth, now)
-  checkAllowed({ credentials, users }, held, changes, now)
+  const current = await bearerAuth.reauthorize(trx, auth, now)
+  checkAllowed({ credentials, users }, current, changes, now)
   if (prepared.password) {
     const { hash, isNewMethod } = prepared.password
     const replaces = auth.user.encrypted_password
     const keepSession = auth.session?.session_id
     const change = { hash, replaces, keepSession, isNewMethod, clientInfo }
-    await setPassword(credentials, trx, held.user, change, { ip, now })
+    await setPassword(credentials, trx, current.user, change, { ip, now })
   }
   const changed = await updateProfile(users, trx, auth.user, changes, { ip, now })
   const { email, phone } = prepared
   // An immediate change invalidates pending codes, so it comes before the new code.
-  const asking = { user: changed, session: held.session }
+  const asking = { user: changed, session: current.session }
   if (changes.phone && !phone) {
     const isAssumed = changed.email_confirmed_at === null
     await setPhone(credentials, trx, asking, { phone: changes.phone, isAssumed }, now)

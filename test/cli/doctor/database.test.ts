@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 
 import { checkDatabase } from '../../../cli/doctor/database.ts'
 import { keys } from '../../../cli/doctor/keys.ts'
-import { findRoom, warnOfConnections } from '../../../server/connections.ts'
+import { findConnectionLimit, warnOfConnections } from '../../../server/connections.ts'
 import { query } from '../../db/sql.ts'
 import { cloneDatabase, emptyDatabase } from '../../support/database.ts'
 import { build } from '../../support/server.ts'
@@ -85,7 +85,7 @@ suite('doctor: database', () => {
     const lines = await runCheck(checkDatabase, context)
     const warnings: string[] = []
     const warn = (message: unknown) => void warnings.push(String(message))
-    warnOfConnections(context.config, await findRoom(DATABASE_URL), { warn })
+    warnOfConnections(context.config, await findConnectionLimit(DATABASE_URL), { warn })
 
     assert.ok(
       lines.some((line) => /^fail It allows 20 connections, /.test(line)),

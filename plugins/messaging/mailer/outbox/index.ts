@@ -72,7 +72,7 @@ export function createOutbox(deps: OutboxDeps) {
 
   return {
     /** Inserts an email; it is sent only if `trx` commits. Returns the message's id. */
-    async put<Kind extends EmailKind>(
+    async insert<Kind extends EmailKind>(
       trx: Trx,
       { kind, expiresAt, messageId: id = randomUUID(), ...request }: MailRequest<Kind>,
       now: Date,

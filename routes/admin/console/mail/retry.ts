@@ -11,11 +11,11 @@ import { readUuid } from '../../../../schemas/fields.ts'
 import { EmptyObject, NoBody } from '../../../../schemas/values/empty.ts'
 
 /** Further ones are retried by the next request. */
-const most = 1_000
+const maxEmails = 1_000
 
 const Queued = Type.Object({
   queued: Type.Integer({
-    description: `Number of emails that will be sent again, at most ${most}`,
+    description: `Number of emails that will be sent again, at most ${maxEmails}`,
   }),
 })
 
@@ -50,7 +50,7 @@ const retry: FastifyPluginAsyncTypebox = async (fastify) => {
     const now = new Date()
     const id = readUuid('id', request.params.id)
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       const row = await findMail(trx, id)
       if (!row) throw mailNotFound()
       const blocker = mailer.retryBlocker(row, now)
@@ -66,9 +66,9 @@ const retry: FastifyPluginAsyncTypebox = async (fastify) => {
     const now = new Date()
     const includeUncertain = request.body?.uncertain ?? false
     const queued = await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       let count = 0
-      for (const row of await listDeadMail(trx, most)) {
+      for (const row of await listDeadMail(trx, maxEmails)) {
         const blocker = mailer.retryBlocker(row, now)
         if (blocker && !(blocker.isUncertain && includeUncertain)) continue
         if (await mailer.retry(trx, row.id, now)) count += 1
@@ -83,7 +83,7 @@ const retry: FastifyPluginAsyncTypebox = async (fastify) => {
     const now = new Date()
     const id = readUuid('id', request.params.id)
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       if (!(await deleteMail(trx, id))) throw mailNotFound()
       await recordAdminAction(audit, trx, 'mail_dropped', request, { now, message_id: id })
     })

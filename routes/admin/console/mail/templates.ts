@@ -103,7 +103,7 @@ const templates: FastifyPluginAsyncTypebox = async (fastify) => {
     const [kind, tag] = [readKind(which.kind), readLocale(which.locale)]
     const to = normalizeEmail(address)
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now)
+      await bearerAuth.reauthorizeAdmin(trx, request, now)
       await recordAdminAction(audit, trx, 'mail_tested', request, { now, kind })
     })
     return mailer.sendSample({ kind, tag, to }, now)

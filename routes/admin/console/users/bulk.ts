@@ -83,7 +83,7 @@ const bulk: FastifyPluginAsyncTypebox = async (fastify) => {
   async function changeBan(request: FastifyRequest, id: string, duration: string, now: Date) {
     const change = await readAdminChange(users, { ban_duration: duration }, now)
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now, { id })
+      await bearerAuth.reauthorizeAdmin(trx, request, now, { id })
       const { before, after } = await updateUserAsAdmin(users, trx, id, change, now)
       const traits = { now, fields: ['ban_duration'], ...changedUserFields(before, after) }
       await recordAdminActionOnUser(audit, trx, 'user_modified', request, after, traits)
@@ -92,7 +92,7 @@ const bulk: FastifyPluginAsyncTypebox = async (fastify) => {
 
   async function remove(request: FastifyRequest, id: string, soft: boolean, now: Date) {
     await db.transaction().execute(async (trx) => {
-      await bearerAuth.holdAdmin(trx, request, now, { id })
+      await bearerAuth.reauthorizeAdmin(trx, request, now, { id })
       const user = await deleteUserAsAdmin(users, trx, id, { soft, namesConstraint: true }, now)
       const traits = { now, soft, ...deletedUserDetails(user) }
       await recordAdminActionOnUser(audit, trx, 'user_deleted', request, user, traits)

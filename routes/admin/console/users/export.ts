@@ -49,7 +49,7 @@ const exportUsers: FastifyPluginAsyncTypebox = async (fastify) => {
       const search = q?.trim() ? await readUserSearch(users, q, aud) : undefined
       const direction = sort === 'created_at asc' ? ('asc' as const) : ('desc' as const)
       await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const traits = { now, format, ...(q && { q }), ...filters }
         await recordAdminAction(audit, trx, 'users_exported', request, traits)
       })

@@ -47,7 +47,7 @@ const grants: FastifyPluginAsyncTypebox = async (fastify) => {
       const clientId = await findClientRowId(db, request.params.client_id)
       if (!clientId) throw oauthConsentNotFound()
       await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const user = await lockUserById(trx, id)
         await revokeGrantByAdmin({ events }, trx, user, clientId, now)
         const traits = { now, oauth_client_id: clientId, action: 'revoke_oauth_grant' }

@@ -62,7 +62,7 @@ const importUsers: FastifyPluginAsyncTypebox = async (fastify) => {
       let outcome: ImportedText = { total: 0, accepted: 0, rejected: [] }
       try {
         await db.transaction().execute(async (trx) => {
-          await bearerAuth.holdAdmin(trx, request, now)
+          await bearerAuth.reauthorizeAdmin(trx, request, now)
           await tuneBulkLoad(trx)
           outcome = await importText(trx, input, now)
           if (dryRun) throw new RolledBack()

@@ -56,7 +56,7 @@ const sendLink: FastifyPluginAsyncTypebox = async (fastify) => {
       const { type, redirect_to } = request.body
       const context = readLinkContext(flows, request, {}, redirect_to)
       await db.transaction().execute(async (trx) => {
-        await bearerAuth.holdAdmin(trx, request, now)
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
         const user = await lockUserById(trx, id)
         checkRecipient(emails.policy, checkedAddress(user, type, now))
         await sendUncountedLinkEmail(emails, trx, kinds[type], user, context, now)

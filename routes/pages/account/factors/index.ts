@@ -4,7 +4,7 @@ import {
   type AccountPage,
   type AccountTextName,
   addAccountPage,
-  momentIn,
+  formatTime,
   type Visit,
 } from '../../../../modules/account/index.ts'
 import { enrolment } from './enroll.ts'
@@ -68,7 +68,7 @@ function listFactors({ user }: Visit, tag: string) {
     .filter(({ factor_type: type }) => Object.hasOwn(labels, type))
     .map(({ id, factor_type: type, friendly_name, phone, created_at }) => ({
       ...{ id, type, name: friendly_name ?? '', phone },
-      added: momentIn(tag, created_at),
+      added: formatTime(tag, created_at),
     }))
 }
 
