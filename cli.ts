@@ -139,7 +139,7 @@ function end(message: unknown): never {
   process.exit(1)
 }
 
-/** In the npm package, where this file is JavaScript, the command `postern` runs what npm scripts run elsewhere. */
+/** In the npm package, where this file is JavaScript, the command `postern` runs what the npm scripts of the repository run. */
 function asCalled(text: string): string {
   if (import.meta.filename.endsWith('.ts')) return text
   return text

@@ -39,6 +39,13 @@ export const words: readonly Word[] = [
   { forms: ['rehearse', 'rehearses', 'rehearsal'], instead: 'dry run', limit: 0 },
   { forms: ['chore', 'chores'], instead: 'task', limit: 0 },
   { forms: ['outlast', 'outlasts', 'hears'], instead: 'the action itself', limit: 0 },
+  { forms: ['speech', 'wording'], instead: 'messages, texts', limit: 0 },
+  { forms: ['remedy', 'remedies'], instead: 'hint', limit: 0 },
+  { forms: ['fewest'], instead: 'min', limit: 0 },
+  { forms: ['comer', 'comers'], instead: 'new user', limit: 0 },
+  { forms: ['vouch', 'vouches'], instead: 'verify', limit: 0 },
+  { forms: ['slip', 'slips'], instead: 'typo, skew', limit: 0 },
+  { forms: ['stray'], instead: 'unlisted, unconfigured', limit: 0 },
 ]
 
 /** Files in which a word is allowed, each with its reason. A path matches as a whole or as a folder. */

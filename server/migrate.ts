@@ -20,7 +20,7 @@ export interface Log {
   warn(message: string): void
 }
 
-/** Opens up to three connections of its own and closes them. Throws SchemaTooNewError (db/migrate/index.ts). */
+/** Opens up to three separate connections and closes them. Throws SchemaTooNewError (db/migrate/index.ts). */
 export async function runMigrations({
   connectionString,
   schema,

@@ -2,7 +2,7 @@ import { hasTable } from '../../db/gotrue/database.ts'
 import { listSigningKeys, type SigningKeyRow } from '../../db/keys/signing-keys.ts'
 import type { DoctorContext } from './finding.ts'
 
-/** Undefined before the first start, or when the database is unavailable, which has a check of its own. */
+/** Undefined before the first start, or when the database is unavailable, which has a separate check. */
 export async function currentKey({
   config,
   db,

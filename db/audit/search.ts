@@ -58,7 +58,7 @@ function toConditions({ userId, action, from, to, after }: AuditFilter): RawBuil
   return [
     ...(userId
       ? [
-          // Two conditions, each for an index of its own.
+          // Two conditions, each for a separate index.
           sql<SqlBool>`(payload ->> 'actor_id' = ${userId} or payload -> 'traits' ->> 'user_id' = ${userId})`,
         ]
       : []),

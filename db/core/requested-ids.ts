@@ -9,11 +9,11 @@ import type { Database, Db } from './database.ts'
  */
 export function selectEachId(db: Db, ids: Expression<readonly string[]>) {
   return db.selectFrom(
-    sql<{ id: string }>`unnest((select ${ids}::uuid[]))`.as<'wanted'>(sql`wanted(id)`),
+    sql<{ id: string }>`unnest((select ${ids}::uuid[]))`.as<'requested'>(sql`requested(id)`),
   )
 }
 
-export const requestedId = sql<string>`wanted.id`
+export const requestedId = sql<string>`requested.id`
 
 /**
  * Locks the users with these ids. The ids must be sorted, so that transactions cannot deadlock. Each is looked up by
@@ -21,7 +21,7 @@ export const requestedId = sql<string>`wanted.id`
  */
 export function lockEach(
   db: Pick<QueryCreator<Database>, 'selectFrom'>,
-  idsInOrder: AliasedExpression<{ id: string }, 'wanted'>,
+  idsInOrder: AliasedExpression<{ id: string }, 'requested'>,
 ) {
   return db
     .selectFrom(idsInOrder)

@@ -107,7 +107,7 @@ export async function findIssuers(
  * Whether the identities of a custom provider come from this issuer. It cannot change before the transaction of a
  * sign-in ends.
  */
-export async function holdIssuer(
+export async function lockIssuer(
   trx: Trx,
   { identifier, issuer }: Insertable<CustomProviderIssuersTable>,
 ): Promise<boolean> {

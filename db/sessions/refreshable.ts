@@ -32,7 +32,7 @@ export interface Refresh {
 
 export type RefreshValues = Refresh & { organizationId: string | null; now: Date }
 
-/** Each set of conditions is a statement of its own: Postgres initializes disabled conditions too. */
+/** Each set of conditions is a separate statement: Postgres initializes disabled conditions too. */
 type Condition =
   | 'client'
   | 'timebox'

@@ -22,7 +22,7 @@ export interface MfaFactorsTable {
 
 /** Factors that are enrolled and challenged. */
 export type ChallengeableFactorType = 'totp' | 'phone' | 'webauthn'
-/** A set of recovery codes is a factor too, with routes of its own. */
+/** A set of recovery codes is a factor too, with separate routes. */
 export type FactorType = ChallengeableFactorType | 'recovery_code'
 
 export interface MfaChallengesTable {

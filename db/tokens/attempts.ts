@@ -128,5 +128,5 @@ function selectOwners(
     .where('token_type', 'in', types)
     .where((of) => isLive(of, lifetimes, now))
     .orderBy('user_id')
-  return lockEach(db, owners.as('wanted'))
+  return lockEach(db, owners.as('requested'))
 }

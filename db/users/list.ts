@@ -13,7 +13,7 @@ import {
   searchedIn,
 } from './search.ts'
 
-/** Each combination is a statement of its own. */
+/** Each combination is a separate statement. */
 type Trait = 'oldest_first' | 'after' | 'usual_size' | 'offset' | Searched
 
 /** The most frequent page size. */

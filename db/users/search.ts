@@ -30,7 +30,7 @@ export interface Listing {
   search: UserSearch | undefined
 }
 
-/** Each combination of searched columns is a statement of its own. */
+/** Each combination of searched columns is a separate statement. */
 export type Searched = keyof UserSearch
 
 const searchable = ['email', 'phone', 'name', 'id', 'owner'] as const

@@ -74,7 +74,10 @@ export function lockUserShared(db: Pick<Db, 'selectFrom'>, id: Expression<string
 }
 
 const lockAll = executePipelined((db, value: ParamOf<{ ids: readonly string[] }>) =>
-  lockEach(db, selectEachId(db, value('ids')).select('id').distinct().orderBy('id').as('wanted')),
+  lockEach(
+    db,
+    selectEachId(db, value('ids')).select('id').distinct().orderBy('id').as('requested'),
+  ),
 )
 
 /** Locks several users in one order, so that transactions cannot deadlock. */

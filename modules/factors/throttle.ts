@@ -1,4 +1,4 @@
-/** Throttles factor codes; recovery codes have a lock of their own. */
+/** Throttles factor codes; recovery codes have a separate lock. */
 import type { Db } from '../../db/core/database.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { throttleAttempt } from '../otp/index.ts'

@@ -3,7 +3,7 @@
  * a new one. An unverified email never gives access to an account.
  */
 import type { Db, Trx } from '../../db/core/database.ts'
-import { holdIssuer } from '../../db/custom-providers/providers.ts'
+import { lockIssuer } from '../../db/custom-providers/providers.ts'
 import { findIdentity, lockIdentity } from '../../db/identities/identities.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { customProviderConflict, unexpectedFailure } from '../../schemas/errors.ts'
@@ -84,7 +84,7 @@ export async function completeExternalSignIn(
   const user = truncateClaims(deps, externalUser)
   const { provider: identifier, identity } = externalUser
   const { issuer } = identity
-  if (issuer !== undefined && !(await holdIssuer(trx, { identifier, issuer }))) {
+  if (issuer !== undefined && !(await lockIssuer(trx, { identifier, issuer }))) {
     throw customProviderConflict('The provider was changed during the sign-in. Try again.')
   }
   if (linkingTargetId) {

@@ -16,7 +16,7 @@ export interface SignInPurpose {
   inviteToken?: string | undefined
 }
 
-/** The audit action; linking has an entry of its own. */
+/** The audit action; linking has a separate entry. */
 export type SignInAction = 'login' | 'user_signedup' | 'invite_accepted' | 'identity_linked'
 
 export interface SignInContext {

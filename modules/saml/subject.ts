@@ -17,7 +17,7 @@ const emailAttributes = [
   ...['mail', 'Mail', 'email'],
 ]
 
-/** Claims with a field of their own; all others are custom claims. */
+/** Claims with a separate field; all others are custom claims. */
 const knownClaims = [
   ...['name', 'family_name', 'given_name', 'middle_name', 'nickname', 'preferred_username'],
   ...['profile', 'picture', 'website', 'gender', 'birthdate', 'zoneinfo', 'locale', 'updated_at'],

@@ -18,7 +18,7 @@ const requestHeaders = [
 ]
 /**
  * Sent by the SDK to PostgREST, which is not part of this server: in development the browser may read where it is
- * (routes/dev/elsewhere.ts).
+ * (routes/dev/other-services.ts).
  */
 const tableHeaders = ['Accept-Profile', 'Content-Profile', 'Prefer', 'Range', 'Range-Unit']
 const exposedHeaders = [

@@ -1,4 +1,4 @@
-/** examples/web as a site of its own, with the published SDK. Read at each request, so that edits apply. */
+/** examples/web as a separate site, with the published SDK. Read at each request, so that edits apply. */
 import { readFile } from 'node:fs/promises'
 
 import type { FastifyPluginAsync } from 'fastify'

@@ -4,7 +4,6 @@ import type { FastifyPluginAsync } from 'fastify'
 import { registerRoutes } from '../../plugins/register-routes.ts'
 import assets from './assets.ts'
 import docs from './docs.ts'
-import links from './elsewhere.ts'
 import events from './events.ts'
 import example from './example.ts'
 import guide from './guide.ts'
@@ -12,6 +11,7 @@ import inbox from './inbox.ts'
 import landing from './landing.ts'
 import mailTemplates from './mail-templates.ts'
 import messages from './messages.ts'
+import otherServices from './other-services.ts'
 import { setDevPageHeaders } from './page-headers.ts'
 import signedIn from './signed-in.ts'
 
@@ -29,7 +29,7 @@ const pages: FastifyPluginAsync = async (fastify) => {
 const dev: FastifyPluginAsync = async (fastify) => {
   if (!fastify.config.dev) return
   // The reference is registered apart: its files set their own policy.
-  await registerRoutes(fastify, { pages, links, docs })
+  await registerRoutes(fastify, { pages, otherServices, docs })
 }
 
 export default dev

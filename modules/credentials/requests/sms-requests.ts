@@ -1,5 +1,5 @@
 /**
- * Sign-in codes by SMS for unauthenticated clients. Every number gets one, so that it is sent at once; a resent code is
+ * Sign-in codes by SMS for unauthenticated clients. Every number gets one, so it is sent immediately; a resent code is
  * for some numbers only and is sent by a worker (resend-sms.ts).
  */
 import type { Db, Trx } from '../../../db/core/database.ts'
@@ -85,7 +85,7 @@ async function hasSignUpQuota(
   return !(await isSmsQuotaExhausted(otp, db, claim, now))
 }
 
-/** The request counts against the quota of sign-ins, for known and new numbers alike. */
+/** The request counts against the quota of sign-ins, for known and new numbers. */
 async function send(
   { otp }: Deps<'otp'>,
   db: Db,

@@ -55,7 +55,7 @@ function createRateLimits(config: Config) {
 
   return {
     otp,
-    /** POST /signup: anonymous sign-ups have a limit of their own, so the body is read first. */
+    /** POST /signup: anonymous sign-ups have a separate limit, so the body is read first. */
     signup: {
       hook: 'preHandler',
       max: (request) => ofSignup(request).max(),
@@ -64,7 +64,7 @@ function createRateLimits(config: Config) {
     } satisfies RateLimitOptions,
     verify: limit('AUTH_RATE_LIMIT_VERIFY', 5 * minute),
     /**
-     * POST /token: wallets have a limit of their own. Counted after the captcha, so that a bot cannot use up another
+     * POST /token: wallets have a separate limit. Counted after the captcha, so that a bot cannot use up another
      * client's limit.
      */
     token: {

@@ -1,4 +1,4 @@
-// The page's package knows dark colours and leaves it to others when.
+// The page of the package supports dark colours, and leaves the choice to its host.
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const choose = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', choose)
@@ -9,7 +9,7 @@ viewport.name = 'viewport'
 viewport.content = 'width=device-width, initial-scale=1'
 document.head.append(viewport)
 
-// Names and focus that the page's package forgets, for all that it draws later as well.
+// Accessible names and focus that the package lacks, also for elements that it draws later.
 function mend() {
   document.querySelector('#servers')?.setAttribute('aria-label', 'Server')
   for (const code of document.querySelectorAll('.microlight')) code.tabIndex = 0

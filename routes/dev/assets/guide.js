@@ -1,4 +1,4 @@
-// The contents are open where there is room for them, and the search runs in this page.
+// The table of contents is open where there is space for it. The search runs in this page.
 const $ = (selector) => document.querySelector(selector)
 const contents = $('.pages details')
 const isWide = matchMedia('(min-width: 900px)')
@@ -7,7 +7,7 @@ const fold = () => {
 }
 isWide.addEventListener('change', fold)
 fold()
-// Scrolled by itself: scrollIntoView would scroll the page as well, and its heading out of sight.
+// The element scrolls itself: scrollIntoView would scroll the page as well, and hide its heading.
 const list = $('.pages')
 const current = $('.pages [aria-current]')
 if (current) {
@@ -72,7 +72,7 @@ function entry({ title, page, url, text }, words) {
   return item
 }
 
-/** The words around the first one that was looked for. */
+/** The words around the first match. */
 function glimpse(text, words) {
   const plain = text.replaceAll(/\s+/g, ' ')
   const at = plain.toLowerCase().indexOf(words.split(' ')[0].toLowerCase())

@@ -43,7 +43,7 @@ function openMessage() {
   for (const link of document.querySelectorAll('#messages a')) {
     link.toggleAttribute('aria-current', link.dataset.id === message?.id)
   }
-  // What is being read stays as it is when another message comes.
+  // The open message stays open when another one arrives.
   if (message?.id === openId && message !== undefined) return
   openId = message?.id
   if (message) $('#message').replaceChildren(detail(message))
@@ -97,7 +97,7 @@ function showParts(view, { html, text }) {
   })
 }
 
-// A mail is as high as it wants to be, and its links open beside the inbox.
+// The frame is as high as its email, and links open in another tab.
 function settle(frame) {
   const { contentDocument } = frame
   if (!contentDocument || frame.hidden) return

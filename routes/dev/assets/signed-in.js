@@ -1,4 +1,4 @@
-// Stands in for the site: says who was sent here, and with what.
+// The default target of links: shows the session or the error that it was sent.
 const $ = (selector) => document.querySelector(selector)
 const fragment = new URLSearchParams(location.hash.slice(1))
 const query = new URLSearchParams(location.search)

@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { sql } from 'kysely'
 
-import { holdIssuer } from '../../../db/custom-providers/providers.ts'
+import { lockIssuer } from '../../../db/custom-providers/providers.ts'
 import { insertIdentity } from '../../../db/identities/identities.ts'
 import {
   add,
@@ -92,7 +92,7 @@ suite('the identifier of a custom provider with identities', () => {
     const ends = Promise.withResolvers<void>()
     const holds = Promise.withResolvers<void>()
     const signIn = app.db.transaction().execute(async (trx) => {
-      assert.ok(await holdIssuer(trx, { identifier: 'custom:acme', issuer: one.issuer }))
+      assert.ok(await lockIssuer(trx, { identifier: 'custom:acme', issuer: one.issuer }))
       await insertIdentity(trx, { ...identity, user_id: user.user.id }, new Date())
       holds.resolve()
       await ends.promise

@@ -17,7 +17,7 @@ const answers: Record<string, string> = {
   '/functions/v1': nothing,
 }
 
-const links: FastifyPluginAsync = async (fastify) => {
+const otherServices: FastifyPluginAsync = async (fastify) => {
   for (const [prefix, message] of Object.entries(answers)) {
     for (const path of [prefix, `${prefix}/*`]) {
       fastify.all(path, { schema: { hide: true } }, async (_request, reply) =>
@@ -28,4 +28,4 @@ const links: FastifyPluginAsync = async (fastify) => {
   }
 }
 
-export default links
+export default otherServices
