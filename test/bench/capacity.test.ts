@@ -56,7 +56,7 @@ suite('capacity simulation', () => {
     assert.ok(p50 < 3, `${p50} ms`)
   })
 
-  test('slows other work down beside password hashes', () => {
+  test('slows other work down during password hashes', () => {
     const reads = Array.from({ length: 9 }, () => ({ ...nothing, server: 1 }))
     const mix = [...reads, { ...nothing, hash: 12 }]
     const rate = (besideHash: number) =>

@@ -78,7 +78,7 @@ suite('enumeration check', () => {
     assert.equal(state.requests - before, 4 * users)
   })
 
-  test('asks each endpoint about each applicable account state', () => {
+  test('calls each endpoint in each applicable account state', () => {
     assert.deepEqual(
       enumerationCases.map(({ name, kinds }) => [name, kinds.length]),
       [

@@ -8,7 +8,7 @@ import { executablePath, openBrowser } from './chromium.ts'
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
 suite('the inbox of development', { skip }, () => {
-  test('is not there for a site whose name leads to this machine', async (t) => {
+  test('is not served to a site whose name resolves to this machine', async (t) => {
     const { app } = await build(t, { dev: true })
     const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
     const browser = await openBrowser(t, { 'evil.example': '127.0.0.1' })

@@ -76,7 +76,7 @@ suite('shutdown', { concurrency: 2 }, () => {
     })
   }
 
-  test('workers share the port, are replaced when one dies, and end together', async (t) => {
+  test('workers share the port, are replaced when one exits, and end together', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))
     t.after(() => rm(folder, { recursive: true }))
     const file = join(folder, 'auth.log')

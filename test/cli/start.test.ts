@@ -147,7 +147,7 @@ suite('npm start', { concurrency: 3 }, () => {
     })
   }
 
-  test('"providers" without configuration and server asks for one of the two', async (t) => {
+  test('"providers" without configuration and server requires one of the two', async (t) => {
     const { written, ended } = startCli(t, ['providers', 'google'], { cwd: newFolder(t) })
     assert.equal(await ended, 1)
     assert.match(written.err, /^The URL of this server is unknown: start `npm run dev`/)

@@ -21,7 +21,7 @@ const skip = missing('haproxy') || (!bin && 'not installed: Postgres')
 const timeout = 10 * 60_000
 
 suite('failover of Postgres under load', { skip, timeout }, () => {
-  test('with synchronous replication, nothing acknowledged is lost or spent twice', {
+  test('with synchronous replication, nothing acknowledged is lost or consumed twice', {
     timeout,
   }, async (context) => {
     const t = lastFirst(context)

@@ -73,7 +73,7 @@ suite('read replica', { skip: !bin && 'not installed: PostgreSQL' }, () => {
     context.diagnostic(`${reads} lists of users, none failed`)
   })
 
-  test('a standby that was promoted beside the primary is not read', async (context) => {
+  test('a standby that was promoted while the primary runs is not read', async (context) => {
     const t = lastFirst(context)
     const pair = await startMigrated(t)
     const lines: string[] = []

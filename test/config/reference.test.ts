@@ -49,7 +49,7 @@ suite('variable declarations', () => {
     }
   })
 
-  test('are secret when the name says so', () => {
+  test('are secret when the name denotes a secret', () => {
     const secret = /(SECRET|SECRETS|PASS|PRIVATE_KEY|AUTH_TOKEN|API_KEY|ACCESS_KEY|ENCRYPTION_KEY)$/
     const shown = variableEntries.filter(([name, schema]) => secret.test(name) && isShown(schema))
     assert.deepEqual(

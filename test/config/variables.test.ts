@@ -181,7 +181,7 @@ suite('specified variables', () => {
     assert.deepEqual(untested.toSorted(), Object.keys(departures).toSorted())
   })
 
-  test('are required when the specification says so', () => {
+  test('are required when the specification requires them', () => {
     const always = specifiedSettings.filter(({ name, required }) => required && !isOfFeature(name))
     assert.equal(always.length, 5)
     for (const { name } of always) assert.deepEqual(wrongVariables({ [name]: '' }), [name])

@@ -24,7 +24,7 @@ suite('Citus', () => {
     assert.equal(rows.length, 0)
   })
 
-  test('serves a schema beside distributed ones', async (t) => {
+  test('serves a schema next to distributed ones', async (t) => {
     const { url } = await cloneDatabase(t)
     await query(url, catalog, 'create schema other', 'create table other.users (id int)')
     await query(url, "insert into pg_dist_partition values ('other.users')")

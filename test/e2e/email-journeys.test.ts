@@ -216,7 +216,7 @@ suite('email flows by SDK', () => {
     await nextEmail(at, newValue, second)
   })
 
-  test('errors have codes that the SDK knows', async () => {
+  test('errors have codes that the SDK defines', async () => {
     const at = await world()
     const client = at.client()
     const email = newAddress()

@@ -7,7 +7,7 @@ import { createUpstream, fakeProviderSettings } from '../support/providers/setti
 import { json, providerError, start } from '../support/providers/sign-in.ts'
 
 suite('authorization code flow', () => {
-  test('remembers the client authentication method that worked', async (t) => {
+  test('caches the client authentication method that was accepted', async (t) => {
     const { fake, signIn } = await start(t, 'twitch')
 
     await signIn()

@@ -40,7 +40,7 @@ suite('attacks on the console', { skip }, () => {
     assert.deepEqual(await harmOn(page), [])
   })
 
-  test('shows what an identity of a provider holds as text', async (t) => {
+  test('shows the data of a provider identity as text', async (t) => {
     const site = await openSignedIn(t)
     const { app, page } = site
     const user = await makeUser(site)
@@ -59,7 +59,7 @@ suite('attacks on the console', { skip }, () => {
     assert.deepEqual(await harmOn(page), [])
   })
 
-  test('shows what an OAuth client says of itself as text', async (t) => {
+  test('shows the metadata of an OAuth client as text', async (t) => {
     const { app, page } = await openSignedIn(t)
     const made = await asAdmin(app, 'POST', '/admin/oauth/clients', {
       client_name: attack,

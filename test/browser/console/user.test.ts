@@ -77,7 +77,7 @@ suite('a user in the console', { skip }, () => {
     assert.deepEqual(sessions, [])
   })
 
-  test('is impersonated under a banner, for a reason that the audit trail keeps', async (t) => {
+  test('is impersonated under a banner, for a reason that the audit log records', async (t) => {
     const site = await openSignedIn(t)
     const user = await openUser(site)
     const { app, page } = site

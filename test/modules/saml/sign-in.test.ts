@@ -265,7 +265,7 @@ suite('POST /sso and /sso/saml/acs', () => {
     )
   })
 
-  test('takes an address as NameID in lower case, and knows the user again', async () => {
+  test('reads an address as NameID in lower case, and recognizes the user', async () => {
     const { app } = await server(samlOn)
     const { idp, id } = await addIdp(app)
     const options = { idp, nameIdFormat: emailFormat, attributes: {} }

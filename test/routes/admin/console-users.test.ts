@@ -84,7 +84,7 @@ suite('users at the console', () => {
     assert.ok((await find()).users[0]?.email_confirmed_at)
   })
 
-  test('an operator imports no user with a role that opens the admin API', async () => {
+  test('an operator imports no user with a role that may call the admin API', async () => {
     const { app } = await server()
     const { session } = await createAdmin(app, 'operator')
     const rows = [

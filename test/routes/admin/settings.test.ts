@@ -191,7 +191,7 @@ suite('/admin/settings', () => {
     assert.ok(!response.body.includes(config.DATABASE_URL))
   })
 
-  test('GET /admin/doctor says what the command finds', async (t) => {
+  test('GET /admin/doctor returns the findings of the command', async (t) => {
     const { app, config } = await build(t, { env: withConsole })
     const response = await asAdmin(app, 'GET', '/admin/doctor')
     assert.equal(response.statusCode, 200, response.body)

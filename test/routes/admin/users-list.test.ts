@@ -142,7 +142,7 @@ suite('GET /admin/users', () => {
     assert.equal((await list('')).headers['x-total-count'], `${accounts}`)
   })
 
-  test('estimates totals above the counting limit and says so', async () => {
+  test('estimates totals above the counting limit and marks them as estimates', async () => {
     await sql`insert into auth.users (instance_id, id, aud, created_at)
       select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'many', now()
       from generate_series(1, 12000)`.execute(app.db)

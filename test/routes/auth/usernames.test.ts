@@ -42,7 +42,7 @@ function claimsIn({ access_token }: Session): Record<string, unknown> {
 }
 
 suite('sign-in by username', () => {
-  test('opens a session, and the tokens name the user', async (t) => {
+  test('creates a session, and the tokens name the user', async (t) => {
     const { app } = await build(t, { env: open6 })
     const { user } = await named(app, 'Ann.Other')
     const response = await signInByName(app, 'ann.OTHER')
@@ -54,7 +54,7 @@ suite('sign-in by username', () => {
     assert.equal(claimsIn(renewed).preferred_username, 'ann.other')
   })
 
-  test('rejects unknown names, wrong passwords and what is no username alike', async (t) => {
+  test('rejects unknown names, wrong passwords and invalid usernames in the same way', async (t) => {
     const { app } = await build(t, { env: open6 })
     await named(app, 'ann')
     const responses = await Promise.all([
@@ -92,7 +92,7 @@ suite('sign-in by username', () => {
     ])
   })
 
-  test('rejects a username beside an email address', async (t) => {
+  test('rejects a username together with an email address', async (t) => {
     const { app } = await build(t, { env: open6 })
     const response = await signInByName(app, 'ann', { email: 'ann@example.com' })
     assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
@@ -121,7 +121,7 @@ suite('sign-up with a username', () => {
     assert.equal((await signInByName(server.app, 'ann')).statusCode, 200)
   })
 
-  test('reserves the name alike for a new address and one in use', async (t) => {
+  test('reserves the name in the same way for a new address and one in use', async (t) => {
     const server = await build(t, { env: usernames })
     const { app } = server
     const taken = newAddress()

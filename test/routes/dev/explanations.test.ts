@@ -44,7 +44,7 @@ suite('development log and SDK errors', () => {
     assert.match(reported[0] ?? '', /"kind":"recovery"/)
   })
 
-  test('tells the SDK where tables and files are served', async (t) => {
+  test('reports to the SDK where tables and files are served', async (t) => {
     const { app } = await build(t, { dev: true })
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
     const supabase = createClient(url, 'anon')

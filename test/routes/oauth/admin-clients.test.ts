@@ -130,7 +130,7 @@ suite('OAuth clients', () => {
     assert.deepEqual(statusAndCode(ended), [400, 'refresh_token_not_found'])
   })
 
-  test('says that an id is malformed or unknown', async () => {
+  test('reports that an id is malformed or unknown', async () => {
     const app = await server()
     assert.deepEqual(statusAndCode(await asAdmin(app, 'GET', `${path}/x`)), [
       400,

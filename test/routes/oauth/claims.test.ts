@@ -95,7 +95,7 @@ suite('claims of OAuth clients', () => {
     assert.deepEqual(details.json().claims, ['name'])
   })
 
-  test('asks the user for single claims at the consent page, once', async () => {
+  test('requests consent for single claims on the consent page, once', async () => {
     const { app } = await serverFor(oauthServer)
     const client = await createClient(app)
     const browser = await signedInBrowser(app, (await signUpUser(app)).email)

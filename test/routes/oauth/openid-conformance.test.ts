@@ -167,7 +167,7 @@ suite('OpenID Connect conformance', () => {
     assert.ok(Number(decodeClaims(tokens.id_token).auth_time) > Number(first.auth_time))
   })
 
-  test('asks for a new sign-in when max_age=1 is exceeded', async () => {
+  test('requires a new sign-in when max_age=1 is exceeded', async () => {
     const app = await server()
     const client = await createClient(app)
     const browser = await signedInBrowser(app, (await signUpUser(app)).email)

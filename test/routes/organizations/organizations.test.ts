@@ -161,7 +161,7 @@ suite('organizations', () => {
     assert.partialDeepStrictEqual(organizations, [{ name: 'Theirs', role: 'owner' }])
   })
 
-  test('reject requests with a code that says so while they are off', async () => {
+  test('reject requests with a specific code while they are off', async () => {
     const { app: off } = await serverFor(autoconfirm)
     const user = await signUpUser(off)
     for (const name of [

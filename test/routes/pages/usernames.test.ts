@@ -114,7 +114,7 @@ suite('username at the account page', () => {
     assert.equal(signedIn.statusCode, 200, signedIn.body)
   })
 
-  test('says why a name is rejected, and keeps what was typed', async () => {
+  test('shows why a name is rejected, and keeps the typed text', async () => {
     const { app, browser } = await account()
     const taken = newName()
     await userNamed(app, taken)
@@ -129,7 +129,7 @@ suite('username at the account page', () => {
     assert.match(rejected.html, /value="[^"]*&lt;script&gt;alert/)
   })
 
-  test('says when it can be changed again', async () => {
+  test('returns when it can be changed again', async () => {
     const { browser } = await account('rarely')
     const form = await browser.open('/account/username')
     const set = await browser.submit(form, { username: newName(), action: 'change' })

@@ -151,7 +151,7 @@ suite('SCIM discovery', () => {
     })
   }
 
-  test('says that bulk and sorting are not supported, and so do their endpoints', async () => {
+  test('reports that bulk and sorting are not supported, also at their endpoints', async () => {
     const { client } = await newTenant()
     const config = await client.ask<Record<string, { supported: boolean }>>(
       'GET',

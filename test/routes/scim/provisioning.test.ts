@@ -98,7 +98,7 @@ suite('accounts of provisioned users', () => {
 suite('deactivation', () => {
   const newTenant = sharedScimServer()
 
-  test('ends sessions at once, and rejects sign-ins until it is undone', async () => {
+  test('revokes sessions immediately, and rejects sign-ins until it is lifted', async () => {
     const { app, client, organization } = await newTenant()
     const { id, path } = await linkedUser(app, client)
     const session = await signedIn(app, email)

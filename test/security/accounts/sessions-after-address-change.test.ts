@@ -1,4 +1,4 @@
-/** An email or phone change revokes other sessions, so that a thief loses access. */
+/** An email or phone change revokes other sessions, so that an attacker loses access. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

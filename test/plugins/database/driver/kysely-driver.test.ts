@@ -93,7 +93,7 @@ suite('driver of Kysely', () => {
     assert.deepEqual(inTransaction, [['begin', insertText], ['commit']])
   })
 
-  test('sends every statement by itself without prepared statements', async (t) => {
+  test('sends every statement separately without prepared statements', async (t) => {
     const { pool, db, insert, ids } = await connect(t, { preparesStatements: false })
     const trips = await watchPool(pool, async () => {
       await db.transaction().execute(async (trx) => {

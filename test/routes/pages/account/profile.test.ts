@@ -39,7 +39,7 @@ suite('account page', () => {
     )
   })
 
-  test('leads an unauthenticated client to the sign-in and back', async () => {
+  test('redirects an unauthenticated client to the sign-in and back', async () => {
     const { app } = await server()
     const { email } = await accountUser(app)
     const browser = openBrowser(app)
@@ -100,7 +100,7 @@ suite('account page', () => {
     assert.equal(browser.cookie, before)
   })
 
-  test('asks for the sign-in after a link in another browser', async () => {
+  test('requires the sign-in after a link in another browser', async () => {
     const { app, mail } = await serverFor({
       ...accountPage,
       AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false',
@@ -145,7 +145,7 @@ suite('account page', () => {
     assert.equal((await signIn(app, { email, password: chosen })).statusCode, 200)
   })
 
-  test('asks for the current password where the API requires it', async () => {
+  test('requests the current password where the API requires it', async () => {
     const { app } = await serverFor({
       ...accountPage,
       AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true',
@@ -161,7 +161,7 @@ suite('account page', () => {
     assert.match(doneIn(saved) ?? '', /Your password is changed/)
   })
 
-  test('asks for the code that a password change of an old session requires', async () => {
+  test('requests the code that a password change of an old session requires', async () => {
     const { app, mail } = await serverFor({
       ...accountPage,
       AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
