@@ -28,13 +28,13 @@ export function messagebird(settings: MessagebirdSettings, post: PostForm): SmsP
     channels: ['sms'],
     async send({ phone, text }) {
       const options = { type: 'sms', datacoding: 'unicode' }
-      const answer = await post({
+      const response = await post({
         provider: 'messagebird',
         url: `${url}/messages`,
         form: { originator, body: text, recipients: phone, ...options },
         authorization: `AccessKey ${accessKey}`,
       })
-      return read(answer)
+      return read(response)
     },
   }
 }

@@ -25,10 +25,15 @@ export function twilioVerify(settings: VerifySettings, post: PostForm): SmsProvi
     // No retry after a 429: here it also means too many messages to the number.
     async send({ phone, channel }) {
       const form = { To: `+${phone}`, Channel: channel }
-      const answer = await post({ provider, url: `${service}/Verifications`, form, authorization })
-      const { status, body } = answer
+      const response = await post({
+        provider,
+        url: `${service}/Verifications`,
+        form,
+        authorization,
+      })
+      const { status, body } = response
       if ((status !== 200 && status !== 201) || !Value.Check(Started, body)) {
-        throw new SmsError(provider, ...rejection(answer))
+        throw new SmsError(provider, ...rejection(response))
       }
       return { messageId: body.sid }
     },
@@ -36,13 +41,13 @@ export function twilioVerify(settings: VerifySettings, post: PostForm): SmsProvi
     async verify(phone, code) {
       const form = { To: `+${phone}`, Code: code }
       const url = `${service}/VerificationCheck`
-      const answer = await post({ provider, url, form, authorization })
-      const { status, body } = answer
+      const response = await post({ provider, url, form, authorization })
+      const { status, body } = response
       // 404: no pending verification (expired, consumed, never sent). 429: too many attempts.
       if (status === 404 || status === 429) return false
       if (status === 400 && Value.Check(Malformed, body)) return false
       if ((status !== 200 && status !== 201) || !Value.Check(Checked, body)) {
-        throw new SmsError(provider, ...rejection(answer))
+        throw new SmsError(provider, ...rejection(response))
       }
       return body.status === 'approved' && body.valid
     },

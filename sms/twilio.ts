@@ -75,9 +75,9 @@ function read({ status, body }: FormResponse): { messageId: string } {
 }
 
 /** Twilio's error, for the log. */
-export function rejection(answer: FormResponse): ReturnType<typeof unreadableResponse> {
-  const { status, body } = answer
-  if (!Value.Check(ErrorBody, body)) return unreadableResponse(answer)
+export function rejection(response: FormResponse): ReturnType<typeof unreadableResponse> {
+  const { status, body } = response
+  if (!Value.Check(ErrorBody, body)) return unreadableResponse(response)
   const reason = `status ${status}: ${body.message} ${body.more_info ?? ''}`.trimEnd()
   return [reason, { mayBeSent: false }]
 }

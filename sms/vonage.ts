@@ -33,14 +33,14 @@ export function vonage(settings: VonageSettings, post: PostForm): SmsProvider {
     name: 'vonage',
     channels: ['sms'],
     async send({ phone, text }) {
-      const answer = await post({
+      const response = await post({
         provider: 'vonage',
         url: `${settings.url}/sms/json`,
         form: { from: settings.from, to: phone, text, ...credentials, ...getEncoding(text) },
         // A throttled message was not accepted, so that a retry cannot send it twice.
         retryable: (first) => getFirstMessage(first)?.status === throttledStatus,
       })
-      return read(answer)
+      return read(response)
     },
   }
 }
@@ -53,9 +53,9 @@ function getFirstMessage({ body }: FormResponse) {
   return Value.Check(Answer, body) ? body.messages[0] : undefined
 }
 
-function read(answer: FormResponse): { messageId: string } {
-  const outcome = getFirstMessage(answer)
-  if (outcome === undefined) throw new SmsError('vonage', ...unreadableResponse(answer))
+function read(response: FormResponse): { messageId: string } {
+  const outcome = getFirstMessage(response)
+  if (outcome === undefined) throw new SmsError('vonage', ...unreadableResponse(response))
   if (outcome.status !== acceptedStatus) {
     throw new SmsError('vonage', `status ${outcome.status}: ${outcome['error-text'] ?? ''}`)
   }

@@ -36,9 +36,11 @@ export async function checkDeletion(
   const { user } = auth
   // An anonymous user has no credentials besides the session.
   if (user.is_anonymous) return
-  const proof = await loadProof(db, auth, now)
-  const proofs = establishedProofs(auth, proof).filter(({ method }) => method !== 'anonymous')
-  if (hasRecentProof(proofs, proof, freshForSeconds, now)) return
+  const sessionProof = await loadProof(db, auth, now)
+  const proofs = establishedProofs(auth, sessionProof).filter(
+    ({ method }) => method !== 'anonymous',
+  )
+  if (hasRecentProof(proofs, sessionProof, freshForSeconds, now)) return
   if (nonce) return verifyReauthenticationNonce(deps, db, user, nonce, now)
   if (!password) throw reauthenticationNeeded(needed)
   if (!(await isCurrentPassword(deps, db, user, password, now))) throw currentPasswordInvalid()

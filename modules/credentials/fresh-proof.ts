@@ -78,7 +78,7 @@ export async function requireFreshProof(
 export function isFresh(
   { config }: Deps<'config'>,
   auth: AuthContext,
-  proof: SessionProof,
+  sessionProof: SessionProof,
   change: MethodChange,
   now: Date,
 ): boolean {
@@ -87,10 +87,10 @@ export function isFresh(
     config.AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD &&
     change === 'credentials' &&
     Boolean(auth.user.encrypted_password)
-  const proofs = establishedProofs(auth, proof).filter(
+  const proofs = establishedProofs(auth, sessionProof).filter(
     ({ method }) => !isStrict || ['email', 'phone', 'factor'].includes(method),
   )
-  return hasRecentProof(proofs, proof, config.AUTH_SECURITY_FRESH_PROOF_MAX_AGE, now)
+  return hasRecentProof(proofs, sessionProof, config.AUTH_SECURITY_FRESH_PROOF_MAX_AGE, now)
 }
 
 /**

@@ -130,8 +130,8 @@ async function openSession(
   now: Date,
 ): Promise<Session> {
   const entry = createAuditEntry(audit, 'login', user, ip, { provider })
-  const proof = { method: 'password' as const, passwordHash, clientInfo, audit: entry }
-  const opened = await createSession(sessions, db, user, proof, now)
+  const authentication = { method: 'password' as const, passwordHash, clientInfo, audit: entry }
+  const opened = await createSession(sessions, db, user, authentication, now)
   const session = await toTokenResponse(sessions, opened, now)
   const weakness = await passwords.findWeakness(password)
   return { ...session, weak_password: weakness ?? null }

@@ -62,18 +62,19 @@ export const isVerificationType = (type: string): boolean =>
 export async function consumeOtp(
   deps: VerificationDeps,
   trx: Trx,
-  proof: TokenVerification,
+  presented: TokenVerification,
   now: Date,
 ): Promise<VerificationResult> {
-  const token = await consumeToken(deps, trx, proof, now)
+  const token = await consumeToken(deps, trx, presented, now)
   const user = token && (await findUser(trx, token.user_id))
-  if (!user || user.deleted_at || !isSentTo(user, token, proof.type)) return { state: 'rejected' }
+  if (!user || user.deleted_at || !isSentTo(user, token, presented.type))
+    return { state: 'rejected' }
   // Thrown, so that the token stays valid for a request with the right audience.
-  if (proof.aud !== undefined && user.aud !== proof.aud) throw otpExpired()
+  if (presented.aud !== undefined && user.aud !== presented.aud) throw otpExpired()
   if (isBanned(user, now)) throw userBanned(403)
   // A code may have been guessed; a link cannot.
-  if ('linkToken' in proof) await resetFailures(deps.otp, trx, user)
-  return apply(deps, trx, { token, user, type: proof.type }, now)
+  if ('linkToken' in presented) await resetFailures(deps.otp, trx, user)
+  return apply(deps, trx, { token, user, type: presented.type }, now)
 }
 
 /** True for a valid link; nothing is consumed. */
@@ -115,16 +116,16 @@ const firstActions: readonly AuditAction[] = ['user_signedup', 'invite_accepted'
 async function consumeToken(
   { otp }: Deps<'otp'>,
   trx: Trx,
-  proof: TokenVerification,
+  presented: TokenVerification,
   now: Date,
 ): Promise<ConsumedToken | undefined> {
-  if ('phone' in proof) {
-    const type = phoneTypes.get(proof.type)
-    return type && consumeSmsOtp(otp, trx, { ...proof, type }, proof.otpResult, now)
+  if ('phone' in presented) {
+    const type = phoneTypes.get(presented.type)
+    return type && consumeSmsOtp(otp, trx, { ...presented, type }, presented.otpResult, now)
   }
-  const types = emailTypes.get(proof.type) ?? []
-  if ('linkToken' in proof) return consumeEmailLink(otp, trx, types, proof, now)
-  return consumeOtpCode(otp, trx, types, { address: proof.email, code: proof.code }, now)
+  const types = emailTypes.get(presented.type) ?? []
+  if ('linkToken' in presented) return consumeEmailLink(otp, trx, types, presented, now)
+  return consumeOtpCode(otp, trx, types, { address: presented.email, code: presented.code }, now)
 }
 
 /**

@@ -31,7 +31,7 @@ import type { WebAuthnAssertionResult } from './webauthn.ts'
 
 /** A correct response with the claims of the resulting access token. */
 export interface AuthorizedFactorVerification {
-  proof: FactorVerification
+  verification: FactorVerification
   permit: PrecomputedClaims
 }
 
@@ -39,11 +39,11 @@ export interface AuthorizedFactorVerification {
 export async function precomputeFactorClaims(
   { sessions }: Deps<'sessions'>,
   { session }: SessionAuth,
-  proof: FactorVerification,
+  verification: FactorVerification,
   { ip, now }: { ip: string; now: Date },
 ): Promise<AuthorizedFactorVerification> {
-  const method = methods[proof.factor.factor_type]
-  return { proof, permit: await permitStepUp(sessions, session, { method, ip }, now) }
+  const method = methods[verification.factor.factor_type]
+  return { verification, permit: await permitStepUp(sessions, session, { method, ip }, now) }
 }
 
 type AcceptDeps = Deps<
@@ -62,22 +62,23 @@ export async function completeFactorVerification(
   deps: AcceptDeps,
   trx: Trx,
   auth: SessionAuth,
-  { proof, permit }: AuthorizedFactorVerification,
+  { verification, permit }: AuthorizedFactorVerification,
   at: { ip: string; now: Date },
 ): Promise<Session | ApiError | undefined> {
   const { audit, bearerAuth, credentials, sessions } = deps
   const { ip, now } = at
   const current = await bearerAuth.reauthorizeSession(trx, auth, now)
   const { user, session } = current
-  const { challenge } = proof
-  const { id: factor_id, factor_type, status } = findVerifiedFactor(user, proof)
+  const { challenge } = verification
+  const { id: factor_id, factor_type, status } = findVerifiedFactor(user, verification)
   const isNew = status === 'unverified'
   // The session may have dropped to aal1 since the enrollment.
   if (isNew) requireVerifiedFactor(credentials, current, 'factor', now)
   await requireAnotherClass(deps, trx, current, factor_type, now)
-  if ('step' in proof && !(await advanceTotpCounter(trx, factor_id, proof.step))) return undefined
-  if ('key' in proof && !(await updateKey(trx, proof.key, now))) {
-    return rejectClonedAuthenticator(deps, trx, auth, proof.key, at)
+  if ('step' in verification && !(await advanceTotpCounter(trx, factor_id, verification.step)))
+    return undefined
+  if ('key' in verification && !(await updateKey(trx, verification.key, now))) {
+    return rejectClonedAuthenticator(deps, trx, auth, verification.key, at)
   }
   if (!(await consumeChallenge(trx, challenge.id, oldestChallenge(deps, now), now))) {
     throw mfaIpAddressMismatch()
@@ -106,11 +107,12 @@ async function updateKey(
 }
 
 /** The current factor. Throws mfa_factor_not_found, and mfa_challenge_expired for a replaced credential. */
-function findVerifiedFactor({ factors }: UserRecord, proof: FactorVerification) {
-  const { id } = 'key' in proof ? proof.key.factor : proof.factor
+function findVerifiedFactor({ factors }: UserRecord, verification: FactorVerification) {
+  const { id } = 'key' in verification ? verification.key.factor : verification.factor
   const proven = factors.find((factor) => factor.id === id)
   if (!proven) throw mfaFactorNotFound()
-  const replacesKey = 'key' in proof && proof.key.isNew && proven.status === 'verified'
+  const replacesKey =
+    'key' in verification && verification.key.isNew && proven.status === 'verified'
   if (replacesKey) throw mfaChallengeExpired()
   return proven
 }

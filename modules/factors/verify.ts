@@ -50,15 +50,15 @@ export async function loadFactorChallenge(
   deps: Deps<'config'>,
   db: Db,
   auth: SessionAuth,
-  answer: ChallengeResponse,
+  response: ChallengeResponse,
   now: Date,
 ): Promise<FactorChallenge> {
-  const factor = await findOwnFactor(db, auth, answer.factorId)
+  const factor = await findOwnFactor(db, auth, response.factorId)
   requireVerify(deps, factor.factor_type)
-  checkForm(factor, answer)
+  checkForm(factor, response)
   const sessionId = auth.session.session_id
-  const key = { id: answer.challengeId, factorId: factor.id, sessionId }
-  const challenge = await findChallenge(db, key, answer.ip)
+  const key = { id: response.challengeId, factorId: factor.id, sessionId }
+  const challenge = await findChallenge(db, key, response.ip)
   if (!challenge) throw mfaChallengeNotFound()
   if (challenge.verified_at || !challenge.is_same_address) throw mfaIpAddressMismatch()
   if (challenge.created_at <= oldestChallenge(deps, now)) {

@@ -27,42 +27,42 @@ export async function verifyWebAuthnResponse(
   deps: Deps<'passkeys'>,
   factor: FactorRecord,
   challenge: ChallengeRecord,
-  answer: CredentialResponse,
+  response: CredentialResponse,
   verified: readonly FactorRecord[],
 ): Promise<WebAuthnAssertionResult> {
   const expectedChallenge = challenge.challenge ?? ''
   // GoTrue does not store the ceremony: the state of the factor decides.
   const ceremony = challenge.ceremony ?? (factor.status === 'verified' ? 'request' : 'create')
-  const matchesCeremony = isRegistration(answer) === (ceremony === 'create')
+  const matchesCeremony = isRegistration(response) === (ceremony === 'create')
   if (!matchesCeremony || expectedChallenge === '') {
     throw validationFailed('The credential is not a response to this challenge')
   }
   try {
-    return isRegistration(answer)
-      ? await verifyRegistration(deps, factor, expectedChallenge, answer)
-      : await verifyAssertion(deps, verified, expectedChallenge, answer)
+    return isRegistration(response)
+      ? await verifyRegistration(deps, factor, expectedChallenge, response)
+      : await verifyAssertion(deps, verified, expectedChallenge, response)
   } catch {
     // The library's messages quote challenges, which must not be logged.
     throw mfaVerificationFailedError('The security key could not be verified')
   }
 }
 
-function isRegistration(answer: CredentialResponse): answer is RegistrationCredential {
-  return 'attestationObject' in answer.response
+function isRegistration(response: CredentialResponse): response is RegistrationCredential {
+  return 'attestationObject' in response.response
 }
 
 async function verifyRegistration(
   { passkeys: { ceremonies } }: Deps<'passkeys'>,
   factor: FactorRecord,
   challenge: string,
-  answer: RegistrationCredential,
+  response: RegistrationCredential,
 ): Promise<WebAuthnAssertionResult> {
-  const made = await ceremonies.verifyAttestation(answer, challenge)
+  const made = await ceremonies.verifyAttestation(response, challenge)
   const credential: StoredCredential = {
     id: made.id.toString('base64'),
     publicKey: made.publicKey.toString('base64'),
     attestationType: made.attestation,
-    transport: answer.response.transports ?? null,
+    transport: response.response.transports ?? null,
     flags: {
       userPresent: true,
       userVerified: made.userVerified,
@@ -83,14 +83,14 @@ async function verifyAssertion(
   { passkeys: { ceremonies } }: Deps<'passkeys'>,
   verified: readonly FactorRecord[],
   challenge: string,
-  answer: AuthenticationCredential,
+  response: AuthenticationCredential,
 ): Promise<WebAuthnAssertionResult> {
-  const { factor, stored } = findAnswering(verified, answer.id)
-  const handle = answer.response.userHandle
+  const { factor, stored } = findAnswering(verified, response.id)
+  const handle = response.response.userHandle
   if (handle && !Buffer.from(handle, 'base64url').equals(ceremonies.userHandle(factor.user_id))) {
     throw new Error('the credential was created for another user')
   }
-  const authenticatorData = await ceremonies.verifyAssertion(answer, challenge, {
+  const authenticatorData = await ceremonies.verifyAssertion(response, challenge, {
     id: Buffer.from(stored.id, 'base64'),
     publicKey: Buffer.from(stored.publicKey, 'base64'),
     backupEligible: stored.flags.backupEligible,

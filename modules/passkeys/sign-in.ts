@@ -44,18 +44,18 @@ const Claims = Type.Object({
 export async function verifyPasskeyResponse(
   { ceremonies }: PasskeyCeremonyDeps,
   db: Db,
-  answer: unknown,
+  response: unknown,
   challenge: string,
 ): Promise<PasskeyAssertionResult> {
-  if (!Value.Check(Claims, answer)) throw webauthnVerificationFailed()
-  const passkey = await findPasskeyCredential(db, Buffer.from(answer.id, 'base64url'))
-  const handle = Buffer.from(answer.response.userHandle, 'base64url')
+  if (!Value.Check(Claims, response)) throw webauthnVerificationFailed()
+  const passkey = await findPasskeyCredential(db, Buffer.from(response.id, 'base64url'))
+  const handle = Buffer.from(response.response.userHandle, 'base64url')
   if (!passkey || !handle.equals(ceremonies.userHandle(passkey.user_id))) {
     throw webauthnVerificationFailed()
   }
   const { credential_id: id, public_key: publicKey, backup_eligible: backupEligible } = passkey
   const facts = await ceremonies
-    .verifyAssertion(answer, challenge, { id, publicKey, backupEligible })
+    .verifyAssertion(response, challenge, { id, publicKey, backupEligible })
     .catch((error) => {
       throw webauthnVerificationFailed(error)
     })
@@ -89,8 +89,8 @@ export async function completePasskeySignIn(
     passkey_id: passkey.id,
   })
   const aal = config.AUTH_PASSKEY_AAL2 && facts.userVerified ? 'aal2' : 'aal1'
-  const proof = { method: 'passkey', aal, clientInfo, audit: entry } as const
-  return { state: 'opened', opened: await createSession(sessions, trx, user, proof, now) }
+  const assertion = { method: 'passkey', aal, clientInfo, audit: entry } as const
+  return { state: 'opened', opened: await createSession(sessions, trx, user, assertion, now) }
 }
 
 function checkState({ config }: Deps<'config'>, user: UserRecord, now: Date): void {

@@ -46,16 +46,16 @@ export interface SessionDraft {
 export function buildSession(
   deps: BuildSessionDeps,
   user: UserRecord,
-  proof: AuthenticationEvent,
+  authentication: AuthenticationEvent,
   now: Date,
 ): SessionDraft {
-  const { method, impersonatedBy, passwordHash, grant } = proof
+  const { method, impersonatedBy, passwordHash, grant } = authentication
   const id = crypto.randomUUID()
   const key = deriveKey(deps, id)
   const sealed = { id, refresh_token_hmac_key: encryptKey(deps, id, key) }
-  const session = { ...newSession(deps, user, proof, now), ...sealed }
+  const session = { ...newSession(deps, user, authentication, now), ...sealed }
   const amr: AmrClaim[] = [{ method, timestamp: Math.floor(now.getTime() / 1000) }]
-  const signedIn = grant ? user : withSignInTimes(user, proof, now)
+  const signedIn = grant ? user : withSignInTimes(user, authentication, now)
   const described = {
     session_id: id,
     session_created_at: now,
@@ -77,10 +77,13 @@ export function buildSession(
     session: described,
     refreshToken,
     method,
-    ip: proof.clientInfo.ip,
+    ip: authentication.clientInfo.ip,
   }
-  const audit = buildAuditEntry(deps, session, proof)
-  const known = { deviceHash: hashUserDevice(deps, proof), bySms: proof.bySms ?? false }
+  const audit = buildAuditEntry(deps, session, authentication)
+  const known = {
+    deviceHash: hashUserDevice(deps, authentication),
+    bySms: authentication.bySms ?? false,
+  }
   const opening = { session, grant, method, impersonatedBy, passwordHash, audit, ...known }
   return { opening, facts }
 }
@@ -106,8 +109,8 @@ function buildAuditEntry(
 }
 
 /** The hash of the device, which is known after the sign-in. */
-function hashUserDevice({ otp }: Deps<'otp'>, proof: AuthenticationEvent): string | null {
-  return isUserDevice(proof) ? deviceHash(otp, proof.clientInfo) : null
+function hashUserDevice({ otp }: Deps<'otp'>, authentication: AuthenticationEvent): string | null {
+  return isUserDevice(authentication) ? deviceHash(otp, authentication.clientInfo) : null
 }
 
 /** Impersonating admins, OAuth clients and anonymous users do not use a device of the user. */

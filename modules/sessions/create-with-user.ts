@@ -21,17 +21,20 @@ export async function createSessionWithUser(
   deps: NewUserWithSessionDeps,
   db: Db,
   { user, events }: { user: NewUser; events: readonly NewEvent[] },
-  proof: AuthenticationEvent,
+  authentication: AuthenticationEvent,
   now: Date,
 ): Promise<CreatedSession | undefined> {
   const expected = toRecord(user, now)
-  const { opening, facts } = buildSession(deps, expected, proof, now)
+  const { opening, facts } = buildSession(deps, expected, authentication, now)
   // Before anything is stored: a rejected token must store nothing.
   const opened = await prepareTokenResponse(deps, facts, now)
   const audit = { ...opening.audit, events: [...events, ...opening.audit.events] }
   const row = await insertUserWithSession(db, user, { ...opening, audit }, now)
   if (!row) return undefined
-  deps.telemetry.metrics.count('postern.sign_ins', { method: proof.method, outcome: 'accepted' })
+  deps.telemetry.metrics.count('postern.sign_ins', {
+    method: authentication.method,
+    outcome: 'accepted',
+  })
   // A trigger in the operator's database may have changed the user: the token must have the stored values.
   if (isDeepStrictEqual(withNumbers(row), withNumbers(facts.user))) return opened
   return { ...opened, facts: { ...facts, user: row }, ready: undefined }

@@ -47,34 +47,37 @@ export async function createSession(
   deps: OpenDeps,
   db: Db,
   user: UserRecord,
-  proof: AuthenticationEvent,
+  authentication: AuthenticationEvent,
   now: Date,
 ): Promise<CreatedSession> {
-  const { opening, facts } = buildSession(deps, user, proof, now)
+  const { opening, facts } = buildSession(deps, user, authentication, now)
   const checksProvisioning = deps.config.AUTH_EXPERIMENTAL_SCIM_ENABLED
   // Before the session is stored: a rejected token must store nothing.
   const opened = await prepareTokenResponse(deps, facts, now)
   const store = async (handle: Db) => {
     if (await insertSession(handle, { ...opening, checksProvisioning }, now)) {
-      if (checksProvisioning) await rejectDeactivated(handle, opening.session.id, proof)
+      if (checksProvisioning) await rejectDeactivated(handle, opening.session.id, authentication)
       return
     }
-    throw await findInvalidationReason(handle, user.id, proof, now)
+    throw await findInvalidationReason(handle, user.id, authentication, now)
   }
   const { session, deviceHash } = opening
   const signIn = {
     user: facts.user,
     sessionId: session.id,
-    clientInfo: proof.clientInfo,
+    clientInfo: authentication.clientInfo,
     deviceHash,
   }
   const isDeviceNotified =
-    isUserDevice(proof) && deps.config.AUTH_MAILER_NOTIFICATIONS_NEW_SIGN_IN_ENABLED
+    isUserDevice(authentication) && deps.config.AUTH_MAILER_NOTIFICATIONS_NEW_SIGN_IN_ENABLED
   const newDevice = isDeviceNotified
     ? await storeSessionAndQueueAlert(deps, db, signIn, store, now)
     : undefined
   if (!isDeviceNotified) await store(db)
-  deps.telemetry.metrics.count('postern.sign_ins', { method: proof.method, outcome: 'accepted' })
+  deps.telemetry.metrics.count('postern.sign_ins', {
+    method: authentication.method,
+    outcome: 'accepted',
+  })
   return { ...opened, newDevice }
 }
 

@@ -110,8 +110,8 @@ async function exchange(
   if (!state) return undefined
   await recordAudit(audit, db, 'token_refreshed', record, { ip: ip ?? '', now })
   const key = decryptKey(deps, sessionId, state.refresh_token_hmac_key)
-  const answer = encodeRefreshToken(sessionId, state.refresh_token_counter, key)
-  return { record: { ...record, refreshed_at: now }, token: answer, outcome: 'rotated' }
+  const counterToken = encodeRefreshToken(sessionId, state.refresh_token_counter, key)
+  return { record: { ...record, refreshed_at: now }, token: counterToken, outcome: 'rotated' }
 }
 
 /** As GoTrue does for its sessions: the parent of the current token may be reused at any time. */

@@ -25,11 +25,11 @@ export async function refreshSession(
   const exchanged = await exchange(deps, presented, clientInfo, now)
   deps.telemetry.metrics.count('postern.token_refreshes', { outcome: getOutcomeName(exchanged) })
   if (exchanged instanceof ApiError) throw exchanged
-  return answer(deps, exchanged, clientInfo, now, scope)
+  return buildResponse(deps, exchanged, clientInfo, now, scope)
 }
 
 /** Reverts the rotation when no response can be built: a retry of the client would be treated as reuse. */
-async function answer(
+async function buildResponse(
   deps: RefreshDeps & Deps<'hooks' | 'jwt'>,
   { record, token, outcome }: RotationResult,
   { ip, organizationId }: Presenter,

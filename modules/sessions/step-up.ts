@@ -74,8 +74,8 @@ export async function stepUpToAal2(
   if (await isSuperseded(deps, trx, session, now)) throw sessionInvalid()
   if (session.oauth_client_id) throw oauthSession()
   const newKey = encryptKey(deps, sessionId, deriveKey(deps, sessionId))
-  const proof = { sessionId, userId, method, factorId: factorId ?? null, newKey }
-  if (!(await stepUpSession(trx, proof, now))) throw sessionNotFound()
+  const verification = { sessionId, userId, method, factorId: factorId ?? null, newKey }
+  if (!(await stepUpSession(trx, verification, now))) throw sessionNotFound()
   await emitSessionEnded(
     deps,
     trx,

@@ -34,7 +34,7 @@ export default defineHooksPlugin({
       }, maxDurationMs)
       const answer = () => {
         if (hasResponded(reply)) return
-        reply.send(limit.answer())
+        reply.send(limit.toError())
         ignoreLateResponse(reply)
       }
       if (request.requestContext) request.requestContext.requestDeadline = limit

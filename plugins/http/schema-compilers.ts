@@ -23,12 +23,12 @@ export const compileValidator: FastifySchemaCompiler<unknown> = AjvCompiler()(
 )
 const compileInOrder = SerializerSelector()()
 
-type AnswerRoute = Omit<Parameters<typeof compileInOrder>[0], 'httpStatus' | 'schema'> & {
+type ResponseRoute = Omit<Parameters<typeof compileInOrder>[0], 'httpStatus' | 'schema'> & {
   schema: unknown
   httpStatus?: string
 }
 
-export function compileSerializer({ httpStatus = 'default', schema, ...route }: AnswerRoute) {
+export function compileSerializer({ httpStatus = 'default', schema, ...route }: ResponseRoute) {
   return compileInOrder({ ...route, schema: reorderProperties(schema), httpStatus })
 }
 
@@ -44,7 +44,7 @@ export const validatorCompiler = oncePerSchema((route: CheckedRoute) => {
   return validate
 })
 
-export const serializerCompiler = oncePerSchema((route: AnswerRoute) => {
+export const serializerCompiler = oncePerSchema((route: ResponseRoute) => {
   let compiled: ReturnType<typeof compileSerializer> | undefined
   return (value: unknown): string => {
     compiled ??= compileSerializer(route)

@@ -37,7 +37,7 @@ interface ReadinessDeps {
 }
 
 /** A slower database counts as unavailable. */
-const answerMs = 2_000
+const maxResponseMs = 2_000
 /** The endpoint is public, so the database is queried once a second at most. */
 const maxAgeMs = 1_000
 /**
@@ -56,7 +56,7 @@ function createReadiness(deps: ReadinessDeps) {
   let latest: { at: number; checks: Promise<Checks> } | undefined
 
   async function check(): Promise<Checks> {
-    const deadline = AbortSignal.timeout(answerMs)
+    const deadline = AbortSignal.timeout(maxResponseMs)
     const timeout = new Promise<never>((_, reject) => {
       deadline.addEventListener('abort', () => reject(deadline.reason))
     })
@@ -86,7 +86,7 @@ function createReadiness(deps: ReadinessDeps) {
     },
 
     /** A user's request was served on this route. */
-    answered(url: string | undefined): void {
+    requestServed(url: string | undefined): void {
       if (url === undefined || !healthChecks.includes(url)) lastRequestAt = performance.now()
     },
 
@@ -118,7 +118,7 @@ export default definePlugin({
         new Promise((resolve) => server.getConnections((_error, count) => resolve(count ?? 0))),
     })
     deps.addHook('onSend', (request, reply, _payload, done) => {
-      readiness.answered(request.routeOptions.url)
+      readiness.requestServed(request.routeOptions.url)
       if (readiness.stopping) reply.header('connection', 'close')
       done()
     })

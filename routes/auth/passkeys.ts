@@ -55,10 +55,12 @@ const passkeySignIn: FastifyPluginAsyncTypebox = async (fastify) => {
       try {
         const { challengeId, credential } = readPasskeyResponse(body)
         const challenge = await consumePasskeyAuthentication(db, challengeId, now)
-        const proof = await verifyPasskeyResponse(passkeys, db, credential, challenge)
+        const assertion = await verifyPasskeyResponse(passkeys, db, credential, challenge)
         const outcome = await db
           .transaction()
-          .execute((trx) => completePasskeySignIn(passkeys, trx, proof, { ip, clientInfo }, now))
+          .execute((trx) =>
+            completePasskeySignIn(passkeys, trx, assertion, { ip, clientInfo }, now),
+          )
         if (outcome.state === 'cloned') throw webauthnVerificationFailed()
         return await toTokenResponse(sessions, outcome.opened, now)
       } catch (error) {

@@ -156,6 +156,6 @@ async function signUp(
   const registrant = { ...applicant, passwordHash: null, permit, byAdmin: false }
   const registered = await findOrCreateUnconfirmedUser(users, trx, registrant, now)
   if (!registered || registered.claim || !users.config.AUTH_SMS_AUTOCONFIRM) return registered
-  const proof = { isAssumed: true, inMetadata: true }
-  return { user: await verifyPhone(users, trx, registered.user.id, proof, now) }
+  const otpResult = { isAssumed: true, inMetadata: true }
+  return { user: await verifyPhone(users, trx, registered.user.id, otpResult, now) }
 }

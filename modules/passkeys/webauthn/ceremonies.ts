@@ -64,15 +64,16 @@ export function createCeremonies(relyingParty: RelyingParty | undefined) {
       request(site(), { allowCredentials: [...keys] }),
 
     /** The credential created for the challenge. Throws CredentialRejectedError. */
-    verifyAttestation: (answer: unknown, challenge: string): Promise<RegisteredCredential> =>
-      verifyAttestation(site(), { answer, challenge, algorithms }),
+    verifyAttestation: (credential: unknown, challenge: string): Promise<RegisteredCredential> =>
+      verifyAttestation(site(), { credential, challenge, algorithms }),
 
     /** The authenticator data signed by `key`. Throws CredentialRejectedError. */
     verifyAssertion: (
-      answer: unknown,
+      credential: unknown,
       challenge: string,
       key: KnownCredential,
-    ): Promise<AuthenticatorData> => verifyWebauthnAssertion(site(), { answer, challenge, key }),
+    ): Promise<AuthenticatorData> =>
+      verifyWebauthnAssertion(site(), { credential, challenge, key }),
   }
 }
 

@@ -61,7 +61,7 @@ const authentications = TypeCompiler.Compile(
 const maxIdLength = 1023
 
 interface Creation {
-  answer: unknown
+  credential: unknown
   challenge: string
   algorithms: number[]
 }
@@ -69,11 +69,12 @@ interface Creation {
 /** Attestation `none`: the authenticator is not identified. Throws CredentialRejectedError. */
 export async function verifyAttestation(
   { id: expectedRPID, origins }: RelyingParty,
-  { answer, challenge, algorithms }: Creation,
+  { credential, challenge, algorithms }: Creation,
 ): Promise<RegisteredCredential> {
-  if (!registrations.Check(answer)) throw new CredentialRejectedError('it is not a registration')
-  const { id, rawId, type } = answer
-  const { clientDataJSON, attestationObject, transports } = answer.response
+  if (!registrations.Check(credential))
+    throw new CredentialRejectedError('it is not a registration')
+  const { id, rawId, type } = credential
+  const { clientDataJSON, attestationObject, transports } = credential.response
   const response = { clientDataJSON, attestationObject }
   const { verifyRegistrationResponse } = await loadLibrary()
   const { registrationInfo: info } = await verifyRegistrationResponse({
@@ -102,8 +103,8 @@ export async function verifyAttestation(
   }
 }
 
-interface Answered {
-  answer: unknown
+interface SignedResponse {
+  credential: unknown
   challenge: string
   key: KnownCredential
 }
@@ -111,12 +112,12 @@ interface Answered {
 /** The caller compares the counter, to distinguish a clone from other errors. Throws CredentialRejectedError. */
 export async function verifyWebauthnAssertion(
   { id: expectedRPID, origins }: RelyingParty,
-  { answer, challenge, key }: Answered,
+  { credential, challenge, key }: SignedResponse,
 ): Promise<AuthenticatorData> {
-  if (!authentications.Check(answer)) {
+  if (!authentications.Check(credential)) {
     throw new CredentialRejectedError('it is not an authentication')
   }
-  const { id, rawId, type, response } = answer
+  const { id, rawId, type, response } = credential
   const { clientDataJSON, authenticatorData, signature } = response
   const { verifyAuthenticationResponse } = await loadLibrary()
   const { verified, authenticationInfo: info } = await verifyAuthenticationResponse({

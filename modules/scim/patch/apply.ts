@@ -68,8 +68,8 @@ function changedValue(present: unknown, operation: Operation): unknown {
 function removed(present: unknown, { target: { sub }, value }: Operation): unknown {
   if (sub) return withoutAttribute(present, sub)
   if (value === undefined || value === null || !Array.isArray(present)) return undefined
-  const gone = asArray(value).map((one) => (isRecord(one) ? one.value : one))
-  return present.filter((one) => !gone.includes(isRecord(one) ? one.value : one))
+  const removedKeys = asArray(value).map((one) => (isRecord(one) ? one.value : one))
+  return present.filter((one) => !removedKeys.includes(isRecord(one) ? one.value : one))
 }
 
 function isEmpty(value: unknown): boolean {

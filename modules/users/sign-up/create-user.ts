@@ -79,13 +79,13 @@ async function deleteUnverifiedSignUp(
 export async function createUserWithSession(
   deps: CreateUserDeps & Deps<'db' | 'sessions'>,
   user: Omit<NewUserInput, 'identities' | 'email' | 'phone'>,
-  proof: AuthenticationEvent,
+  authentication: AuthenticationEvent,
   now: Date,
 ): Promise<CreatedSession> {
   const row = toRow(deps, user)
   const newUser = { user: row, events: deps.events.draft('user.created', row.id, {}) }
   const insert = async (db: Db) => {
-    const opened = await createSessionWithUser(deps.sessions, db, newUser, proof, now)
+    const opened = await createSessionWithUser(deps.sessions, db, newUser, authentication, now)
     if (!opened) throw new Error('a random id was taken')
     return opened
   }

@@ -11,7 +11,7 @@ import { getBackendId, isPooled } from './pooler.ts'
 const initialWaitMs = 5_000
 const lookEveryMs = 2_000
 /** A slower response is inconclusive. */
-const answerMs = 2_000
+const maxResponseMs = 2_000
 
 interface Use {
   since: number
@@ -56,8 +56,8 @@ export function endDeadConnections(pool: pg.Pool): void {
 async function listBackends(options: pg.PoolOptions) {
   const client = new DatabaseClient({
     ...options,
-    connectionTimeoutMillis: answerMs,
-    query_timeout: answerMs,
+    connectionTimeoutMillis: maxResponseMs,
+    query_timeout: maxResponseMs,
   })
   client.on('error', () => {})
   try {

@@ -14,7 +14,7 @@ end
 return {hits, ttl}`
 
 /** Maximum time a request waits for a count. */
-const answerMs = 250
+const maxResponseMs = 250
 /** How long an unresponsive server is not called. */
 const pauseMs = 2_000
 
@@ -36,7 +36,7 @@ export function createRedisCounter({ url, prefix, onLoss, onReturn }: SharedCoun
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2_000,
-    commandTimeout: answerMs,
+    commandTimeout: maxResponseMs,
     // Otherwise an unresponsive server would block this connection for a quarter of an hour.
     socketTimeout: pauseMs,
     retryStrategy: (attempt) => Math.min(attempt * 100, pauseMs),
@@ -44,7 +44,7 @@ export function createRedisCounter({ url, prefix, onLoss, onReturn }: SharedCoun
   let answers = true
   let resumeAt = 0
 
-  function answered() {
+  function isResponding() {
     if (!answers) onReturn()
     answers = true
   }
@@ -61,7 +61,7 @@ export function createRedisCounter({ url, prefix, onLoss, onReturn }: SharedCoun
       if (redis.status !== 'ready' || now < resumeAt) return undefined
       try {
         const hits = toHits(await redis.eval(script, 1, key, windowMs))
-        answered()
+        isResponding()
         return hits
       } catch (error) {
         resumeAt = now + pauseMs
@@ -73,7 +73,7 @@ export function createRedisCounter({ url, prefix, onLoss, onReturn }: SharedCoun
     async isUp(): Promise<boolean> {
       try {
         await redis.ping()
-        answered()
+        isResponding()
         return true
       } catch (error) {
         failed(asError(error))

@@ -157,11 +157,15 @@ function remoteCheck(verify: NonNullable<SmsProvider['verify']>, log: SmsDeps['l
 }
 
 /** Logs the provider's response and returns the error for the client; other errors are returned unchanged. */
-function reported(log: SmsDeps['log'], error: unknown, answer: (cause: unknown) => Error): unknown {
+function reported(
+  log: SmsDeps['log'],
+  error: unknown,
+  toClientError: (cause: unknown) => Error,
+): unknown {
   if (!(error instanceof SmsError)) return error
   const { provider, detail } = error
   log.warn({ provider, detail }, 'SMS provider error')
-  return answer(error)
+  return toClientError(error)
 }
 
 export default definePlugin({

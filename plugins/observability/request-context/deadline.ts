@@ -49,7 +49,7 @@ export class RequestDeadline {
   }
 
   /** The error for a client that waited until the deadline. */
-  answer() {
+  toError() {
     return requestTimeout(this.#mayHaveTakenEffect())
   }
 

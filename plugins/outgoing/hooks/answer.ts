@@ -5,7 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import { hookRejected, hookResponseInvalid } from '../../../schemas/errors.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 
-const ErrorAnswer = Type.Object({
+const ErrorResponse = Type.Object({
   error: Type.Object({
     http_code: Type.Optional(Type.Unknown()),
     message: Type.Optional(Type.Unknown()),
@@ -13,11 +13,11 @@ const ErrorAnswer = Type.Object({
 })
 
 /** Throws HookError for a response that contains an error, or is not an object. */
-export function parseHookResponse(answer: unknown): Record<string, unknown> {
-  if (answer === undefined || answer === null) return {}
-  if (!isRecord(answer)) throw hookResponseInvalid('A hook returned JSON that is no object')
-  if (Value.Check(ErrorAnswer, answer)) throwHookError(answer.error)
-  return answer
+export function parseHookResponse(response: unknown): Record<string, unknown> {
+  if (response === undefined || response === null) return {}
+  if (!isRecord(response)) throw hookResponseInvalid('A hook returned JSON that is no object')
+  if (Value.Check(ErrorResponse, response)) throwHookError(response.error)
+  return response
 }
 
 /** An error without a message or status does not count: receivers send empty fields on success. */

@@ -31,9 +31,9 @@ export function createCaller(
     const body = JSON.stringify({ metadata, ...input })
     try {
       const call = async () => parseHookResponse(await transport(body))
-      const answer = await tracing.span('hook', { 'hook.name': name }, call)
+      const response = await tracing.span('hook', { 'hook.name': name }, call)
       metrics.count('postern.hook_calls', { hook: name, outcome: 'ok' })
-      return answer
+      return response
     } catch (error) {
       metrics.count('postern.hook_calls', { hook: name, outcome: toOutcome(error) })
       // The request's own error names no hook, and there may be several.

@@ -103,8 +103,8 @@ function describeConnectionError(thrown: unknown): string | undefined {
 function toHookError(thrown: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return hookTimeout(thrown)
   if (thrown instanceof ResponseTooLargeError) {
-    const isAnswer = thrown.status === 200 || thrown.status === 202
-    return isAnswer ? hookResponseTooLarge(maxResponseBytes) : hookFailed(thrown)
+    const isCompleteResponse = thrown.status === 200 || thrown.status === 202
+    return isCompleteResponse ? hookResponseTooLarge(maxResponseBytes) : hookFailed(thrown)
   }
   return thrown instanceof TypeError ? hookUnreachable(thrown) : thrown
 }

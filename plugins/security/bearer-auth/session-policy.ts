@@ -12,13 +12,13 @@ export type SessionPolicy = ReturnType<typeof createSessionPolicy>
 
 type Limit = 'not_after' | 'timebox' | 'inactivity' | 'low_aal'
 
-interface Level {
+interface FactorState {
   aal: Aal | null
   /** Of the user. */
   factors: readonly { status: 'unverified' | 'verified' }[]
 }
 
-interface Age extends Level {
+interface SessionTimes extends FactorState {
   session_created_at: Date | null
   refreshed_at: Date | null
   not_after: Date | null
@@ -27,7 +27,7 @@ interface Age extends Level {
 
 /** A user, and the session of their token when it has one. */
 interface FactorSubject {
-  user: Pick<Level, 'factors'> & { role: string | null }
+  user: Pick<FactorState, 'factors'> & { role: string | null }
   session: { aal: Aal | null; amr: readonly AmrClaim[] } | undefined
 }
 
@@ -61,7 +61,7 @@ function createSessionLimits(rules: SessionRules) {
     factorRequiredAfter,
 
     /** The limit that the session has reached, if any; in the order of the reported errors. */
-    expiredBy(session: Age, now: Date): Limit | undefined {
+    expiredBy(session: SessionTimes, now: Date): Limit | undefined {
       const openedAt = session.session_created_at ?? now
       const usedAt = session.refreshed_at ?? openedAt
       if (session.not_after && session.not_after <= now) return 'not_after'
@@ -150,15 +150,15 @@ function latestFactorTime(amr: readonly AmrClaim[]): Date {
   return new Date(Math.max(0, ...proofs.map(({ timestamp }) => timestamp)) * 1000)
 }
 
-function hasFactor({ factors }: Pick<Level, 'factors'>): boolean {
+function hasFactor({ factors }: Pick<FactorState, 'factors'>): boolean {
   return factors.some(({ status }) => status === 'verified')
 }
 
-function isBelowAal2({ aal }: Pick<Level, 'aal'>): boolean {
+function isBelowAal2({ aal }: Pick<FactorState, 'aal'>): boolean {
   return aal === null || aal === 'aal1'
 }
 
-function requiresFactor(session: Level): boolean {
+function requiresFactor(session: FactorState): boolean {
   return isBelowAal2(session) && hasFactor(session)
 }
 

@@ -42,7 +42,7 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
       }
       const id = readUuid('user_id', request.params.user_id)
       const { clientInfo, body } = request
-      const proof = {
+      const authentication = {
         method: 'impersonation' as const,
         clientInfo,
         lifetimeSeconds: config.AUTH_ADMIN_IMPERSONATION_EXP,
@@ -55,7 +55,7 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
         if (isBanned(user, now)) throw userBanned(403)
         const traits = { now, ...(body?.reason && { reason: body.reason }) }
         await recordAdminActionOnUser(audit, trx, 'user_impersonated', request, user, traits)
-        return createSession(sessions, trx, user, proof, now)
+        return createSession(sessions, trx, user, authentication, now)
       })
       return toTokenResponse(sessions, opened, now)
     },

@@ -79,11 +79,11 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
         const found = await listUsersAfter(users, listing, query.cursor, size, filter)
         const { cursor } = found
         if (cursor) reply.header('link', `<${linkTarget(path, { ...query, cursor })}>; rel="next"`)
-        return answer(reply, found.body)
+        return sendJson(reply, found.body)
       }
       const found = await listUserPage(users, listing, page)
       reply.headers(paginationHeaders(path, query, page, found))
-      return answer(reply, found.body)
+      return sendJson(reply, found.body)
     },
   )
 
@@ -101,7 +101,7 @@ function readDirection(sort: string | undefined): Listing['direction'] {
 }
 
 /** Sends a body that is already serialized in the form of the schema. */
-function answer(reply: FastifyReply, body: Buffer) {
+function sendJson(reply: FastifyReply, body: Buffer) {
   return reply.type('application/json; charset=utf-8').send(body)
 }
 

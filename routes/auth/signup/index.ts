@@ -53,10 +53,15 @@ const signup: FastifyPluginAsyncTypebox = async (fastify) => {
         const provider = body.phone ? 'phone' : 'email'
         const entry = createAuditEntry(audit, 'login', outcome.user, clientIp, { provider })
         const passwordHash = outcome.user.encrypted_password ?? ''
-        const proof = { method: 'password' as const, passwordHash, clientInfo, audit: entry }
+        const authentication = {
+          method: 'password' as const,
+          passwordHash,
+          clientInfo,
+          audit: entry,
+        }
         return toTokenResponse(
           sessions,
-          await createSession(sessions, db, outcome.user, proof, now),
+          await createSession(sessions, db, outcome.user, authentication, now),
           now,
         )
       }

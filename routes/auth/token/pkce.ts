@@ -82,8 +82,13 @@ async function exchange(
   const login = method === 'sso/saml' ? await findSamlLoginOfFlow(trx, flow.id) : undefined
   if (!(await consumeFlowState(trx, flow))) return undefined
   const entry = createAuditEntry(audit, 'login', user, clientIp, { provider: flow.provider_type })
-  const proof = { method, clientInfo, audit: entry, notAfter: login?.session_end ?? undefined }
-  const opened = await createSession(sessions, trx, user, proof, now)
+  const authentication = {
+    method,
+    clientInfo,
+    audit: entry,
+    notAfter: login?.session_end ?? undefined,
+  }
+  const opened = await createSession(sessions, trx, user, authentication, now)
   const { session_id } = opened.facts.session
   if (login) await insertSamlLogin(trx, { ...login, flow_id: null, session_id })
   await rememberConsumedCode(trx, flow, session_id, now)

@@ -75,15 +75,15 @@ async function consume(
   now: Date,
 ) {
   const { audit, credentials, db, passwords, sessions } = fastify
-  const proof = await withSmsResult(fastify, offer, now)
-  if (!proof) return { state: 'rejected' as const }
+  const presented = await withSmsResult(fastify, offer, now)
+  if (!presented) return { state: 'rejected' as const }
   const hash = password && (await passwords.hash(password))
   const { clientInfo, clientIp } = request
   return db.transaction().execute(async (trx) => {
-    const verified = await consumeOtp(credentials, trx, proof, now)
+    const verified = await consumeOtp(credentials, trx, presented, now)
     if (verified.state !== 'done') return verified
     const { user, type, action } = verified
-    const provider = 'phone' in proof ? 'phone' : 'email'
+    const provider = 'phone' in presented ? 'phone' : 'email'
     if (hash) {
       await setFirstPassword(credentials, trx, { user, action }, { hash, by: provider }, now)
     }

@@ -130,8 +130,12 @@ async function openSession(
   now: Date,
 ) {
   const passwordHash = user.encrypted_password ?? ''
-  const proof = { method: 'password' as const, passwordHash, clientInfo: request.clientInfo }
-  const { facts } = await createSession(sessions, trx, user, proof, now)
+  const authentication = {
+    method: 'password' as const,
+    passwordHash,
+    clientInfo: request.clientInfo,
+  }
+  const { facts } = await createSession(sessions, trx, user, authentication, now)
   return facts.session.session_id
 }
 

@@ -96,7 +96,7 @@ async function attempt(
   const challenged = action === 'totp' ? await ask(fastify, request, fields, token) : undefined
   if (challenged && challenged.status >= 400) return challenged
   const challenge_id = challenged ? textIn(challenged, 'id') : fields.challenge_id
-  const answer = action === 'key' ? keyAnswer(credential) : { code: code.trim() }
+  const answer = action === 'key' ? keyResponse(credential) : { code: code.trim() }
   const url = `/factors/${idIn(fields)}/verify`
   return callApi(fastify, request, { url, payload: { challenge_id, ...answer }, token })
 }
@@ -142,7 +142,7 @@ const kinds: readonly string[] = ['totp', 'phone', 'webauthn']
 
 const idIn = ({ factor_id = '' }: Fields): string => encodeURIComponent(factor_id)
 
-function keyAnswer(credential: string | undefined) {
+function keyResponse(credential: string | undefined) {
   return { webauthn: { credential_response: jsonIn(credential) } }
 }
 

@@ -62,15 +62,15 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const auth = bearerAuth.getSessionAuth(request)
-      const answer = {
+      const response = {
         factorId: readUuid('factor_id', request.params.factor_id),
         ...parseHookResponse(request.body),
         ip: request.clientIp,
       }
-      const challenged = await loadFactorChallenge(factors, db, auth, answer, now)
+      const challenged = await loadFactorChallenge(factors, db, auth, response, now)
       const attempt = await throttleFactorAttempt(factors, db, auth.user.id, now)
-      const tryAnswer = () => prove(auth, challenged, answer, now)
-      const raised = await attempt.check(db, tryAnswer, isRaised)
+      const verifyResponse = () => verifyAndComplete(auth, challenged, response, now)
+      const raised = await attempt.check(db, verifyResponse, isRaised)
       if (raised instanceof ApiError) throw raised
       if (raised) return raised
       const failed = { attempt, isFactor: true }
@@ -80,28 +80,28 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 
   /** The session at aal2, the hook's rejection, or undefined for a wrong response. Throws mfa_verification_failed. */
-  async function prove(
+  async function verifyAndComplete(
     auth: SessionAuth,
     challenged: FactorChallenge,
-    answer: ChallengeResponse,
+    response: ChallengeResponse,
     now: Date,
   ) {
-    const { ip } = answer
+    const { ip } = response
     const at = { ip, now }
-    const proof = await verifyChallengeResponse(factors, db, challenged, answer, now)
-    if (proof && 'key' in proof && proof.key.isCloned) {
-      const { key } = proof
+    const verification = await verifyChallengeResponse(factors, db, challenged, response, now)
+    if (verification && 'key' in verification && verification.key.isCloned) {
+      const { key } = verification
       throw await db
         .transaction()
         .execute((trx) => rejectClonedAuthenticator(factors, trx, auth, key, at))
     }
     const rejection = await callMfaVerificationHook(factors, db, challenged.factor, {
-      isRight: proof !== undefined,
+      isRight: verification !== undefined,
       ip,
     })
     if (rejection) return rejection
-    if (!proof) return undefined
-    const approved = await precomputeFactorClaims(factors, auth, proof, at)
+    if (!verification) return undefined
+    const approved = await precomputeFactorClaims(factors, auth, verification, at)
     const accepted = await db
       .transaction()
       .execute((trx) => completeFactorVerification(factors, trx, auth, approved, at))
