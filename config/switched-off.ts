@@ -16,7 +16,7 @@ type Switch = (typeof switches)[keyof typeof switches]
 
 /** Removes invalid values of disabled features, with a warning for each. */
 export function withoutSwitchedOff(found: FoundNames, warn: (notice: string) => void): FoundNames {
-  const kept = new Map<string, Found>(found)
+  const remaining = new Map<string, Found>(found)
   for (const [variable, schema] of variableEntries) {
     const at = found.get(variable)
     const flag = findSwitch(variable)
@@ -26,9 +26,9 @@ export function withoutSwitchedOff(found: FoundNames, warn: (notice: string) => 
     warn(
       `${formatIssue({ variable: at.name, problem, hint })}: it is ignored because ${flag} is not true.`,
     )
-    kept.delete(variable)
+    remaining.delete(variable)
   }
-  return kept
+  return remaining
 }
 
 function findSwitch(variable: string): Switch | undefined {

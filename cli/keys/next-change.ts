@@ -19,7 +19,7 @@ export function nextChange(
   keys: readonly UsedKey[],
   newKey: () => string,
 ): ScheduledKeyChange {
-  if (!config.AUTH_ENCRYPTION_KEY) return takeOver(config)
+  if (!config.AUTH_ENCRYPTION_KEY) return setDerivedKey(config)
   if (config.AUTH_ENCRYPTION_NEXT_KEY) return swap(config, config.AUTH_ENCRYPTION_KEY)
   const old = keys.filter(({ origin }) => origin === 'AUTH_ENCRYPTION_OLD_KEYS')
   if (old.some(({ mayGo }) => mayGo)) return retire(config, old)
@@ -36,7 +36,7 @@ export function nextChange(
 }
 
 /** Sets the key derived from the secret as a variable: it is the same key, so stored data is unaffected. */
-function takeOver(config: Config): ScheduledKeyChange {
+function setDerivedKey(config: Config): ScheduledKeyChange {
   return {
     variables: { AUTH_ENCRYPTION_KEY: keyOfSecret(config).toString('base64url') },
     advice:

@@ -36,8 +36,8 @@ export async function writeUsers(
       )
     }
   }
-  if (file === undefined) await pipeline(texts, keepOpen(process.stdout))
-  else await writeWhole(file, (output) => pipeline(texts, output))
+  if (file === undefined) await pipeline(texts, withoutEnd(process.stdout))
+  else await writeAtomically(file, (output) => pipeline(texts, output))
   return count
 }
 
@@ -120,7 +120,10 @@ function render(records: Exported[], format: Format): string {
  * Only the owner may read the hashes, also if the file existed with other permissions. Replaced atomically when
  * complete.
  */
-async function writeWhole(file: string, write: (output: Writable) => Promise<void>): Promise<void> {
+async function writeAtomically(
+  file: string,
+  write: (output: Writable) => Promise<void>,
+): Promise<void> {
   if (await isDevice(file)) return write((await open(file, 'w')).createWriteStream())
   const part = `${file}.part`
   await rm(part, { force: true })
@@ -139,7 +142,7 @@ async function isDevice(file: string): Promise<boolean> {
 }
 
 /** A pipeline ends its destination, and standard output must stay open. */
-function keepOpen(output: NodeJS.WriteStream): Writable {
+function withoutEnd(output: NodeJS.WriteStream): Writable {
   return new Writable({
     write: (chunk, _encoding, done) => void output.write(chunk, (error) => done(error)),
   })

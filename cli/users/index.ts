@@ -25,20 +25,20 @@ export async function run(args: readonly string[]): Promise<void> {
   if (rest.length > 0 || (values.resume && values.restart)) throw new Error(`Usage:\n${usage}`)
   if (name === 'import' && file && values.format === undefined) {
     const unfinished = values.resume ? 'resume' : values.restart ? 'restart' : undefined
-    return withContext(unnoticed, (context) =>
+    return withContext(ignoreNotice, (context) =>
       runImport(context, file, values['dry-run'], unfinished),
     )
   }
   if (name !== 'export') throw new Error(`Usage:\n${usage}`)
   const format = readFormat(values.format, file)
-  return withContext(unnoticed, async (context) => {
+  return withContext(ignoreNotice, async (context) => {
     const count = await writeUsers(context, { file, format })
     console.error(`${count} exported`)
   })
 }
 
 /** Ignores configuration notices, which concern the server. */
-function unnoticed(): void {}
+function ignoreNotice(): void {}
 
 async function runImport(
   { db, config }: CommandContext,

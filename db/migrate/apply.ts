@@ -2,7 +2,7 @@
 import { sql, type Transaction } from 'kysely'
 import { Migrator } from 'kysely/migration'
 
-import type { Waiting } from './giving-way.ts'
+import type { Waiting } from './lock-conflicts.ts'
 import { isAfterFailure } from './migration-db.ts'
 import { getMigrationTable } from './migration-tables.ts'
 

@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { sql } from 'kysely'
 
-import { describeActivity, describeWait, retryOnLockConflict, type Waiting } from './giving-way.ts'
 import {
   type BuildStatement,
   buildIndex,
@@ -12,6 +11,12 @@ import {
   missingIndexes,
   unusedIndexes,
 } from './indexes.ts'
+import {
+  describeActivity,
+  describeWait,
+  retryOnLockConflict,
+  type Waiting,
+} from './lock-conflicts.ts'
 
 const pollIntervalMs = 1_000
 /** The first check that finds a blocking transaction logs it, then every tenth. */
@@ -22,12 +27,12 @@ export async function buildIndexes(waiting: Waiting & IndexScope): Promise<void>
   const { db, schema, log } = waiting
   const missing = await missingIndexes(db, waiting)
   for (const [position, index] of missing.entries()) {
-    const run = (statement: BuildStatement) => watched(waiting, index.name, statement)
+    const run = (statement: BuildStatement) => runWatched(waiting, index.name, statement)
     await retryOnLockConflict(waiting, index.name, () => buildIndex(db, schema, index, run))
     log.info(`Built the index ${index.name} (${position + 1} of ${missing.length})`)
   }
   for (const name of await unusedIndexes(db, waiting)) {
-    const run = (statement: BuildStatement) => watched(waiting, name, statement)
+    const run = (statement: BuildStatement) => runWatched(waiting, name, statement)
     await retryOnLockConflict(waiting, name, () => dropIndex(db, schema, name, run))
     log.info(`Dropped the index ${name}`)
   }
@@ -37,9 +42,13 @@ export async function buildIndexes(waiting: Waiting & IndexScope): Promise<void>
  * Runs `create index concurrently`, which blocks no other transaction, but waits for every transaction that was open at
  * its start. It is restarted only if needed, because that repeats all its work.
  */
-async function watched(waiting: Waiting, what: string, statement: BuildStatement): Promise<void> {
+async function runWatched(
+  waiting: Waiting,
+  what: string,
+  statement: BuildStatement,
+): Promise<void> {
   const ended = new AbortController()
-  const watch = watching(waiting, what, statement.text, ended.signal)
+  const watch = watchBlockers(waiting, what, statement.text, ended.signal)
   let failure: unknown
   try {
     await statement.execute()
@@ -50,11 +59,11 @@ async function watched(waiting: Waiting, what: string, statement: BuildStatement
   }
   const gaveUp = await watch
   if (gaveUp !== undefined && failure !== undefined) throw new Error(gaveUp, { cause: failure })
-  if (failure !== undefined) throw (await outOfTime(waiting, what, failure)) ?? failure
+  if (failure !== undefined) throw (await explainTimeout(waiting, what, failure)) ?? failure
 }
 
 /** The statement timeout of the login ended the build: the error explains what to do. */
-async function outOfTime(
+async function explainTimeout(
   { db }: Waiting,
   what: string,
   failure: unknown,
@@ -77,7 +86,7 @@ async function outOfTime(
  * Logs from time to time which transactions the statement waits for. Cancels it after the time limit and returns the
  * sentence for the error.
  */
-async function watching(
+async function watchBlockers(
   waiting: Waiting,
   what: string,
   text: string,

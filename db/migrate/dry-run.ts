@@ -3,7 +3,7 @@ import type { PostgresPool, Transaction } from 'kysely'
 
 import { migrations } from '../migrations/index.ts'
 import { applyMigration } from './apply.ts'
-import { retryOnLockConflict, type Waiting } from './giving-way.ts'
+import { retryOnLockConflict, type Waiting } from './lock-conflicts.ts'
 import { openMigrationDb } from './migration-db.ts'
 import { appliedMigrations } from './migration-tables.ts'
 

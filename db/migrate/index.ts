@@ -14,8 +14,8 @@ import { prepareQueueSchema } from '../jobs/queue-schema.ts'
 import { migrations } from '../migrations/index.ts'
 import { applyMigration } from './apply.ts'
 import { buildIndexes } from './build-indexes.ts'
-import { retryOnLockConflict, type Waiting } from './giving-way.ts'
 import { type IndexScope, invalidIndexes, missingIndexes, unusedIndexes } from './indexes.ts'
+import { retryOnLockConflict, type Waiting } from './lock-conflicts.ts'
 import { openMigrationDb } from './migration-db.ts'
 import { appliedMigrations } from './migration-tables.ts'
 import { servesNewer } from './schema-floor.ts'
@@ -75,7 +75,7 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
   const indexes = [...(await missingIndexes(db, options)), ...(await unusedIndexes(db, options))]
   if (state.pending.length === 0 && indexes.length === 0) await options.migrateQueue()
   else {
-    await whileAlone(db, schema, async () => {
+    await withMigrationLock(db, schema, async () => {
       await applyPending(waiting)
       await buildIndexes(waiting)
       await options.migrateQueue()
@@ -145,7 +145,7 @@ async function applyPending(waiting: Waiting): Promise<void> {
  * A transaction-level advisory lock: a session-level one would stay on a connection of a pooler. It is polled, because
  * a statement that waits for it would block concurrent index builds.
  */
-async function whileAlone(
+async function withMigrationLock(
   db: Kysely<unknown>,
   schema: string,
   work: () => Promise<void>,

@@ -12,7 +12,7 @@ export function localVariables(
 ): object {
   const { names } = texts
   const { Provider, FactorType, Device, SignedInAt, Remaining }: Spoken = variables
-  const ways = new Map(Object.entries({ email: names.email, phone: names.phone }))
+  const providerNames = new Map(Object.entries({ email: names.email, phone: names.phone }))
   const factors = new Map(
     Object.entries({
       totp: names.totp,
@@ -26,7 +26,7 @@ export function localVariables(
     Locale: tag,
     ...(Provider !== undefined && {
       // Providers that are not translated keep their name.
-      ProviderName: ways.get(Provider) ?? providerTitles.get(Provider) ?? Provider,
+      ProviderName: providerNames.get(Provider) ?? providerTitles.get(Provider) ?? Provider,
     }),
     ...(FactorType !== undefined && { FactorName: factors.get(FactorType) ?? FactorType }),
     ...(Device !== undefined && { DeviceName: Device || names.unknown_device }),

@@ -15,7 +15,10 @@ const maxValueLength = 1024
 
 /** Compares field by field, and key by key in objects. A created or deleted record has one side only. */
 export function changedFields(before: Shown | undefined, after: Shown | undefined): Difference {
-  const [old, made] = [unlike(before ?? {}, after ?? {}), unlike(after ?? {}, before ?? {})]
+  const [old, made] = [
+    differingFields(before ?? {}, after ?? {}),
+    differingFields(after ?? {}, before ?? {}),
+  ]
   return {
     ...(Object.keys(old).length > 0 && { before: old }),
     ...(Object.keys(made).length > 0 && { after: made }),
@@ -54,17 +57,17 @@ function shown(row: UserSource): Shown {
   return fields
 }
 
-function unlike(record: Shown, other: Shown): Shown {
+function differingFields(record: Shown, other: Shown): Shown {
   const fields = Object.entries(record).flatMap(([name, value]): [string, unknown][] => {
     if (isSame(value, other[name])) return []
     if (!isRecord(value)) return [[name, brief(value)]]
-    const keys = unlikeKeys(value, other[name])
+    const keys = differingKeys(value, other[name])
     return keys.length > 0 ? [[name, Object.fromEntries(keys)]] : []
   })
   return Object.fromEntries(fields)
 }
 
-function unlikeKeys(value: Shown, other: unknown): [string, unknown][] {
+function differingKeys(value: Shown, other: unknown): [string, unknown][] {
   const known = isRecord(other) ? other : {}
   return Object.entries(value)
     .filter(([key, each]) => !isSame(each, known[key]))

@@ -44,12 +44,12 @@ export async function confirmMailbox(
   now: Date,
 ): Promise<VerificationResult> {
   await deleteTokens(trx, user.id)
-  const kept = { keepIdentity: { provider: 'email' }, passwordHash: null } as const
+  const retained = { keepIdentity: { provider: 'email' }, passwordHash: null } as const
   const isConfirmed = user.email_confirmed_at !== null
   const wasAssumed =
-    isConfirmed && (await clearAutoconfirmed(users, trx, user, user.email ?? '', kept, now))
+    isConfirmed && (await clearAutoconfirmed(users, trx, user, user.email ?? '', retained, now))
   if (isConfirmed && !wasAssumed) return { state: 'done', user, type, action: 'login' }
-  if (!isConfirmed) await clearUnverifiedCredentials(users, trx, user, kept, now)
+  if (!isConfirmed) await clearUnverifiedCredentials(users, trx, user, retained, now)
   const proven = await verifyEmail(users, trx, user.id, { marksIdentities: true }, now)
   return { state: 'done', user: proven, type, action: isConfirmed ? 'login' : 'user_signedup' }
 }
@@ -65,8 +65,8 @@ export async function confirmPhone(
   const contact = { provider: 'phone', address: user.phone ?? '' } as const
   await resolvePendingSignUp(users, trx, user, { contact, tokenHash }, now)
   const action = user.phone_confirmed_at ? 'login' : 'user_signedup'
-  const kept = { keepIdentity: { provider: 'phone' }, passwordHash: null } as const
-  await clearAutoconfirmed(users, trx, user, contact.address, kept, now)
+  const retained = { keepIdentity: { provider: 'phone' }, passwordHash: null } as const
+  await clearAutoconfirmed(users, trx, user, contact.address, retained, now)
   await recomputeProviders(trx, user.id, now)
   const isNew = !user.phone_confirmed_at && !user.email_confirmed_at
   if (isNew) await assignReservedUsername(usernames, trx, user.id, user.phone, now)

@@ -19,7 +19,7 @@ import { checkInterval, perClientInterval, reserveInterval } from '../otp/index.
 import type { LinkContext } from '../otp/link-context.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { emitEmailChanged, verifyEmail } from '../users/index.ts'
-import { clearContestedAccount, throttleNewIdentifier } from './new-identifier.ts'
+import { clearSharedAnonymousAccount, throttleNewIdentifier } from './new-identifier.ts'
 import { recordNewMethod } from './session-proofs.ts'
 import type { VerificationResult } from './verification-result.ts'
 
@@ -129,7 +129,13 @@ export async function agreeToEmail(
   const isNewProven = needsBoth || autoconfirm || by === 'email_change_token_new'
   if (!isNewProven) return { state: 'rejected' }
   const type = 'email_change_token_new'
-  await clearContestedAccount(deps, trx, user, { provider: 'email', address: email, type }, now)
+  await clearSharedAnonymousAccount(
+    deps,
+    trx,
+    user,
+    { provider: 'email', address: email, type },
+    now,
+  )
   const isAssumed = !needsBoth && by !== 'email_change_token_new'
   const agreed = { email, isAgreedByCurrent: needsBoth, isAssumed }
   const changed = await setEmail(deps, trx, user, agreed, now)

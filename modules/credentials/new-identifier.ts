@@ -50,7 +50,7 @@ interface VerifiedIdentifier {
  * Clears an anonymous account whose identifier several accounts requested: the user who confirmed it may not have
  * created the account. The earlier password, sessions and factors are removed; there is no other credential.
  */
-export async function clearContestedAccount(
+export async function clearSharedAnonymousAccount(
   { users }: Deps<'users'>,
   trx: Trx,
   user: UserRecord,

@@ -14,7 +14,7 @@ import { deliverSms, reserveSms, storeSms, withholdSms } from '../otp/index.ts'
 import type { SentCode, SmsChannel, SmsRequest } from '../otp/sms-otp.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { verifyPhone } from '../users/index.ts'
-import { clearContestedAccount, throttleNewIdentifier } from './new-identifier.ts'
+import { clearSharedAnonymousAccount, throttleNewIdentifier } from './new-identifier.ts'
 import { recordNewMethod } from './session-proofs.ts'
 import type { VerificationResult } from './verification-result.ts'
 
@@ -80,7 +80,13 @@ export async function agreeToPhone(
   const phone = user.phone_change
   if (!phone) return { state: 'rejected' }
   const type = 'phone_change_token'
-  await clearContestedAccount(deps, trx, user, { provider: 'phone', address: phone, type }, now)
+  await clearSharedAnonymousAccount(
+    deps,
+    trx,
+    user,
+    { provider: 'phone', address: phone, type },
+    now,
+  )
   const agreed = { phone, isAssumed: false }
   const changed = await setPhone(deps, trx, { user, session: undefined }, agreed, now)
   return { state: 'done', user: changed, type: 'phone_change', action: 'user_modified' }

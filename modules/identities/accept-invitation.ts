@@ -69,6 +69,6 @@ async function insertInvitedIdentity(
   const { id } = existing ?? (await addIdentity(trx, user.id, externalUser, now))
   if (user.email_confirmed_at) return recomputeProviders(trx, user.id, now)
   const metadata = told.claims
-  const kept = { keepIdentity: { id }, passwordHash: null, metadata, keepSessions: true }
-  await clearUnverifiedCredentials(users, trx, user, kept, now)
+  const retained = { keepIdentity: { id }, passwordHash: null, metadata, keepSessions: true }
+  await clearUnverifiedCredentials(users, trx, user, retained, now)
 }

@@ -45,8 +45,8 @@ export async function checkEmailConfirmation(
   if (!isVerified) return isUnverified(deps, trx, user, attempt, now)
   if (!found.isNew) {
     const { id, identity_data: metadata } = found.identity
-    const kept = { keepIdentity: { id }, passwordHash: null, metadata, keepSessions: true }
-    await clearUnverifiedCredentials(users, trx, user, kept, now)
+    const retained = { keepIdentity: { id }, passwordHash: null, metadata, keepSessions: true }
+    await clearUnverifiedCredentials(users, trx, user, retained, now)
   }
   // A sign-in before the verification may have been that of another user.
   const isAssumed = !addresses.verified.includes(email)
@@ -88,8 +88,8 @@ async function dropIfAutoconfirmed(
   const { user } = found
   if (found.isNew || !user.email || !verified.includes(user.email)) return undefined
   const { id, identity_data: metadata } = found.identity
-  const kept = { keepIdentity: { id }, passwordHash: null, metadata }
-  const dropped = await clearAutoconfirmed(users, trx, user, user.email, kept, now)
+  const retained = { keepIdentity: { id }, passwordHash: null, metadata }
+  const dropped = await clearAutoconfirmed(users, trx, user, user.email, retained, now)
   return dropped ? findUserOrThrow(trx, user.id) : undefined
 }
 

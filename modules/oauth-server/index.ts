@@ -48,7 +48,7 @@ export {
   pushedRequestSeconds,
   pushRequest,
 } from './requests/create.ts'
-export { missingFor } from './requests/demands.ts'
+export { findMissing } from './requests/demands.ts'
 export { redirectTo } from './requests/redirect.ts'
 export { type SentParameters, sentValue } from './requests/sent.ts'
 export { readIdTokenSubject, respondSilently } from './requests/silent.ts'

@@ -46,14 +46,14 @@ export function listMetadataNames({ app, user }: MetadataChange): string {
 function jsonBytes(metadata: UserMetadata): number {
   let blanks = 0
   const text = JSON.stringify(metadata, (_key, value: unknown) => {
-    blanks += blanksIn(value)
+    blanks += countSeparators(value)
     return value
   })
   return Buffer.byteLength(text) + blanks
 }
 
 /** At this level only. */
-function blanksIn(value: unknown): number {
+function countSeparators(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const size = Object.keys(value).length
   if (size === 0) return 0

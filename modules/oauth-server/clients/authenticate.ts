@@ -54,8 +54,8 @@ function readCredentials(presented: PresentedCredentials): Credentials {
   const { client_assertion: assertion } = presented
   if (authorization && /^basic /i.test(authorization)) {
     const basic = readBasic(authorization)
-    const mixes = (clientId !== undefined && clientId !== basic.clientId) || secret || assertion
-    if (mixes) throw invalidClient('Authenticate with one method only', true)
+    const isMixed = (clientId !== undefined && clientId !== basic.clientId) || secret || assertion
+    if (isMixed) throw invalidClient('Authenticate with one method only', true)
     return basic
   }
   if (assertion !== undefined) return readAssertionFields(presented, assertion)

@@ -25,7 +25,7 @@ import { getClient } from '../clients/manage.ts'
 import { hashClientSecret } from '../clients/secret.ts'
 import { covers } from '../scopes.ts'
 import { consentScope } from './claims.ts'
-import { missingFor } from './demands.ts'
+import { findMissing } from './demands.ts'
 import { redirectTo } from './redirect.ts'
 
 /** The deciding user, their client, and how they signed in. */
@@ -75,7 +75,7 @@ export async function isConsented(
 ): Promise<boolean> {
   const { prompt = [] } = request.parameters ?? {}
   if (prompt.includes('consent') || prompt.includes('select_account')) return false
-  if (missingFor(request, answering)) return false
+  if (findMissing(request, answering)) return false
   // Any program on the device can claim to be this client (RFC 8252 §8.6).
   if (client.type === 'public' && !request.redirect_uri.startsWith('https:')) return false
   const consent = await findConsent(trx, answering.user.id, client.id)
@@ -102,7 +102,7 @@ export async function approve(
 ): Promise<string> {
   const { request, client } = opened
   const { user, signIn, ip } = answering
-  const missing = missingFor(request, answering)
+  const missing = findMissing(request, answering)
   if (missing === 'second_factor') {
     throw insufficientAal('A second factor is required: verify one first', 403)
   }

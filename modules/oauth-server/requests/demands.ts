@@ -15,7 +15,7 @@ interface SignedIn {
 }
 
 /** Undefined when the sign-in is sufficient. */
-export function missingFor(
+export function findMissing(
   { parameters, created_at: requestedAt }: Demanding,
   { user: { id, factors }, signIn, requiresFactor }: SignedIn,
 ): Missing | undefined {

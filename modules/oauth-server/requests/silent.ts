@@ -7,7 +7,7 @@ import {
 } from '../../../db/oauth-server/authorizations.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { type Answering, isConsented, issueCode, openRequest } from './answer.ts'
-import { missingFor } from './demands.ts'
+import { findMissing } from './demands.ts'
 import { redirectTo } from './redirect.ts'
 
 type SilentDeps = Deps<'audit' | 'db' | 'jwt'>
@@ -25,7 +25,7 @@ export async function respondSilently(
   answering: Answering | undefined,
   now: Date,
 ): Promise<string> {
-  const missing = answering && missingFor(stored, answering)
+  const missing = answering && findMissing(stored, answering)
   const isRequestedUser = answering && (await isHinted(deps, stored, answering.user.id))
   if (!answering || missing === 'sign_in' || !isRequestedUser) {
     return reject(deps, stored, 'login_required')

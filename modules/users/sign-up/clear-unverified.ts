@@ -37,7 +37,7 @@ export async function clearAutoconfirmed(
   trx: Trx,
   user: UserRecord,
   address: string,
-  kept: RetainedCredentials,
+  retained: RetainedCredentials,
   now: Date,
 ): Promise<boolean> {
   if (!(await consumeAutoconfirmed(trx, user.id, address))) return false
@@ -50,7 +50,7 @@ export async function clearAutoconfirmed(
     deps,
     trx,
     { ...user, ...other, phone_confirmed_at: null },
-    kept,
+    retained,
     now,
   )
   return true

@@ -4,7 +4,7 @@ import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { LoginIdentifier } from './user-data.ts'
 
 /** Columns that are empty after a new sign-up. */
-const blank = {
+const emptyColumns = {
   email: null,
   email_confirmed_at: null,
   invited_at: null,
@@ -39,7 +39,7 @@ export function toUnconfirmedUser(
   const times = { last_sign_in_at: time, created_at: time, updated_at: time }
   return {
     ...user,
-    ...blank,
+    ...emptyColumns,
     [provider]: address,
     role: config.AUTH_JWT_DEFAULT_GROUP_NAME,
     raw_app_meta_data: { provider, providers: [provider] },

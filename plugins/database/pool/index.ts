@@ -125,22 +125,23 @@ export function createPool(options: PoolOptions): pg.Pool {
   pool.on('error', (error) => log.warn({ err: error }, 'idle database connection lost'))
   // The same for a connection in use, whose loss the running statement reports.
   pool.on('connect', (client) => client.on('error', () => {}))
-  leaveReplicas(pool)
+  closeReadOnlyConnections(pool)
   return pool
 }
 
 /** SQLSTATE read_only_sql_transaction. */
-const takesNoWrites = '25006'
+const readOnlyTransaction = '25006'
 /** Younger connections are kept, so that a read-only database does not cause constant reconnects. */
 const minAgeMs = 2_000
 
 /** Closes connections to a read-only server, such as a demoted primary, because new ones may reach the primary. */
-export function leaveReplicas(pool: pg.Pool): void {
+export function closeReadOnlyConnections(pool: pg.Pool): void {
   const unusable = new WeakSet<pg.PoolClient>()
   pool.on('connect', (client) => {
     const openedAt = performance.now()
     client.connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
-      if (code === takesNoWrites && performance.now() - openedAt > minAgeMs) unusable.add(client)
+      if (code === readOnlyTransaction && performance.now() - openedAt > minAgeMs)
+        unusable.add(client)
     })
   })
   // Runs before the pool takes the client back; the pool discards a client that is ending.

@@ -16,7 +16,7 @@ import {
   hookUnreachable,
 } from '../../../schemas/errors.ts'
 import { endDeadConnections } from '../../database/pool/dead-connections.ts'
-import { leaveReplicas } from '../../database/pool/index.ts'
+import { closeReadOnlyConnections } from '../../database/pool/index.ts'
 import type { Transport } from './transport.ts'
 
 /** Maximum duration of a function. */
@@ -41,7 +41,7 @@ export function createFunctionHooks(options: pg.PoolConfig, usesNames: boolean):
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  leaveReplicas(pool)
+  closeReadOnlyConnections(pool)
   endDeadConnections(pool)
   return {
     transport(uri) {

@@ -23,11 +23,11 @@ import { maxWaitMs } from '../../http/request-deadline.ts'
 import { createFindCustom, type FindCustom, isCustom, issuerOfCustom } from './custom.ts'
 import { serveDevOidc } from './dev-oidc/index.ts'
 import { authorizationError, callbackError, toCallbackError, toIdTokenApiError } from './errors.ts'
-import { inTime } from './in-time.ts'
 import { storeIssuers } from './issuers.ts'
 import { createRenewable } from './renewable.ts'
 import { allowedIssuers, issuerProviders, namedProviders } from './settings.ts'
 import { createLookUp } from './usable.ts'
+import { withTimeout } from './with-timeout.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -115,7 +115,7 @@ function createSignIns(
     async start(name: string, request: AuthorizationRequest): Promise<ProviderAuthorization> {
       try {
         const { provider } = await get(name)
-        return await inTime(provider.authorizationUrl(request), metadataDeadlineMs)
+        return await withTimeout(provider.authorizationUrl(request), metadataDeadlineMs)
       } catch (error) {
         throw authorizationError(error, name)
       }
@@ -128,7 +128,7 @@ function createSignIns(
     async identify(name: string, callback: Callback): Promise<ProviderIdentity> {
       try {
         const { provider, settings } = await get(name)
-        const identity = await inTime(provider.identity(callback), deadlineMs)
+        const identity = await withTimeout(provider.identity(callback), deadlineMs)
         return { ...identity, issuer: issuerOfCustom(settings) }
       } catch (error) {
         throw callbackError(error, name)
@@ -143,7 +143,7 @@ function createSignIns(
       try {
         const known = await forIdTokens(request.provider)
         const context = { getProviderHttp, providers: known, allowedIssuers, now }
-        const signIn = await inTime(identityFromIdToken(request, context), metadataDeadlineMs)
+        const signIn = await withTimeout(identityFromIdToken(request, context), metadataDeadlineMs)
         const issuer = issuerOfCustom(known.get(signIn.provider))
         return { ...signIn, identity: { ...signIn.identity, issuer } }
       } catch (error) {

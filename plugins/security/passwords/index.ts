@@ -34,7 +34,7 @@ interface PasswordOptions {
   saltKey: KeyObject
   rules: StrengthRules
   /** Weaknesses that are reported without rejecting the password. */
-  remarks: StrengthRules
+  advisoryRules: StrengthRules
   dummies: Omit<DummyHashOptions, 'argon'>
   concurrency: number
   maxWaiting: number
@@ -44,7 +44,7 @@ interface PasswordOptions {
 }
 
 function createPasswords(options: PasswordOptions) {
-  const { argon, saltKey, rules, remarks, concurrency, maxWaiting, open, observer } = options
+  const { argon, saltKey, rules, advisoryRules, concurrency, maxWaiting, open, observer } = options
   const queue = createHashQueue(concurrency, maxWaiting, observer)
   const hash = (password: string) => queue.run(() => hashArgon2id(password, argon))
   const dummies = createDummyHashes({ ...options.dummies, argon })
@@ -57,7 +57,7 @@ function createPasswords(options: PasswordOptions) {
     checkLength,
 
     /** Weaknesses of a password that is still accepted for sign-in. */
-    findWeakness: (password: string) => findWeakness(password, remarks),
+    findWeakness: (password: string) => findWeakness(password, advisoryRules),
 
     /** Throws service_unavailable when too many hashes are waiting. */
     hash,
@@ -169,6 +169,6 @@ function strengthRules({ config, httpClient, log }: Deps<'config' | 'httpClient'
   }
   return {
     rules: { ...rules, isBreached: checksBreaches ? breached.isBreached : undefined },
-    remarks: { ...rules, isBreached: checksBreaches ? breached.isKnownBreached : undefined },
+    advisoryRules: { ...rules, isBreached: checksBreaches ? breached.isKnownBreached : undefined },
   }
 }

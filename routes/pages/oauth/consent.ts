@@ -7,9 +7,9 @@ import {
   type Answering,
   approve,
   deny,
+  findMissing,
   isConsented,
   issueCode,
-  missingFor,
   type OpenRequest,
   openRequest,
   requestedScopes,
@@ -63,7 +63,7 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
       if (prompt.includes('none')) {
         return reply.redirect(await respondSilently(fastify, stored, answering, now), 302)
       }
-      const missing = answering ? missingFor(stored, answering) : 'sign_in'
+      const missing = answering ? findMissing(stored, answering) : 'sign_in'
       if (!signedIn || missing === 'sign_in') {
         return signInFirst(fastify, reply, id, stored.parameters)
       }

@@ -74,7 +74,7 @@ export function createStoredKeys(options: StoredKeysOptions) {
       record: RecordKeyChange,
       now: Date,
     ): Promise<string> {
-      return putOnStandby(options, await generateJwk(alg), activateAfter, record, now)
+      return insertStandbyKey(options, await generateJwk(alg), activateAfter, record, now)
     },
 
     /** As rotate, with a given private JWK. */
@@ -83,7 +83,7 @@ export function createStoredKeys(options: StoredKeysOptions) {
         throw validationFailed('A shared secret belongs in AUTH_JWT_SECRET.', 422)
       }
       await importSigningKey(jwk)
-      return putOnStandby(options, jwk, activateAfter, record, now)
+      return insertStandbyKey(options, jwk, activateAfter, record, now)
     },
 
     revoke: (kid: string, alg: GeneratedAlgorithm, record: RecordKeyChange, now: Date) =>
@@ -139,7 +139,7 @@ async function add(
   throw validationFailed(`There is a signing key ${kid} already.`, 422)
 }
 
-function putOnStandby(
+function insertStandbyKey(
   options: StoredKeysOptions,
   jwk: JWK,
   activateAfter: number,

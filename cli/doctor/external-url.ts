@@ -17,7 +17,7 @@ import {
 
 const timeoutMs = 10_000
 /** Remaining days at which automatic renewal should have happened. */
-const shortLife = 14
+const minRemainingDays = 14
 
 const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kid: Type.Optional(Type.String()) })) })
 
@@ -48,7 +48,7 @@ async function publishedKeys(url: string, context: DoctorContext): Promise<Docto
     return [fail(`${url} returns status ${response.status} and no key set: ${hint}.`)]
   }
   return [
-    await ours(body.keys, context, url),
+    await checkSigningKey(body.keys, context, url),
     ...(url.startsWith('https:') && !response.headers.has('strict-transport-security')
       ? [warn('Responses have no Strict-Transport-Security header: let the proxy add it.')]
       : []),
@@ -56,7 +56,7 @@ async function publishedKeys(url: string, context: DoctorContext): Promise<Docto
 }
 
 /** The URL may belong to another server, or to one with another database. */
-async function ours(
+async function checkSigningKey(
   keys: { kid?: string }[],
   context: DoctorContext,
   url: string,
@@ -78,7 +78,7 @@ async function certificate({ protocol, hostname, port }: URL, now: Date): Promis
   if (!until) return []
   const days = Math.floor((until.getTime() - now.getTime()) / 86_400_000)
   const fact = `The certificate of ${hostname} is valid for ${days} days`
-  if (days > shortLife) return [pass(`${fact}.`)]
+  if (days > minRemainingDays) return [pass(`${fact}.`)]
   return [warn(`${fact}: check that it is renewed automatically.`)]
 }
 
