@@ -87,13 +87,13 @@ function renderSubject(
   kind: EmailKind,
   reader: Reader,
   bodyTag: string,
-  reportProblem: ReportProblem,
+  report: ReportProblem,
 ): string {
   const own = forLanguage(kind, reader.tag, (key) => subjects.compiled.get(key))
   const problem = forLanguage(kind, reader.tag, (key) => subjects.errors.get(key))
-  if (problem !== undefined) reportProblem(problem)
-  const way = { kind, part: 'subject', log: options.log, reportProblem } as const
-  if (own) reportUnknownVariables(kind, own, reportProblem)
+  if (problem !== undefined) report(problem)
+  const way = { kind, part: 'subject', log: options.log, report } as const
+  if (own) reportUnknownVariables(kind, own, report)
   const subject = own && attempt(own, reader.variables(reader.tag), way)
   const { subject: standard } = builtIn(kind, options.messagesFor(bodyTag))
   return oneLine(subject ?? '') || oneLine(standard.render(reader.variables(bodyTag)))
@@ -103,19 +103,19 @@ async function renderBody(
   { options, templates }: RenderContext,
   kind: EmailKind,
   reader: Reader,
-  reportProblem: ReportProblem,
+  report: ReportProblem,
 ) {
   const { tag } = reader
   const { log } = options
   const variables = reader.variables(tag)
   const own = await templates.get(kind, tag)
   const problem = templates.problem(kind, tag)
-  if (problem !== undefined) reportProblem(problem)
-  if (own) reportUnknownVariables(kind, own, reportProblem)
-  const html = own && attempt(own, variables, { kind, part: 'template', log, reportProblem })
+  if (problem !== undefined) report(problem)
+  if (own) reportUnknownVariables(kind, own, report)
+  const html = own && attempt(own, variables, { kind, part: 'template', log, report })
   if (html !== undefined) {
     if (lacksLinkAndCode(html, variables)) {
-      reportProblem(missingLinkAndCode)
+      report(missingLinkAndCode)
       log.warn({ kind }, missingLinkAndCode)
     }
     // Loaded only for custom templates.
@@ -132,7 +132,7 @@ async function compose<Kind extends EmailKind>(
   kind: Kind,
   variables: MailVariables[Kind],
   tag: string,
-  reportProblem: ReportProblem,
+  report: ReportProblem,
 ): Promise<Omit<RenderedMail, 'problems'>> {
   const { options } = context
   const reader = {
@@ -140,36 +140,36 @@ async function compose<Kind extends EmailKind>(
     variables: (each: string) =>
       localVariables(variables, options.messagesFor(each), options.providerTitles),
   }
-  const { html, text, tag: bodyTag } = await renderBody(context, kind, reader, reportProblem)
-  return { subject: renderSubject(context, kind, reader, bodyTag, reportProblem), html, text }
+  const { html, text, tag: bodyTag } = await renderBody(context, kind, reader, report)
+  return { subject: renderSubject(context, kind, reader, bodyTag, report), html, text }
 }
 
 function reportUnknownVariables(
   kind: EmailKind,
   template: Template,
-  reportProblem: ReportProblem,
+  report: ReportProblem,
 ): void {
-  for (const problem of unknownVariables(kind, template)) reportProblem(problem)
+  for (const problem of unknownVariables(kind, template)) report(problem)
 }
 
 interface Attempt {
   kind: EmailKind
   part: 'subject' | 'template'
   log: MailLog
-  reportProblem: ReportProblem
+  report: ReportProblem
 }
 
 function attempt(
   template: Template,
   variables: object,
-  { kind, part, log, reportProblem }: Attempt,
+  { kind, part, log, report }: Attempt,
 ): string | undefined {
   try {
     return template.render(variables)
   } catch (error) {
     const what = 'email template failed, built-in template sent'
     log.warn({ kind, part, reason: String(error) }, what)
-    reportProblem(`${what}: ${String(error)}`)
+    report(`${what}: ${String(error)}`)
     return undefined
   }
 }

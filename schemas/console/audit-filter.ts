@@ -4,7 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { validationFailed } from '../errors.ts'
 import { readUuid } from '../fields.ts'
 import { Timestamp } from '../values/timestamp.ts'
-import { readTime } from './user-filter.ts'
+import { readTimestamp } from './user-filter.ts'
 
 /** Query parameters. */
 export const AuditFilterQuery = {
@@ -45,7 +45,7 @@ export function readAuditFilter(query: Static<typeof Query>) {
     search: readAuditSearch(query.query),
     userId: query.user_id ? readUuid('user_id', query.user_id) : undefined,
     action: query.action || undefined,
-    from: readTime('from', query.from),
-    to: readTime('to', query.to),
+    from: readTimestamp('from', query.from),
+    to: readTimestamp('to', query.to),
   }
 }

@@ -44,14 +44,14 @@ export function readStateFilter(query: Static<typeof Query>): UserFilter | undef
   const filter = {
     state: query.state,
     provider: query.provider,
-    createdAfter: readTime('created_after', query.created_after),
-    createdBefore: readTime('created_before', query.created_before),
+    createdAfter: readTimestamp('created_after', query.created_after),
+    createdBefore: readTimestamp('created_before', query.created_before),
   }
   return Object.values(filter).some((value) => value !== undefined) ? filter : undefined
 }
 
 /** A leap second is valid in RFC 3339, but not as a Date. Throws validation_failed. */
-export function readTime(name: string, text: string | undefined): Date | undefined {
+export function readTimestamp(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
   const date = new Date(text)
   if (Number.isNaN(date.getTime())) throw validationFailed(`${name} must be a time`)

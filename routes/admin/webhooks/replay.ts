@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { replayDeliveries } from '../../../db/events/history.ts'
 import { lockWebhook } from '../../../db/events/webhooks.ts'
 import { recordAdminAction } from '../../../modules/audit/index.ts'
-import { readTime } from '../../../schemas/console/user-filter.ts'
+import { readTimestamp } from '../../../schemas/console/user-filter.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { validationFailed, webhookNotFound } from '../../../schemas/errors.ts'
 import { readUuid } from '../../../schemas/fields.ts'
@@ -65,7 +65,7 @@ const replay: FastifyPluginAsyncTypebox = async (fastify) => {
       if (!events && !since && after === undefined && !dead) {
         throw validationFailed('Send one of events, since, after or dead')
       }
-      const [from, to] = [readTime('since', since), readTime('until', until)]
+      const [from, to] = [readTimestamp('since', since), readTimestamp('until', until)]
       const selection = { webhookId, events, since: from, until: to, after, dead }
       const { queued, found, lastPosition } = await db.transaction().execute(async (trx) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)

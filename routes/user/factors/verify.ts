@@ -73,8 +73,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
       const raised = await attempt.check(db, verifyResponse, isRaised)
       if (raised instanceof ApiError) throw raised
       if (raised) return raised
-      const failed = { attempt, isFactor: true }
-      await notifyOfFailure(credentials, db, auth.user, failed, now)
+      await notifyOfFailure(credentials, db, auth.user, { attempt, isFactor: true }, now)
       throw mfaInvalidCode(challenged.factor.factor_type)
     },
   )
@@ -86,8 +85,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     response: ChallengeResponse,
     now: Date,
   ) {
-    const { ip } = response
-    const at = { ip, now }
+    const at = { ip: response.ip, now }
     const verification = await verifyChallengeResponse(factors, db, challenged, response, now)
     if (verification && 'key' in verification && verification.key.isCloned) {
       const { key } = verification
@@ -95,10 +93,8 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
         .transaction()
         .execute((trx) => rejectClonedAuthenticator(factors, trx, auth, key, at))
     }
-    const rejection = await callMfaVerificationHook(factors, db, challenged.factor, {
-      isRight: verification !== undefined,
-      ip,
-    })
+    const result = { isRight: verification !== undefined, ip: at.ip }
+    const rejection = await callMfaVerificationHook(factors, db, challenged.factor, result)
     if (rejection) return rejection
     if (!verification) return undefined
     const approved = await precomputeFactorClaims(factors, auth, verification, at)
