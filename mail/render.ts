@@ -144,11 +144,7 @@ async function compose<Kind extends EmailKind>(
   return { subject: renderSubject(context, kind, reader, bodyTag, report), html, text }
 }
 
-function reportUnknownVariables(
-  kind: EmailKind,
-  template: Template,
-  report: ReportProblem,
-): void {
+function reportUnknownVariables(kind: EmailKind, template: Template, report: ReportProblem): void {
   for (const problem of unknownVariables(kind, template)) report(problem)
 }
 
