@@ -81,7 +81,7 @@ suite('traces and metrics', () => {
     assert.ok(collector.spans().length > 500)
     assert.ok(secrets.size > 30)
     for (const [name, secret] of secrets) {
-      for (const form of formsOf(secret)) {
+      for (const form of encodeForms(secret)) {
         assert.ok(!received.includes(form), `${name} is in a span: ${around(received, form)}`)
         assert.ok(!exported.includes(form), `${name} is in a metric: ${around(exported, form)}`)
       }
@@ -278,7 +278,7 @@ async function failElsewhere({ request, secrets }: Client) {
 }
 
 /** As it is, in a URL, in base64, and hashed as it may be stored. */
-function formsOf(secret: string): string[] {
+function encodeForms(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const hashes = ['sha256', 'sha224', 'md5'].map((name) =>
     createHash(name).update(secret).digest('hex'),

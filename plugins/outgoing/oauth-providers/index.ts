@@ -1,15 +1,6 @@
 /** The enabled external providers: starts authorizations and identifies users. */
 import type { Provider } from '../../../providers/core/provider.ts'
-import type {
-  AuthorizationRequest,
-  Callback,
-  ProviderAuthorization,
-  ProviderHttp,
-  ProviderIdentity,
-  ProviderSettings,
-} from '../../../providers/core/types.ts'
-import { type IdTokenSignIn, identityFromIdToken } from '../../../providers/id-token.ts'
-import type { IdTokenRequest } from '../../../providers/id-token-selection.ts'
+import type { ProviderHttp, ProviderSettings } from '../../../providers/core/types.ts'
 import { createProviderHttp, providerHttpByName } from '../../../providers/provider-http.ts'
 import {
   createOauthProvider,
@@ -20,14 +11,14 @@ import {
 import { oauthProviderNotSupported, validationFailed } from '../../../schemas/errors.ts'
 import { definePlugin } from '../../define-plugin.ts'
 import { maxWaitMs } from '../../http/request-deadline.ts'
-import { createFindCustom, type FindCustom, isCustom, issuerOfCustom } from './custom.ts'
+import { createFindCustom, type FindCustom, isCustom } from './custom.ts'
 import { serveDevOidc } from './dev-oidc/index.ts'
-import { authorizationError, callbackError, toCallbackError, toIdTokenApiError } from './errors.ts'
+import { toCallbackError } from './errors.ts'
 import { storeIssuers } from './issuers.ts'
 import { createRenewable } from './renewable.ts'
 import { allowedIssuers, issuerProviders, namedProviders } from './settings.ts'
+import { createSignIns, type SignInDeps } from './sign-ins.ts'
 import { createLookUp } from './usable.ts'
-import { withTimeout } from './with-timeout.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -44,18 +35,10 @@ interface Group {
   upstream: ProviderHttp
 }
 
-interface OauthProviderDeps {
+interface OauthProviderDeps extends SignInDeps {
   groups: readonly Group[]
-  /** For an issuer's metadata and keys. One per provider, because clients may name enough tenants to fill a cache. */
-  getIdTokenHttp(provider: string): ProviderHttp
-  /** Issuers without a provider, each with its audiences. */
-  allowedIssuers: ReadonlyMap<string, readonly string[]>
   /** Providers that admins add at run time. */
   findCustom?: FindCustom
-  /** For all requests to a provider in one step, so that the browser gets a timely response. */
-  deadlineMs: number
-  /** For steps that fetch metadata and keys only: a healthy provider responds quickly. */
-  metadataDeadlineMs: number
 }
 
 export function createOauthProviders(deps: OauthProviderDeps) {
@@ -100,57 +83,6 @@ export function createOauthProviders(deps: OauthProviderDeps) {
 
     toCallbackError,
     ...createSignIns(deps, lookUp),
-  }
-}
-
-/** The steps of a sign-in that call the provider. */
-function createSignIns(
-  deps: OauthProviderDeps,
-  { get, forIdTokens }: ReturnType<typeof createLookUp>,
-) {
-  const { getIdTokenHttp: getProviderHttp, allowedIssuers, deadlineMs, metadataDeadlineMs } = deps
-
-  return {
-    /** Returns the authorization URL. Throws validation_failed for an unusable provider, service_unavailable. */
-    async start(name: string, request: AuthorizationRequest): Promise<ProviderAuthorization> {
-      try {
-        const { provider } = await get(name)
-        return await withTimeout(provider.authorizationUrl(request), metadataDeadlineMs)
-      } catch (error) {
-        throw authorizationError(error, name)
-      }
-    },
-
-    /**
-     * Identifies the user of a callback. Throws bad_oauth_callback, service_unavailable, or unexpected_failure with the
-     * reason as its cause.
-     */
-    async identify(name: string, callback: Callback): Promise<ProviderIdentity> {
-      try {
-        const { provider, settings } = await get(name)
-        const identity = await withTimeout(provider.identity(callback), deadlineMs)
-        return { ...identity, issuer: issuerOfCustom(settings) }
-      } catch (error) {
-        throw callbackError(error, name)
-      }
-    },
-
-    /**
-     * Identifies the user of an id_token. Throws validation_failed, provider_disabled, service_unavailable,
-     * unexpected_failure.
-     */
-    async identifyByIdToken(request: IdTokenRequest, now: Date): Promise<IdTokenSignIn> {
-      try {
-        const known = await forIdTokens(request.provider)
-        const context = { getProviderHttp, providers: known, allowedIssuers, now }
-        const signIn = await withTimeout(identityFromIdToken(request, context), metadataDeadlineMs)
-        const issuer = issuerOfCustom(known.get(signIn.provider))
-        return { ...signIn, identity: { ...signIn.identity, issuer } }
-      } catch (error) {
-        const { provider, issuer = '' } = request
-        throw toIdTokenApiError(error, provider || issuer)
-      }
-    },
   }
 }
 
