@@ -50,7 +50,7 @@ suite('look-ups during sign-ins, logouts, bans and deletions', () => {
 
   test('return possible results only', { timeout: 1_800_000 }, async (t) => {
     const { app } = await serverFor({ ...autoconfirm, ...unnamedStatements })
-    delayResponses(app, 'wanted(id)', () => randomInt(maxDelayMs))
+    delayResponses(app, 'requested(id)', () => randomInt(maxDelayMs))
     const expected = Number(process.env.TEST_INTERLEAVED_REQUESTS ?? 400)
     let requested = 0
     const property = fc.asyncProperty(
