@@ -29,7 +29,7 @@ const everything = {
 }
 
 const saved = (page: Page) =>
-  page.getByRole('status').filter({ hasText: 'Your change is saved.' }).waitFor()
+  page.getByRole('status').filter({ hasText: 'Your change was saved.' }).waitFor()
 const press = (page: Page, name: string) => page.getByRole('button', { name }).click()
 const follow = (page: Page, name: string) => page.getByRole('link', { name }).click()
 
@@ -103,7 +103,7 @@ suite('account page in a browser', { skip }, () => {
     await page.getByRole('button', { name: /^Rename/ }).click()
     await page.getByText('My laptop').first().waitFor()
     await press(page, 'Remove: My laptop')
-    await page.getByText('You have no passkey.').waitFor()
+    await page.getByText('You have no passkeys.').waitFor()
   })
 
   test('lets a user add a security key as a second factor', async (t) => {
@@ -123,7 +123,7 @@ suite('account page in a browser', { skip }, () => {
     await signInClient(app, client, user, { scope: 'openid' })
     await follow(page, 'Connected apps')
     await press(page, 'Remove access: Calendar')
-    await page.getByText('No app is connected.').waitFor()
+    await page.getByText('No apps are connected.').waitFor()
     await follow(page, 'Back to your account')
     await follow(page, 'Your data')
     const [file] = await Promise.all([page.waitForEvent('download'), press(page, 'Download')])
@@ -131,7 +131,7 @@ suite('account page in a browser', { skip }, () => {
     await follow(page, 'Delete your account')
     await page.getByLabel(`Enter ${user.email} to confirm`).fill(user.email)
     await press(page, 'Delete your account')
-    await page.getByRole('heading', { name: 'Your account is deleted' }).waitFor()
+    await page.getByRole('heading', { name: 'Your account was deleted' }).waitFor()
   })
 })
 

@@ -37,7 +37,7 @@ suite('keys at the hosted pages', { skip }, () => {
     assert.equal(status, 200)
     await page.goto(url)
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-    await page.getByRole('heading', { name: 'App asks for access' }).waitFor()
+    await page.getByRole('heading', { name: 'App requests access to your account' }).waitFor()
     assert.match((await page.locator('main').textContent()) ?? '', new RegExp(account.email))
   })
 
@@ -69,7 +69,7 @@ suite('keys at the hosted pages', { skip }, () => {
     await key.click()
     await page.locator('form[data-webauthn]').waitFor()
     await key.click()
-    await page.getByRole('heading', { name: 'App asks for access' }).waitFor()
+    await page.getByRole('heading', { name: 'App requests access to your account' }).waitFor()
   })
 })
 

@@ -64,7 +64,7 @@ suite('hosted pages in a browser', { skip }, () => {
     assert.ok(frame)
     assert.equal(await frame.locator('button[value=approve]').count(), 0)
     await page.getByRole('button', { name: 'win' }).click()
-    await page.getByRole('heading', { name: 'This did not work' }).waitFor()
+    await page.getByRole('heading', { name: 'Something went wrong' }).waitFor()
   })
 })
 

@@ -51,7 +51,7 @@ const variants: [name: string, kind: EmailKind, change: object, says: RegExp, no
     'an email change sent to the current address',
     'email_change',
     { SendingTo: 'ada@example.org' },
-    /The new address gets a mail like this one too/,
+    /The new address receives an email like this one too/,
     /Your old address may/,
   ],
   [

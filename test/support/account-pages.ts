@@ -39,7 +39,7 @@ export async function addApp(browser: Browser, name = 'My app'): Promise<string>
   const scan = await browser.submit(list, { name, action: 'add_totp' })
   const secret = /<code>([A-Z2-7 ]+)<\/code>/.exec(scan.html)?.[1]?.replaceAll(' ', '') ?? ''
   const added = await browser.submit(scan, { code: totpCode(secret), action: 'verify' })
-  assert.equal(doneIn(added), 'Your change is saved.', added.html)
+  assert.equal(doneIn(added), 'Your change was saved.', added.html)
   return secret
 }
 

@@ -139,7 +139,7 @@ suite('openid-client', () => {
     const signIn = await browser.open(codes.verification_uri_complete ?? '')
     const page = await browser.submit(signIn, { email, password, action: 'password' })
     const consent = await browser.submit(page, { action: 'look_up', user_code: codes.user_code })
-    assert.equal(titleIn(consent), 'Television asks for access')
+    assert.equal(titleIn(consent), 'Television requests access to your account')
     const done = await browser.submit(consent, { action: 'approve' })
     assert.equal(titleIn(done), 'Your device is connected')
     const tokens = await client.pollDeviceAuthorizationGrant(config, { ...codes, interval: 0.1 })

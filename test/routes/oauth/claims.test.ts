@@ -105,7 +105,7 @@ suite('claims of OAuth clients', () => {
     const first = await ask({})
     await browser.submit(first, { action: 'approve' })
     const more = await ask({ claims })
-    assert.equal(titleIn(more), 'App asks for access')
+    assert.equal(titleIn(more), 'App requests access to your account')
     assert.match(more.html, /see your name and picture/)
     await browser.submit(more, { action: 'approve' })
     const again = await ask({ claims })

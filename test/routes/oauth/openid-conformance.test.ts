@@ -47,7 +47,7 @@ suite('OpenID Connect conformance', () => {
   ): Promise<Record<string, unknown> & { access_token: string }> {
     const { verifier, challenge } = makePkce()
     const page = await browser.open(authorizeUrl(client, challenge, parameters))
-    const isAsked = titleIn(page) === 'App asks for access'
+    const isAsked = titleIn(page) === 'App requests access to your account'
     const done = isAsked ? await browser.submit(page, { action: 'approve' }) : page
     const response = await exchangeCode(app, client, codeIn(done), { code_verifier: verifier })
     assert.equal(response.statusCode, 200, JSON.stringify(parameters) + response.body)

@@ -66,7 +66,7 @@ suite('captcha of the pages', () => {
       const recover = await browser.open('/sign-in/recover')
       assert.ok(errorIn(await browser.submit(recover, { email })))
       const sent = await browser.submit(recover, { email, ...solved })
-      assert.equal(titleIn(sent), 'Check your mail')
+      assert.equal(titleIn(sent), 'Check your email')
     })
   }
 

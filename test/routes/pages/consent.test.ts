@@ -35,7 +35,7 @@ suite('consent page', () => {
     assert.equal(titleIn(signIn), 'Sign in')
     assert.match(signIn.html, /to continue to App/)
     const consent = await browser.submit(signIn, { email, password, action: 'password' })
-    assert.equal(titleIn(consent), 'App asks for access')
+    assert.equal(titleIn(consent), 'App requests access to your account')
     assert.match(consent.html, /see your email address/)
     assert.match(consent.html, /app\.example/)
     const done = await browser.submit(consent, { action: 'approve' })
@@ -69,7 +69,7 @@ suite('consent page', () => {
     const wrong = await browser.submit(second, { code: '000000', action: 'totp' })
     assert.equal(errorIn(wrong), 'The code is wrong or has expired.')
     const consent = await browser.submit(second, { code: factor.code(1), action: 'totp' })
-    assert.equal(titleIn(consent), 'App asks for access')
+    assert.equal(titleIn(consent), 'App requests access to your account')
   })
 
   test('responds to prompt=none without a page', async () => {
@@ -99,11 +99,11 @@ suite('consent page', () => {
     )
     assert.equal(titleIn(again), 'Sign in')
     const consent = await browser.submit(again, { email, password, action: 'password' })
-    assert.equal(titleIn(consent), 'App asks for access')
+    assert.equal(titleIn(consent), 'App requests access to your account')
     const recent = await browser.open(
       authorizeUrl(client, makePkce().challenge, { max_age: '1000', prompt: 'consent' }),
     )
-    assert.equal(titleIn(recent), 'App asks for access')
+    assert.equal(titleIn(recent), 'App requests access to your account')
     const old = await browser.open(authorizeUrl(client, makePkce().challenge, { max_age: '0' }))
     assert.equal(titleIn(old), 'Sign in')
   })

@@ -28,7 +28,8 @@ async function atSignIn(app: App) {
   return { browser, page }
 }
 
-const isConsent = (page: PageResponse) => assert.equal(titleIn(page), 'App asks for access')
+const isConsent = (page: PageResponse) =>
+  assert.equal(titleIn(page), 'App requests access to your account')
 
 suite('sign-in methods of the pages', () => {
   const serverFor = sharedServers()
@@ -60,7 +61,7 @@ suite('sign-in methods of the pages', () => {
     await again.browser.submit(again.page, { email, action: 'code' })
     const elsewhere = await openBrowser(app).open(linkIn(await nextEmail({ mail }, email, next)))
     assert.equal(elsewhere.status, 400)
-    assert.equal(titleIn(elsewhere), 'This did not work')
+    assert.equal(titleIn(elsewhere), 'Something went wrong')
   })
 
   test('create an account by an emailed code', async () => {
@@ -87,7 +88,7 @@ suite('sign-in methods of the pages', () => {
       /href="[^"]*(\/sign-in\/create\?next=[^"]*)"/.exec(page.html)?.[1] ?? '',
     )
     const sent = await browser.submit(create, { email, password })
-    assert.equal(titleIn(sent), 'Check your mail')
+    assert.equal(titleIn(sent), 'Check your email')
     isConsent(await browser.open(linkIn(await nextEmail({ mail }, email))))
   })
 
@@ -99,7 +100,7 @@ suite('sign-in methods of the pages', () => {
       /href="[^"]*(\/sign-in\/recover\?next=[^"]*)"/.exec(page.html)?.[1] ?? '',
     )
     const since = mail.messages.length
-    assert.equal(titleIn(await browser.submit(recover, { email })), 'Check your mail')
+    assert.equal(titleIn(await browser.submit(recover, { email })), 'Check your email')
     const choose = await browser.open(linkIn(await nextEmail({ mail }, email, since)))
     assert.equal(titleIn(choose), 'New password')
     const weak = await browser.submit(choose, { password: 'x' })
@@ -116,7 +117,7 @@ suite('sign-in methods of the pages', () => {
     const { app } = await server()
     const browser = openBrowser(app)
     const page = await browser.open('/sign-in/recover')
-    assert.equal(titleIn(await browser.submit(page, { email: newAddress() })), 'Check your mail')
+    assert.equal(titleIn(await browser.submit(page, { email: newAddress() })), 'Check your email')
   })
 
   test('sign a user in with a code by SMS', async (t: TestContext) => {
@@ -157,7 +158,7 @@ suite('sign-in methods of the pages', () => {
     const state = new URL(away.location ?? '').searchParams.get('state') ?? ''
     const rejected = new URLSearchParams({ error: 'access_denied', state })
     const shown = await browser.open(`/callback?${rejected}`)
-    assert.equal(titleIn(shown), 'This did not work')
+    assert.equal(titleIn(shown), 'Something went wrong')
   })
 
   test('reject a form with malformed data of a passkey', async () => {
@@ -166,7 +167,7 @@ suite('sign-in methods of the pages', () => {
     const answer = { credential: '{', challenge_id: 'x', action: 'passkey' }
     const rejected = await browser.submit(page, answer)
     assert.equal(rejected.status, 400)
-    assert.equal(errorIn(rejected), 'That did not work. Try again.')
+    assert.equal(errorIn(rejected), 'Something went wrong. Try again.')
   })
 
   test('show errors of the pages as pages, and as JSON to other clients', async () => {

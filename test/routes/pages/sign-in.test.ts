@@ -66,7 +66,7 @@ suite('sign-in page', () => {
     const weak = await browser.submit(page, { email: 'new@example.com', password: 'x' })
     assert.match(errorIn(weak) ?? '', /^Choose another password/)
     const consent = await browser.submit(page, { email: 'new@example.com', password })
-    assert.equal(titleIn(consent), 'App asks for access')
+    assert.equal(titleIn(consent), 'App requests access to your account')
   })
 
   test('uses the language of the browser', async () => {

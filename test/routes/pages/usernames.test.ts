@@ -70,7 +70,7 @@ suite('usernames at the hosted pages', () => {
     const browser = openBrowser(app)
     const page = await browser.open('/sign-in')
     const shown = await browser.submit(page, { email: newName(), action: 'code' })
-    assert.equal(errorIn(shown), 'Enter your email address to get a code.')
+    assert.equal(errorIn(shown), 'Enter your email address to receive a code.')
   })
 
   test('send the recovery email to the address of the user', async () => {
@@ -81,12 +81,12 @@ suite('usernames at the hosted pages', () => {
     const since = mail.messages.length
     const page = await browser.open('/sign-in/recover')
     const sent = await browser.submit(page, { email: username })
-    assert.equal(titleIn(sent), 'Check your mail')
+    assert.equal(titleIn(sent), 'Check your email')
     assert.ok(!sent.html.includes(email), 'the address stays hidden')
     const message = await nextEmail({ mail }, email, since)
     assert.match(linkIn(message), /\/verify\?/)
     const unknown = await browser.submit(page, { email: newName() })
-    assert.equal(titleIn(unknown), 'Check your mail')
+    assert.equal(titleIn(unknown), 'Check your email')
   })
 })
 
@@ -105,7 +105,7 @@ suite('username at the account page', () => {
     const [first, second] = [newName(), newName()]
     const form = await browser.open('/account/username')
     const set = await browser.submit(form, { username: ` ${first} `, action: 'change' })
-    assert.equal(doneIn(set), 'Your change is saved.')
+    assert.equal(doneIn(set), 'Your change was saved.')
     assert.ok(set.html.includes(`Now: ${first}`))
     const changed = await browser.submit(set, { username: second, action: 'change' })
     assert.ok(changed.html.includes(`Now: ${second}`))

@@ -41,7 +41,7 @@ suite('device codes', () => {
     assert.equal(blocked.status, 429)
     assert.match(blocked.html, /Too many attempts/)
     const another = await signedInBrowser(app, (await signUpUser(app)).email)
-    assert.equal(titleIn(await enter(another, user_code)), 'Television asks for access')
+    assert.equal(titleIn(await enter(another, user_code)), 'Television requests access to your account')
   })
 
   test('a code is approved once, and by a form of this server only', async () => {

@@ -70,7 +70,7 @@ suite('self-registered clients', () => {
     const browser = await signedInBrowser(app, (await signUpUser(app)).email)
     const consent = await browser.open(url)
     assert.match(consent.html, /Nobody has verified its name/)
-    assert.match(consent.html, /You will be sent to evil\.example/)
+    assert.match(consent.html, /You will be redirected to evil\.example/)
   })
 
   test('appear with the same warning where a user connects a device', async () => {

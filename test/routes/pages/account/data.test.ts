@@ -31,7 +31,7 @@ suite('account page, data of the user', () => {
     assert.match(list.html, /Firefox, Linux/)
     assert.match(list.html, /This device/)
     const revoked = await browser.submit(list, { action: 'revoke' })
-    assert.equal(doneIn(revoked), 'Your change is saved.')
+    assert.equal(doneIn(revoked), 'Your change was saved.')
     assert.equal((await getUser(app, laptop)).statusCode, 403)
     const other = await accountBrowser(app, email)
     await browser.submit(await browser.open('/account/devices'), { action: 'revoke_others' })
@@ -48,7 +48,7 @@ suite('account page, data of the user', () => {
     assert.match(list.html, /Calendar/)
     assert.match(list.html, /see your email address/)
     const removed = await browser.submit(list, { action: 'revoke' })
-    assert.match(removed.html, /No app is connected/)
+    assert.match(removed.html, /No apps are connected/)
   })
 
   test('exports the data of the user as a file', async () => {
@@ -73,7 +73,7 @@ suite('account page, data of the user', () => {
     const wrong = await browser.submit(form, { account: 'x', action: 'delete' })
     assert.equal(errorIn(wrong), 'Your entry does not match.')
     const gone = await browser.submit(wrong, { account: email.toUpperCase(), action: 'delete' })
-    assert.equal(titleIn(gone), 'Your account is deleted')
+    assert.equal(titleIn(gone), 'Your account was deleted')
     assert.equal((await signIn(app, { email })).statusCode, 400)
     assert.equal(titleIn(await browser.open('/account')), 'Sign in')
   })
@@ -86,7 +86,7 @@ suite('account page, data of the user', () => {
     const asked = await browser.submit(await browser.open('/account/delete'), entry)
     assert.equal(titleIn(asked), 'Confirm that it is you')
     const form = await browser.submit(asked, { password, action: 'password' })
-    assert.equal(titleIn(await browser.submit(form, entry)), 'Your account is deleted')
+    assert.equal(titleIn(await browser.submit(form, entry)), 'Your account was deleted')
   })
 
   test('offers no deletion unless it is enabled', async () => {
@@ -100,7 +100,7 @@ suite('account page, data of the user', () => {
     const { app } = await serverFor({ ...accountPage, ...passkeysOn })
     const { browser } = await accountUser(app)
     const page = await browser.open('/account/passkeys')
-    assert.match(page.html, /You have no passkey/)
+    assert.match(page.html, /You have no passkeys/)
     assert.match(page.html, /data-without-script>This needs JavaScript/)
     const rejected = await browser.submit(page, { action: 'register' })
     assert.equal(errorIn(rejected), 'Check your entry.')

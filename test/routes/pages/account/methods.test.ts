@@ -39,10 +39,10 @@ suite('sign-in methods at the account page', () => {
     assert.equal(errorIn(wrong), 'The code is wrong or has expired.')
     assert.ok(!wrong.html.includes('<svg'))
     const added = await browser.submit(wrong, { code: totpCode(secret), action: 'verify' })
-    assert.equal(doneIn(added), 'Your change is saved.')
+    assert.equal(doneIn(added), 'Your change was saved.')
     assert.match(added.html, /My app/)
     const again = await browser.submit(added, { name: 'My app', action: 'add_totp' })
-    assert.equal(errorIn(again), 'You use this name already. Choose another one.')
+    assert.equal(errorIn(again), 'You already use this name. Choose another one.')
     const removed = await browser.submit(added, { action: 'remove' })
     assert.match(removed.html, /You have no second factor/)
   })
@@ -60,7 +60,7 @@ suite('sign-in methods at the account page', () => {
     const wrong = await browser.submit(typing, { code: '000000', action: 'verify' })
     assert.equal(errorIn(wrong), 'The code is wrong or has expired.')
     const added = await browser.submit(wrong, { code: await sms.code(phone), action: 'verify' })
-    assert.equal(doneIn(added), 'Your change is saved.', added.html)
+    assert.equal(doneIn(added), 'Your change was saved.', added.html)
     assert.match(added.html, new RegExp(`\\+${phone}`))
   })
 
@@ -131,7 +131,7 @@ suite('sign-in methods at the account page', () => {
     describe(fakes, 'github', verifiedProfile(address, '8811'))
     const before = browser.cookie
     const list = await browser.open('/account/linked')
-    assert.match(list.html, /No account is linked/)
+    assert.match(list.html, /No accounts are linked/)
     const callback = await authorizeAt(
       await browser.submit(list, { provider: 'github', action: 'link' }),
     )
@@ -140,7 +140,7 @@ suite('sign-in methods at the account page', () => {
     assert.ok(linked.html.includes(address), linked.html)
     assert.equal(browser.cookie.split('; ')[0], before)
     const removed = await browser.submit(linked, { action: 'unlink' })
-    assert.match(removed.html, /No account is linked/)
+    assert.match(removed.html, /No accounts are linked/)
     const { identities } = (await getUser(app, user)).json()
     assert.equal(identities.length, 1)
   })

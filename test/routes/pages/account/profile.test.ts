@@ -54,7 +54,7 @@ suite('account page', () => {
     const { browser, ...user } = await accountUser(app)
     const form = await browser.open('/account/profile')
     const saved = await browser.submit(form, { name: ' Ann ', locale: 'de', action: 'save' })
-    assert.equal(doneIn(saved), 'Your change is saved.')
+    assert.equal(doneIn(saved), 'Your change was saved.')
     const { user_metadata } = await fetchUser(app, user)
     assert.deepEqual([user_metadata.name, user_metadata.locale], ['Ann', 'de'])
     await browser.submit(saved, { name: '', locale: '', action: 'save' })
@@ -77,9 +77,9 @@ suite('account page', () => {
     ] as const
     const [first, second] = codes
     const half = await browser.submit(wrong, { which: first[0], code: first[1], action: 'verify' })
-    assert.equal(doneIn(half), 'Accepted. Now confirm the message at the other address.')
+    assert.equal(doneIn(half), 'This address is confirmed. Now confirm the other one.')
     const done = await browser.submit(half, { which: second[0], code: second[1], action: 'verify' })
-    assert.equal(doneIn(done), 'Your change is saved.')
+    assert.equal(doneIn(done), 'Your change was saved.')
     assert.ok(done.html.includes(wanted))
   })
 
@@ -95,7 +95,7 @@ suite('account page', () => {
     await browser.submit(await browser.open('/account/email'), { email: wanted, action: 'change' })
     const shown = await browser.open(linkIn(await nextEmail({ mail }, wanted, since)))
     assert.equal(titleIn(shown), 'Your account')
-    assert.equal(doneIn(shown), 'Your change is saved.')
+    assert.equal(doneIn(shown), 'Your change was saved.')
     assert.ok(shown.html.includes(wanted))
     assert.equal(browser.cookie, before)
   })
@@ -126,7 +126,7 @@ suite('account page', () => {
       assert.match(typing.html, new RegExp(`We sent a code to \\+${phone}`))
       const code = await sms.code(phone)
       const page = await browser.submit(typing, { code, action: 'verify' })
-      assert.equal(doneIn(page), 'Your change is saved.', page.html)
+      assert.equal(doneIn(page), 'Your change was saved.', page.html)
       assert.ok(page.html.includes(`+${phone}`))
     }
   })
