@@ -3,7 +3,7 @@ import { effect, signal } from '@preact/signals'
 
 import { getBody, RequestError } from './api.ts'
 import { type ConsoleRole, forget, isSignedIn } from './credentials.ts'
-import { errorMessage, sayFailed } from './toasts.ts'
+import { errorMessage, showError } from './toasts.ts'
 
 export type ConsoleFeature =
   | 'custom_providers'
@@ -45,7 +45,7 @@ async function load(): Promise<void> {
     me.value = await getBody<Me>('/admin/me')
   } catch (error) {
     if (error instanceof RequestError && error.status < 500) forget(describeRejection(error))
-    else sayFailed(error)
+    else showError(error)
   }
 }
 

@@ -15,11 +15,11 @@ const displayMs = 8_000
 /** Enough to reach the button with the keyboard. */
 const undoableMs = 30_000
 
-export function say(text: string, undo?: () => Promise<unknown>): void {
+export function showMessage(text: string, undo?: () => Promise<unknown>): void {
   show({ kind: 'done', text, ...(undo && { undo }) })
 }
 
-export function sayFailed(error: unknown): void {
+export function showError(error: unknown): void {
   show({ kind: 'failed', text: errorMessage(error) })
 }
 

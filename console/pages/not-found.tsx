@@ -5,9 +5,9 @@ import { Empty } from '../parts/states.tsx'
 export function NotFound() {
   return (
     <Page title="Page not found">
-      <Empty title="Nothing is at this address">
+      <Empty title="This page does not exist">
         It may require another role, or the link may be from another version of the console.{' '}
-        <a href={pageUrl('/')}>Go to the start</a>.
+        <a href={pageUrl('/')}>Go to the overview</a>.
       </Empty>
     </Page>
   )

@@ -10,7 +10,7 @@ const columns: Column<ShownAuditEntry>[] = [
   { title: 'By', kind: 'cut', cell: ({ payload }) => <Author {...payload} /> },
   { title: 'On', kind: 'cut', cell: ({ payload }) => <Subject {...payload} /> },
   { title: 'Details', cell: ({ payload }) => <Traits {...payload} /> },
-  { title: 'Address', cell: ({ ip_address }) => ip_address || '–' },
+  { title: 'IP address', cell: ({ ip_address }) => ip_address || '–' },
 ]
 
 export function AuditTable({ entries }: { entries: ShownAuditEntry[] }) {

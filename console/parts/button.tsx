@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
-import { sayFailed } from '../core/toasts.ts'
+import { showError } from '../core/toasts.ts'
 
 interface ButtonProps {
   kind?: 'plain' | 'primary' | 'danger' | 'danger primary' | 'quiet'
@@ -26,7 +26,7 @@ export function Button(props: ButtonProps) {
     try {
       await onClick()
     } catch (error) {
-      sayFailed(error)
+      showError(error)
     } finally {
       setRunning(false)
     }

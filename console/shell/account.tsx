@@ -1,6 +1,6 @@
 import { credential, signOut } from '../core/credentials.ts'
 import { setTheme, theme, themes } from '../core/theme.ts'
-import { sayFailed } from '../core/toasts.ts'
+import { showError } from '../core/toasts.ts'
 
 const names = { system: 'System', light: 'Light', dark: 'Dark' }
 
@@ -27,7 +27,7 @@ export function AccountMenu() {
           </button>
         ))}
       </fieldset>
-      <button type="button" class="button" onClick={() => signOut().catch(sayFailed)}>
+      <button type="button" class="button" onClick={() => signOut().catch(showError)}>
         Sign out
       </button>
     </div>

@@ -11,8 +11,8 @@ export function Boundary({ children }: { children: ComponentChildren }) {
   return (
     <div class="state failed" role="alert">
       <h2>This page cannot be shown</h2>
-      <p>The console has a defect: {errorMessage(error)}. Nothing was changed on the server.</p>
-      <Button onClick={reset}>Show it again</Button>
+      <p>The console failed: {errorMessage(error)}. Nothing was changed on the server.</p>
+      <Button onClick={reset}>Try again</Button>
     </div>
   )
 }

@@ -11,7 +11,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   return (
     <>
       <a class="skip" href="#content">
-        Skip to the page
+        Skip to content
       </a>
       <div class="shell">
         <div class="side">

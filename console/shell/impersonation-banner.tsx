@@ -1,7 +1,7 @@
 import { pageUrl } from '../core/base.ts'
 import { formatMoment } from '../core/format.ts'
 import { currentImpersonation, endImpersonation } from '../core/impersonation.ts'
-import { say } from '../core/toasts.ts'
+import { showMessage } from '../core/toasts.ts'
 import { Button } from '../parts/button.tsx'
 
 /** Shown on every page during an impersonation. */
@@ -10,16 +10,16 @@ export function ImpersonationBanner() {
   if (!open) return null
   const copy = async () => {
     await navigator.clipboard.writeText(open.accessToken)
-    say('The access token was copied')
+    showMessage('The access token was copied')
   }
   const end = async () => {
     await endImpersonation()
-    say(`The session of ${open.name} was ended`)
+    showMessage(`The session of ${open.name} was ended`)
   }
   return (
     <section class="banner" aria-label="Impersonation">
       <span>
-        You have a session of <a href={pageUrl(`/users/${open.userId}`)}>{open.name}</a> until{' '}
+        You are impersonating <a href={pageUrl(`/users/${open.userId}`)}>{open.name}</a> until{' '}
         {formatMoment(new Date(open.expiresAt).toISOString())}.
       </span>
       <span class="row">

@@ -58,7 +58,7 @@ const all: Section[] = [
       },
       {
         path: '/audit',
-        title: 'Audit trail',
+        title: 'Audit log',
         needs: 'GET /admin/audit',
         show: () => <AuditPage />,
       },

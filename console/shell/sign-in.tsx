@@ -9,7 +9,7 @@ import {
   signOut,
 } from '../core/credentials.ts'
 import { path, query } from '../core/router.ts'
-import { sayFailed } from '../core/toasts.ts'
+import { showError } from '../core/toasts.ts'
 import { Brand } from './navigation.tsx'
 
 export function SignIn() {
@@ -68,7 +68,7 @@ function Unfinished({ user, role, owed, factor_url, account_url }: ConsoleSessio
           )}
         </>
       )}
-      <button type="button" class="button" onClick={() => signOut().catch(sayFailed)}>
+      <button type="button" class="button" onClick={() => signOut().catch(showError)}>
         Sign out {name}
       </button>
     </>
@@ -98,8 +98,8 @@ function KeySignIn() {
             aria-describedby="service-key-hint"
           />
           <span class="hint" id="service-key-hint">
-            Kept in memory until you close or reload this page. It is never stored and never part of
-            an address.
+            Kept in memory until you close or reload this page. It is not stored and not part of any
+            URL.
           </span>
         </div>
         <button type="submit" class="button primary">

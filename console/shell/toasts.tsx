@@ -1,4 +1,4 @@
-import { dismiss, sayFailed, type Toast, toasts } from '../core/toasts.ts'
+import { dismiss, showError, type Toast, toasts } from '../core/toasts.ts'
 
 export function Toasts() {
   return (
@@ -13,7 +13,7 @@ export function Toasts() {
 function Message({ id, kind, text, undo }: Toast) {
   const undone = () => {
     dismiss(id)
-    undo?.().catch(sayFailed)
+    undo?.().catch(showError)
   }
   return (
     <div class={`toast ${kind}`}>

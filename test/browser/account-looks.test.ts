@@ -91,7 +91,7 @@ async function walkAllPages(
   await page.getByRole('status').waitFor()
   await look('factors')
   await page.locator('button[value=make_codes]').click()
-  await page.getByText('They are shown only now').waitFor()
+  await page.getByText('They are not shown again').waitFor()
   await look('recovery-codes')
 
   // Where a password change needs the current password, a change of the address does as well.

@@ -58,7 +58,7 @@ suite('account page in a browser', { skip }, () => {
     await follow(page, 'Password')
     await page.getByLabel('New password').fill(`new ${password}`)
     await press(page, 'Save')
-    await page.getByText('Your password is changed.').waitFor()
+    await page.getByText('Your password was changed.').waitFor()
 
     const phone = { 'user-agent': 'Shop/1.0 (iPhone)' }
     await signIn(app, { email: wanted, password: `new ${password}` }, phone)
@@ -81,7 +81,7 @@ suite('account page in a browser', { skip }, () => {
     await press(page, 'Confirm')
     await saved(page)
     await press(page, 'Create recovery codes')
-    await page.getByText('They are shown only now').waitFor()
+    await page.getByText('They are not shown again').waitFor()
     assert.equal(await page.getByRole('listitem').count(), 10)
     await follow(page, 'Back to your account')
     await follow(page, 'Second factors Authenticator app')

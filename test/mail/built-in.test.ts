@@ -31,17 +31,17 @@ const phrases: Record<EmailKind, string[]> = {
   identity_unlinked_notification: ['custom:acme can no longer be used'],
   mfa_factor_enrolled_notification: ['an authenticator app'],
   mfa_factor_unenrolled_notification: ['your phone.'],
-  security_key_refused_notification: ['a copy of it exists'],
+  security_key_refused_notification: ['a copy of the key exists'],
   recovery_code_used_notification: ['9 codes are left.'],
   new_sign_in_notification: [
     'Device: Firefox, Windows',
     '203.0.113.7',
     'March 4, 2026 at 5:06 AM UTC',
   ],
-  refresh_token_reused_notification: ['we ended the session'],
+  refresh_token_reused_notification: ['we ended its session'],
   passkey_added_notification: ['Google Password Manager'],
   mfa_verification_failed_notification: ['failed the second step'],
-  too_many_attempts_notification: ['open the link that you receive'],
+  too_many_attempts_notification: ['open the link in the email'],
   account_deleted_notification: ['ada@example.org', 'https://app.example'],
 }
 

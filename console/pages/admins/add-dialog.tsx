@@ -1,5 +1,5 @@
 import { changeByApi } from '../../core/api.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -8,7 +8,7 @@ import { roles } from './role-choice.tsx'
 export function AddDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
   const add = async ({ email, role }: FormFields) => {
     await changeByApi('POST', '/admin/admins', { email, role })
-    say(`${email} is an admin now`)
+    showMessage(`${email} is an admin now`)
     onDone()
     onClose()
   }

@@ -5,7 +5,7 @@ import { changeByApi, getBody } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -21,10 +21,10 @@ const getAdminName = ({ email, phone, user_id }: Admin) => email ?? phone ?? use
 export function AdminsPage() {
   const of = useResource((signal) => getBody<{ admins: Admin[] }>('/admin/admins', signal), 'all')
   const [isAdding, setAdding] = useState(false)
-  const [leaving, setLeaving] = useState<Admin>()
+  const [removing, setRemoving] = useState<Admin>()
   const remove = async ({ user_id }: Admin) => {
     await changeByApi('DELETE', `/admin/admins/${user_id}`)
-    say('The admin was removed')
+    showMessage('The admin was removed')
     of.reload()
   }
   return (
@@ -43,17 +43,17 @@ export function AdminsPage() {
     >
       <Card title="Admins" flush>
         <Loaded of={of}>
-          {({ admins }) => <Admins admins={admins} onRemove={setLeaving} onChange={of.reload} />}
+          {({ admins }) => <Admins admins={admins} onRemove={setRemoving} onChange={of.reload} />}
         </Loaded>
       </Card>
       {isAdding && <AddDialog onDone={of.reload} onClose={() => setAdding(false)} />}
-      {leaving && (
+      {removing && (
         <Confirm
-          title={`Remove ${getAdminName(leaving)}`}
+          title={`Remove ${getAdminName(removing)}`}
           submit="Remove admin"
           danger
-          onConfirm={() => remove(leaving)}
-          onClose={() => setLeaving(undefined)}
+          onConfirm={() => remove(removing)}
+          onClose={() => setRemoving(undefined)}
         >
           <p>The account stays, but can no longer use the console.</p>
         </Confirm>
@@ -71,7 +71,7 @@ interface AdminsProps {
 function Admins({ admins, onRemove, onChange }: AdminsProps) {
   if (admins.length === 0) {
     return (
-      <Empty title="No admin yet">Service keys work regardless. Add a user as the owner.</Empty>
+      <Empty title="No admins yet">Service keys work without one. Add a user as the owner.</Empty>
     )
   }
   const columns: Column<Admin>[] = [

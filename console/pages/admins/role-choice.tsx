@@ -1,7 +1,7 @@
 import type { Admin } from '../../../schemas/console/admin.ts'
 import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
-import { say, sayFailed } from '../../core/toasts.ts'
+import { showError, showMessage } from '../../core/toasts.ts'
 
 export const roles = [
   ['support', 'Support'],
@@ -16,14 +16,14 @@ export function RoleChoice({ admin, onChange }: { admin: Admin; onChange: () => 
   }
   const choose = async (role: string) => {
     await set(role)
-    say('The role was changed', () => set(admin.role))
+    showMessage('The role was changed', () => set(admin.role))
   }
   return (
     <select
       aria-label={`Role of ${admin.email ?? admin.user_id}`}
       value={admin.role}
       disabled={!may('PUT /admin/admins/{user_id}')}
-      onChange={(event) => choose(event.currentTarget.value).catch(sayFailed)}
+      onChange={(event) => choose(event.currentTarget.value).catch(showError)}
     >
       {roles.map(([value, text]) => (
         <option key={value} value={value} selected={value === admin.role}>

@@ -3,7 +3,7 @@ import { type AuditFilters, listAudit } from '../../core/audit.ts'
 import { may } from '../../core/me.ts'
 import { usePages } from '../../core/pages.ts'
 import { query } from '../../core/router.ts'
-import { sayFailed } from '../../core/toasts.ts'
+import { showError } from '../../core/toasts.ts'
 import { AuditTable } from '../../parts/audit-table.tsx'
 import { Card } from '../../parts/card.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
@@ -19,8 +19,8 @@ export function AuditPage() {
   )
   return (
     <Page
-      title="Audit trail"
-      about="Who did what, newest first. Every change by an admin is here."
+      title="Audit log"
+      about="Actions of users and admins, newest first."
       actions={<ExportMenu filters={filters} />}
     >
       <Filters />
@@ -28,7 +28,7 @@ export function AuditPage() {
         <PagedRows
           pages={pages}
           empty={{
-            title: 'No entry',
+            title: 'No entries',
             text: 'Nothing was recorded, or no entry matches the filters.',
           }}
         >
@@ -85,7 +85,7 @@ function ExportMenu({ filters }: { filters: AuditFilters }) {
           key={format}
           type="button"
           disabled={!may('GET /admin/audit/export')}
-          onClick={() => run(format).catch(sayFailed)}
+          onClick={() => run(format).catch(showError)}
         >
           As {format.toUpperCase()}
         </button>

@@ -1,7 +1,7 @@
 import type { OauthClient } from '../../../schemas/oauth/client.ts'
 import { changeByApi } from '../../core/api.ts'
 import { fromLines, toLines } from '../../core/lines.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { AreaField, CheckField, SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -31,7 +31,7 @@ export function ClientDialog({ client, onDone, onClose }: ClientDialogProps) {
           ...read(fields),
           client_type: fields.client_type,
         })
-    say(client ? 'The client was changed' : 'The client was created')
+    showMessage(client ? 'The client was changed' : 'The client was created')
     onDone(saved)
     onClose()
   }
@@ -50,7 +50,7 @@ export function ClientDialog({ client, onDone, onClose }: ClientDialogProps) {
         <AreaField
           name="redirect_uris"
           label="Redirect URIs"
-          hint="One a line; compared exactly"
+          hint="One per line; compared exactly"
           value={toLines(client?.redirect_uris)}
           rows={3}
           code

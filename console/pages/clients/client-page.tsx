@@ -6,7 +6,7 @@ import { formatName } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
 import { navigate } from '../../core/router.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -32,7 +32,7 @@ export function OauthClientPage({ id }: { id: string }) {
   }
   const remove = async () => {
     await changeByApi('DELETE', path)
-    say('The client was deleted')
+    showMessage('The client was deleted')
     navigate('/clients')
   }
   return (

@@ -67,7 +67,7 @@ export function ClientsPage() {
 function Clients({ clients }: { clients: OauthClient[] }) {
   if (clients.length === 0) {
     return (
-      <Empty title="No client">Create one for each application that signs users in here.</Empty>
+      <Empty title="No clients">Create one for each application that signs users in here.</Empty>
     )
   }
   return (

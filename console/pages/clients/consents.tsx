@@ -40,7 +40,7 @@ export function Consents({ clientId }: { clientId: string }) {
       <PagedRows
         pages={pages}
         empty={{
-          title: 'No consent',
+          title: 'No consents',
           text: 'Users appear here when they grant the client access.',
         }}
       >

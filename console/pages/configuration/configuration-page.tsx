@@ -60,7 +60,7 @@ function isWanted(onlySet: boolean) {
 
 function Groups({ variables }: { variables: ShownVariable[] }) {
   if (variables.length === 0) {
-    return <Empty title="No variable matches">Search for another word.</Empty>
+    return <Empty title="No matching variables">Search for another word.</Empty>
   }
   const groups = Map.groupBy(variables, ({ group }) => group)
   return (

@@ -1,6 +1,6 @@
 import type { SigningKey } from '../../../schemas/signing-key.ts'
 import { changeByApi } from '../../core/api.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField } from '../../parts/fields.tsx'
@@ -23,7 +23,7 @@ export function RotateDialog({ onDone, onClose }: KeyDialogProps) {
   const rotate = async ({ alg }: FormFields) => {
     const body = { action: 'rotate', ...(alg && { alg }) }
     onDone(await changeByApi<Keys>('POST', '/admin/keys', body))
-    say('A new signing key was created')
+    showMessage('A new signing key was created')
   }
   return (
     <Dialog title="Rotate the signing key" onClose={onClose}>
@@ -41,7 +41,7 @@ export function RotateDialog({ onDone, onClose }: KeyDialogProps) {
 export function RevokeDialog({ of, onDone, onClose }: KeyDialogProps & { of: SigningKey }) {
   const revoke = async () => {
     onDone(await changeByApi<Keys>('POST', '/admin/keys', { action: 'revoke', kid: of.kid }))
-    say('The key was revoked')
+    showMessage('The key was revoked')
   }
   return (
     <Confirm
@@ -53,12 +53,12 @@ export function RevokeDialog({ of, onDone, onClose }: KeyDialogProps & { of: Sig
       onClose={onClose}
     >
       <p>
-        For a compromised key. Every token signed with <code>{of.kid}</code> is rejected
+        Use this for a compromised key. Every token signed with <code>{of.kid}</code> is rejected
         immediately; sessions get new tokens at their next refresh. This cannot be undone.
       </p>
       {of.pinned_by.length > 0 && (
         <p class="note warn">
-          {of.pinned_by.length} tokens of services end with it:{' '}
+          {of.pinned_by.length} service tokens become invalid:{' '}
           {of.pinned_by.map(({ role }) => role).join(', ')}.
         </p>
       )}

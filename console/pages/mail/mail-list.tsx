@@ -6,7 +6,7 @@ import { formatName, formatRelative } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
 import { usePages } from '../../core/pages.ts'
 import { query, setQuery } from '../../core/router.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -51,7 +51,7 @@ export function MailList() {
         <PagedRows
           pages={pages}
           empty={{
-            title: 'No email',
+            title: 'No emails',
             text: 'Sent emails are listed for 7 days, those that were not delivered for 30.',
           }}
         >
@@ -65,12 +65,12 @@ export function MailList() {
 function Mails({ mails, onChange }: { mails: Mail[]; onChange: () => void }) {
   const retry = async ({ id, uncertain }: Mail) => {
     await changeByApi('POST', `/admin/mail/${id}/retry`, uncertain ? { uncertain: true } : {})
-    say('The email was queued again')
+    showMessage('The email was queued again')
     onChange()
   }
   const drop = async ({ id }: Mail) => {
     await changeByApi('DELETE', `/admin/mail/${id}`)
-    say('The email was dropped')
+    showMessage('The email was dropped')
     onChange()
   }
   const columns: Column<Mail>[] = [
@@ -99,7 +99,7 @@ interface MailActionsProps {
 function MailActions({ mail, onRetry, onDrop }: MailActionsProps) {
   if (mail.status === 'sent') return null
   const name = `${formatName(mail.kind)}, queued ${formatRelative(mail.created_at)}`
-  const retry = mail.uncertain ? 'Send again, maybe twice' : 'Retry'
+  const retry = mail.uncertain ? 'Send again (may be a duplicate)' : 'Retry'
   return (
     <span class="row nowrap">
       {mail.retryable && (
@@ -129,7 +129,7 @@ function RetryAll({ onDone }: { onDone: () => void }) {
   const [isAsking, setAsking] = useState(false)
   const run = async () => {
     const { queued } = await changeByApi<{ queued: number }>('POST', '/admin/mail/retry', {})
-    say(`${queued} emails were queued again`)
+    showMessage(`${queued} emails were queued again`)
     onDone()
   }
   return (

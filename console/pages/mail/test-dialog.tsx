@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { useResource } from '../../core/resource.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
@@ -26,7 +26,7 @@ function TestDialog({ onClose }: { onClose: () => void }) {
   const of = useResource((signal) => getBody<TemplateList>('/admin/mail/templates', signal), 'all')
   const send = async (fields: FormFields) => {
     const { response } = await changeByApi<{ response: string }>('POST', '/admin/mail/test', fields)
-    say(`The mail server accepted the email: ${response}`)
+    showMessage(`The mail server accepted the email: ${response}`)
     onClose()
   }
   return (

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import { changeByApi } from '../../core/api.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -24,7 +24,7 @@ export function ConnectionDialog({ id, connection, onDone, onClose }: Connection
     const fields = { name, default_role, role_mapping: rules }
     if (connection) await changeByApi('PUT', `${path}/${connection.id}`, fields)
     else await changeByApi('POST', path, { ...fields, ...toProviderField(provider) })
-    say(connection ? `${name} was changed` : `${name} was added`)
+    showMessage(connection ? `${name} was changed` : `${name} was added`)
     onDone()
     onClose()
   }

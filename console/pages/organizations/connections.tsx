@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { has } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -21,15 +21,15 @@ export function OrganizationConnections({ id }: { id: string }) {
   )
   const [isAdding, setAdding] = useState(false)
   const [editing, setEditing] = useState<ShownConnection>()
-  const [leaving, setLeaving] = useState<ShownConnection>()
+  const [removing, setRemoving] = useState<ShownConnection>()
   const toggle = async ({ id: connection, name, enabled }: ShownConnection) => {
     await changeByApi('PUT', `${path}/${connection}`, { enabled: !enabled })
-    say(`${name} is ${enabled ? 'off' : 'on'}`)
+    showMessage(`${name} is ${enabled ? 'off' : 'on'}`)
     of.reload()
   }
   const remove = async (connection: ShownConnection) => {
     await changeByApi('DELETE', `${path}/${connection.id}`)
-    say(`${connection.name} was removed`)
+    showMessage(`${connection.name} was removed`)
     of.reload()
   }
   return (
@@ -48,11 +48,11 @@ export function OrganizationConnections({ id }: { id: string }) {
       <Loaded of={of}>
         {({ connections }) =>
           connections.length === 0 ? (
-            <Empty title="No connection">Users who sign in through one become members.</Empty>
+            <Empty title="No connections">Users who sign in through one become members.</Empty>
           ) : (
             <Table
               label="Connections"
-              columns={createColumns(toggle, setEditing, setLeaving)}
+              columns={createColumns(toggle, setEditing, setRemoving)}
               rows={connections}
               getKey={({ id }) => id}
             />
@@ -68,13 +68,13 @@ export function OrganizationConnections({ id }: { id: string }) {
           onClose={() => setEditing(undefined)}
         />
       )}
-      {leaving && (
+      {removing && (
         <Confirm
-          title={`Remove ${leaving.name}`}
+          title={`Remove ${removing.name}`}
           submit="Remove connection"
           danger
-          onConfirm={() => remove(leaving)}
-          onClose={() => setLeaving(undefined)}
+          onConfirm={() => remove(removing)}
+          onClose={() => setRemoving(undefined)}
         >
           <p>Users of the provider no longer join. Members stay.</p>
         </Confirm>
@@ -120,11 +120,11 @@ const createColumns = (
         </Button>
         <Button
           compact
-          label={`Switch ${connection.enabled ? 'off' : 'on'} ${connection.name}`}
+          label={`Turn ${connection.enabled ? 'off' : 'on'} ${connection.name}`}
           disabled={!mayIn('PUT', '/connections/{connection_id}')}
           onClick={() => toggle(connection)}
         >
-          {connection.enabled ? 'Switch off' : 'Switch on'}
+          {connection.enabled ? 'Turn off' : 'Turn on'}
         </Button>
         <Button
           compact

@@ -1,6 +1,6 @@
 import { changeByApi } from '../../core/api.ts'
 import { navigate } from '../../core/router.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -14,7 +14,7 @@ export function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
       ...(slug && { slug }),
       ...(owner && { owner_id: await findUserId(owner) }),
     })
-    say(`${created.name} was created`)
+    showMessage(`${created.name} was created`)
     navigate(`/organizations/${created.id}`)
   }
   return (
@@ -24,7 +24,7 @@ export function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
         <TextField
           name="slug"
           label="Slug"
-          hint="Unique, in access tokens; empty to make one of the name"
+          hint="Unique, and part of access tokens. Leave empty to derive it from the name"
         />
         <TextField
           name="owner"

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import { changeByApi } from '../../core/api.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { getOrganizationPath, type ListedOrganization, mayIn } from './organization.ts'
@@ -17,7 +17,7 @@ export function DeletedActions({ organization, onDone }: DeletedActionsProps) {
   const [isPurging, setPurging] = useState(false)
   const act = (action: 'restore' | 'purge', text: string) => async () => {
     await changeByApi('POST', `${getOrganizationPath(id)}/${action}`)
-    say(text)
+    showMessage(text)
     onDone()
   }
   return (

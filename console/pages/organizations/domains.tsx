@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { useResource } from '../../core/resource.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -20,12 +20,12 @@ export function OrganizationDomains({ id }: { id: string }) {
   const [isAdding, setAdding] = useState(false)
   const verify = async ({ id: domain, domain: name }: ShownDomain) => {
     await changeByApi('POST', `${path}/${domain}/verify`, {})
-    say(`${name} is verified`)
+    showMessage(`${name} is verified`)
     of.reload()
   }
   const remove = async ({ id: domain, domain: name }: ShownDomain) => {
     await changeByApi('DELETE', `${path}/${domain}`)
-    say(`${name} was removed`)
+    showMessage(`${name} was removed`)
     of.reload()
   }
   return (
@@ -41,7 +41,7 @@ export function OrganizationDomains({ id }: { id: string }) {
       <Loaded of={of}>
         {({ domains }) =>
           domains.length === 0 ? (
-            <Empty title="No domain">
+            <Empty title="No domains">
               Users with an address of a verified domain can join by themselves.
             </Empty>
           ) : (
@@ -127,7 +127,7 @@ interface DomainDialogProps {
 function DomainDialog({ path, onDone, onClose }: DomainDialogProps) {
   const add = async ({ domain }: FormFields) => {
     await changeByApi('POST', path, { domain })
-    say(`${domain} was added`)
+    showMessage(`${domain} was added`)
     onDone()
     onClose()
   }

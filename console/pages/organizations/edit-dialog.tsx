@@ -1,5 +1,5 @@
 import { changeByApi } from '../../core/api.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { CheckField, SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -33,7 +33,7 @@ export function EditOrganizationDialog({ organization, onDone, onClose }: EditDi
   const roles = useRoles(id)
   const save = async (fields: FormFields) => {
     onDone(await changeByApi<ShownOrganization>('PUT', getOrganizationPath(id), changesIn(fields)))
-    say('The organization was changed')
+    showMessage('The organization was changed')
     onClose()
   }
   return (

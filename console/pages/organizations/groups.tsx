@@ -1,6 +1,6 @@
 import { changeByApi, getBody } from '../../core/api.ts'
 import { type Resource, useResource } from '../../core/resource.ts'
-import { say, sayFailed } from '../../core/toasts.ts'
+import { showError, showMessage } from '../../core/toasts.ts'
 import { Card } from '../../parts/card.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
@@ -20,14 +20,14 @@ export function OrganizationGroups({ id }: { id: string }) {
   const roles = useRoles(id)
   const choose = async ({ id: group, name }: ShownGroup, role: string) => {
     await changeByApi('PUT', `${path}/${group}`, { role }).finally(of.reload)
-    say(`The role of ${name} was changed`)
+    showMessage(`The role of ${name} was changed`)
   }
   return (
     <Card title="Groups" flush>
       <Loaded of={of}>
         {({ groups }) =>
           groups.length === 0 ? (
-            <Empty title="No group">Identity providers create them with SCIM.</Empty>
+            <Empty title="No groups">Identity providers create them with SCIM.</Empty>
           ) : (
             <Table
               label="Groups"
@@ -54,7 +54,7 @@ const createColumns = (
         aria-label={`Role of ${group.name}`}
         value={group.role ?? ''}
         disabled={!mayIn('PUT', '/groups/{group_id}')}
-        onChange={(event) => choose(group, event.currentTarget.value).catch(sayFailed)}
+        onChange={(event) => choose(group, event.currentTarget.value).catch(showError)}
       >
         {[['', 'None'] as const, ...roleOptions(roles, group.role ?? 'member')].map(
           ([value, text]) => (

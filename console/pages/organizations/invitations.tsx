@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import { changeByApi } from '../../core/api.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
@@ -24,7 +24,7 @@ export function OrganizationInvitations({ id }: { id: string }) {
   const [isInviting, setInviting] = useState(false)
   const revoke = async ({ id: invitation, email }: ShownInvitation) => {
     await changeByApi('DELETE', `${path}/${invitation}`)
-    say(`The invitation of ${email} was revoked`)
+    showMessage(`The invitation of ${email} was revoked`)
     pages.reload()
   }
   return (
@@ -39,7 +39,7 @@ export function OrganizationInvitations({ id }: { id: string }) {
     >
       <PagedRows
         pages={pages}
-        empty={{ title: 'No open invitation', text: 'Accepted and expired ones are not listed.' }}
+        empty={{ title: 'No open invitations', text: 'Accepted and expired ones are not listed.' }}
       >
         {(rows) => (
           <Table

@@ -1,5 +1,5 @@
 import { changeByApi } from '../../core/api.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -19,7 +19,7 @@ export function MemberDialog({ id, roles, onDone, onClose }: MemberDialogProps) 
       user_id: await findUserId(user),
       role,
     })
-    say(`${user} is a member now`)
+    showMessage(`${user} is a member now`)
     onDone()
     onClose()
   }
@@ -44,7 +44,7 @@ export function InviteMemberDialog({ id, roles, onDone, onClose }: MemberDialogP
   const invite = async ({ email, role, redirect_to }: FormFields) => {
     const target = redirect_to ? { redirect_to } : {}
     await changeByApi('POST', `${getOrganizationPath(id)}/invitations`, { email, role, ...target })
-    say(`The invitation to ${email} was sent`)
+    showMessage(`The invitation to ${email} was sent`)
     onDone()
     onClose()
   }

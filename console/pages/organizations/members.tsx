@@ -5,7 +5,7 @@ import { pageUrl } from '../../core/base.ts'
 import { formatName } from '../../core/format.ts'
 import type { Resource } from '../../core/resource.ts'
 import { query } from '../../core/router.ts'
-import { say, sayFailed } from '../../core/toasts.ts'
+import { showError, showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -34,10 +34,10 @@ export function OrganizationMembers({ id }: { id: string }) {
   const pages = useList<ShownMember>(path, 'members', { search: query.value.get('q') ?? undefined })
   const roles = useRoles(id)
   const [isAdding, setAdding] = useState(false)
-  const [leaving, setLeaving] = useState<ShownMember>()
+  const [removing, setRemoving] = useState<ShownMember>()
   const remove = async (member: ShownMember) => {
     await changeByApi('DELETE', `${path}/${member.user_id}`)
-    say(`${getMemberName(member)} was removed`)
+    showMessage(`${getMemberName(member)} was removed`)
     pages.reload()
   }
   return (
@@ -56,12 +56,15 @@ export function OrganizationMembers({ id }: { id: string }) {
       >
         <PagedRows
           pages={pages}
-          empty={{ title: 'No member', text: 'Add a user, or invite an email address.' }}
+          empty={{ title: 'No members', text: 'Add a user, or invite an email address.' }}
         >
           {(rows) => (
             <Table
               label="Members"
-              columns={createColumns(path, roles, { onChange: pages.reload, onRemove: setLeaving })}
+              columns={createColumns(path, roles, {
+                onChange: pages.reload,
+                onRemove: setRemoving,
+              })}
               rows={rows}
               getKey={({ user_id }) => user_id}
             />
@@ -76,13 +79,13 @@ export function OrganizationMembers({ id }: { id: string }) {
           onClose={() => setAdding(false)}
         />
       )}
-      {leaving && (
+      {removing && (
         <Confirm
-          title={`Remove ${getMemberName(leaving)}`}
+          title={`Remove ${getMemberName(removing)}`}
           submit="Remove member"
           danger
-          onConfirm={() => remove(leaving)}
-          onClose={() => setLeaving(undefined)}
+          onConfirm={() => remove(removing)}
+          onClose={() => setRemoving(undefined)}
         >
           <p>The account stays. Sessions of the user lose the organization.</p>
         </Confirm>
@@ -150,14 +153,14 @@ function RoleChoice({ path, member, roles, onChange }: RoleChoiceProps) {
   }
   const choose = async (role: string) => {
     await set(role)
-    say('The role was changed', () => set(member.role))
+    showMessage('The role was changed', () => set(member.role))
   }
   return (
     <select
       aria-label={`Role of ${getMemberName(member)}`}
       value={member.role}
       disabled={!mayIn('PUT', '/members/{user_id}')}
-      onChange={(event) => choose(event.currentTarget.value).catch(sayFailed)}
+      onChange={(event) => choose(event.currentTarget.value).catch(showError)}
     >
       {roleOptions(roles, member.role).map(([value, text]) => (
         <option key={value} value={value} selected={value === member.role}>

@@ -9,7 +9,7 @@ export function OrganizationAudit({ id }: { id: string }) {
     <Card title="Changes" flush>
       <PagedRows
         pages={pages}
-        empty={{ title: 'No entry', text: 'Changes of the organization appear here.' }}
+        empty={{ title: 'No entries', text: 'Changes of the organization appear here.' }}
       >
         {(entries) => <AuditTable entries={entries.map(toEntry)} />}
       </PagedRows>
@@ -17,7 +17,7 @@ export function OrganizationAudit({ id }: { id: string }) {
   )
 }
 
-/** In the form of the audit trail of the server. */
+/** In the form of the audit log of the server. */
 function toEntry({ id, created_at, ip_address, ...payload }: ShownOrganizationEntry) {
   const { actor_id, ...rest } = payload
   return { id, created_at, ip_address, payload: { ...rest, ...(actor_id && { actor_id }) } }

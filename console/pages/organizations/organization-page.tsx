@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { useResource } from '../../core/resource.ts'
 import { navigate } from '../../core/router.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -39,7 +39,10 @@ export function OrganizationPage({ id }: { id: string }) {
   const remove = async () => {
     await changeByApi('DELETE', path)
     const restore = () => changeByApi('POST', `${path}/restore`)
-    say(`${organization?.name} was deleted`, mayIn('POST', '/restore') ? restore : undefined)
+    showMessage(
+      `${organization?.name} was deleted`,
+      mayIn('POST', '/restore') ? restore : undefined,
+    )
     navigate('/organizations')
   }
   return (

@@ -50,7 +50,7 @@ export function OrganizationsPage() {
         />
       </search>
       <Card title={isDeleted ? 'Deleted organizations' : 'Organizations'} flush>
-        <PagedRows pages={pages} empty={{ title: 'No organization', text: emptyText(search) }}>
+        <PagedRows pages={pages} empty={{ title: 'No organizations', text: emptyText(search) }}>
           {(rows) => (
             <Table label="Organizations" columns={columns} rows={rows} getKey={({ id }) => id} />
           )}

@@ -41,7 +41,7 @@ function Hooks({ hooks }: ShownStatistics) {
   return (
     <Card title="Hooks" flush>
       {hooks.length === 0 ? (
-        <Empty title="No hook was called" />
+        <Empty title="No hooks were called" />
       ) : (
         <Table
           label="Hooks"

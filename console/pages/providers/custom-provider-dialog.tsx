@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { CustomProvider } from '../../../schemas/custom-provider.ts'
 import { changeByApi } from '../../core/api.ts'
 import { fromLines } from '../../core/lines.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -40,7 +40,7 @@ export function CustomProviderDialog({ provider, onDone, onClose }: CustomProvid
       const identifier = `custom:${fields.identifier}`
       await changeByApi('POST', path, { ...body, identifier, provider_type: type })
     }
-    say(provider ? `${fields.name} was changed` : `${fields.name} was added`)
+    showMessage(provider ? `${fields.name} was changed` : `${fields.name} was added`)
     onDone()
     onClose()
   }

@@ -4,7 +4,7 @@ import type { CustomProvider } from '../../../schemas/custom-provider.ts'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -30,7 +30,7 @@ export function CustomProviders() {
   const close = () => setOpen(undefined)
   const remove = async (provider: CustomProvider) => {
     await changeByApi('DELETE', getProviderPath(provider))
-    say(`${provider.name} was deleted`)
+    showMessage(`${provider.name} was deleted`)
     of.reload()
   }
   const setEnabled = async (provider: CustomProvider, enabled: boolean) => {
@@ -40,7 +40,7 @@ export function CustomProviders() {
   const toggle = async (provider: CustomProvider) => {
     const { enabled, name } = provider
     await setEnabled(provider, !enabled)
-    say(`${name} is ${enabled ? 'off' : 'on'}`, () => setEnabled(provider, enabled))
+    showMessage(`${name} is ${enabled ? 'off' : 'on'}`, () => setEnabled(provider, enabled))
   }
   const add = (
     <Button
@@ -56,7 +56,7 @@ export function CustomProviders() {
       <Loaded of={of}>
         {({ providers }) =>
           providers.length === 0 ? (
-            <Empty title="No custom provider">
+            <Empty title="No custom providers">
               Add any OAuth 2.0 or OpenID Connect provider; no restart is needed.
             </Empty>
           ) : (

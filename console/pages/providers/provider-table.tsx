@@ -80,7 +80,9 @@ function Outcome({ provider, outcome, onClose }: OutcomeProps) {
   return (
     <Dialog title={`Test of ${provider.title}`} onClose={onClose}>
       <p class={`note ${outcome.ok ? 'good' : 'bad'}`}>
-        {outcome.ok ? 'The provider can be reached.' : 'Users cannot sign in with it as it is.'}
+        {outcome.ok
+          ? 'The provider can be reached.'
+          : 'Users cannot sign in with this provider at present.'}
       </p>
       <ul class="steps">
         {outcome.steps.map(({ step, ok, detail }) => (

@@ -1,6 +1,6 @@
 import { changeByApi } from '../../core/api.ts'
 import { fromLines } from '../../core/lines.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { AreaField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -12,7 +12,7 @@ export function SsoDialog({ onDone, onClose }: { onDone: () => void; onClose: ()
       ...(metadata_url ? { metadata_url } : { metadata_xml }),
       domains: fromLines(domains),
     })
-    say('The provider was added')
+    showMessage('The provider was added')
     onDone()
     onClose()
   }
@@ -30,7 +30,7 @@ export function SsoDialog({ onDone, onClose }: { onDone: () => void; onClose: ()
         <AreaField
           name="domains"
           label="Domains"
-          hint="Of email addresses, one a line"
+          hint="Of email addresses, one per line"
           code
           rows={3}
         />

@@ -4,7 +4,7 @@ import type { SsoProvider } from '../../../schemas/sso-provider.ts'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -20,18 +20,18 @@ export function SsoProviders() {
     'all',
   )
   const [isAdding, setAdding] = useState(false)
-  const [leaving, setLeaving] = useState<SsoProvider>()
+  const [removing, setRemoving] = useState<SsoProvider>()
   const toggle = async ({ id, disabled }: SsoProvider) => {
     const set = async (next: boolean) => {
       await changeByApi('PUT', `/admin/sso/providers/${id}`, { disabled: next })
       of.reload()
     }
     await set(!disabled)
-    say(`The provider is ${disabled ? 'on' : 'off'}`, () => set(disabled ?? false))
+    showMessage(`The provider is ${disabled ? 'on' : 'off'}`, () => set(disabled ?? false))
   }
   const remove = async ({ id }: SsoProvider) => {
     await changeByApi('DELETE', `/admin/sso/providers/${id}`)
-    say('The provider was deleted')
+    showMessage('The provider was deleted')
     of.reload()
   }
   const add = (
@@ -44,13 +44,13 @@ export function SsoProviders() {
       <Loaded of={of}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="No identity provider">
+            <Empty title="No identity providers">
               Add one with its SAML metadata. Its domains determine which users sign in with it.
             </Empty>
           ) : (
             <Table
               label="Identity providers"
-              columns={columnsFor(toggle, setLeaving)}
+              columns={columnsFor(toggle, setRemoving)}
               rows={items}
               getKey={({ id }) => id}
             />
@@ -58,17 +58,17 @@ export function SsoProviders() {
         }
       </Loaded>
       {isAdding && <SsoDialog onDone={of.reload} onClose={() => setAdding(false)} />}
-      {leaving && (
+      {removing && (
         <Confirm
           title="Delete the identity provider"
           submit="Delete provider"
           danger
           typed="delete"
-          onConfirm={() => remove(leaving)}
-          onClose={() => setLeaving(undefined)}
+          onConfirm={() => remove(removing)}
+          onClose={() => setRemoving(undefined)}
         >
           <p>
-            Users of <code>{leaving.saml.entity_id}</code> can no longer sign in with it.
+            Users of <code>{removing.saml.entity_id}</code> can no longer sign in with it.
           </p>
         </Confirm>
       )}

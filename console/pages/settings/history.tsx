@@ -1,7 +1,7 @@
 import { changeByApi, requestApi, withQuery } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { usePages } from '../../core/pages.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
@@ -18,14 +18,14 @@ export function SettingHistory({ onRevert }: { onRevert: (settings: ShownSetting
   }, 'all')
   const revert = async ({ id, name }: ShownSettingChange) => {
     onRevert(await changeByApi<ShownSettings>('POST', `/admin/settings/history/${id}/revert`, {}))
-    say(`${name} was restored`)
+    showMessage(`${name} was restored`)
     pages.reload()
   }
   return (
     <Card title="Changes" flush>
       <PagedRows
         pages={pages}
-        empty={{ title: 'No change yet', text: 'Changes of settings are listed here.' }}
+        empty={{ title: 'No changes yet', text: 'Changes of settings are listed here.' }}
       >
         {(changes) => (
           <Table

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Badge, Description, Time, VariableName } from '../../parts/text.tsx'
 import type { ShownSetting, ShownSettings } from './setting.ts'
@@ -29,7 +29,7 @@ export function SettingRow({ setting, isNamed, onChange }: SettingRowProps) {
     const before = setting.value
     const restore =
       before === null || setting.secret ? undefined : () => store(name, before, onChange)
-    say(`${name} was reset to its default`, restore)
+    showMessage(`${name} was reset to its default`, restore)
   }
   return (
     <li ref={row}>
@@ -120,5 +120,5 @@ async function store(
     )
   await put(value)
   const earlier = before?.secret ? null : (before?.value ?? null)
-  say(`${name} was changed`, earlier === null ? undefined : () => put(earlier))
+  showMessage(`${name} was changed`, earlier === null ? undefined : () => put(earlier))
 }

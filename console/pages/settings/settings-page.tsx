@@ -46,7 +46,7 @@ function isWanted({ name, group, value, description }: ShownSetting): boolean {
 /** A link from the configuration page names a setting. */
 function Groups({ settings, of }: { settings: ShownSetting[]; of: Resource<ShownSettings> }) {
   if (settings.length === 0) {
-    return <Empty title="No setting matches">Search for another word.</Empty>
+    return <Empty title="No matching settings">Search for another word.</Empty>
   }
   const named = query.value.get('name')
   const groups = Map.groupBy(settings, ({ group }) => group)

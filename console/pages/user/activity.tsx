@@ -11,10 +11,10 @@ export function Activity({ user }: TabProps) {
     user.id,
   )
   return (
-    <Card title="What this user did, and what admins did to the account" flush>
+    <Card title="Actions of this user, and of admins on the account" flush>
       <PagedRows
         pages={pages}
-        empty={{ title: 'No entry', text: 'Sign-ins and changes are recorded as they happen.' }}
+        empty={{ title: 'No entries', text: 'Sign-ins and changes are recorded as they happen.' }}
       >
         {(entries) => <AuditTable entries={entries} />}
       </PagedRows>

@@ -2,7 +2,7 @@ import type { OauthGrant } from '../../../schemas/oauth/authorization.ts'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { has, may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
@@ -26,7 +26,7 @@ function Grants({ user }: TabProps) {
   const of = useResource((signal) => getBody<OauthGrant[]>(path, signal), path)
   const revoke = async ({ client }: OauthGrant) => {
     await changeByApi('DELETE', `${path}/${encodeURIComponent(client.id)}`)
-    say(`${client.name || 'The application'} lost its access`)
+    showMessage(`${client.name || 'The application'} lost its access`)
     of.reload()
   }
   const columns: Column<OauthGrant>[] = [
@@ -55,7 +55,7 @@ function Grants({ user }: TabProps) {
       <Loaded of={of}>
         {(grants) =>
           grants.length === 0 ? (
-            <Empty title="No connected app">
+            <Empty title="No connected apps">
               Applications appear here when the user grants them access.
             </Empty>
           ) : (

@@ -1,6 +1,6 @@
 import type { AdminUser } from '../../../schemas/admin-user.ts'
 import { changeByApi } from '../../core/api.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -13,14 +13,14 @@ export function BanDialog({ user, of, onClose }: TabProps & { onClose: () => voi
     of.set(await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, { ban_duration }))
   const ban = async ({ duration = '' }: FormFields) => {
     await set(duration)
-    say('The user is banned', () => set('none'))
+    showMessage('The user is banned', () => set('none'))
     onClose()
   }
   return (
     <Dialog title={`Ban ${getUserName(user)}`} onClose={onClose}>
       <Form submit="Ban user" danger onSubmit={ban} onCancel={onClose}>
         <p>The user cannot sign in or use a session until the ban ends.</p>
-        <SelectField name="duration" label="For" value="24h" options={banDurations} />
+        <SelectField name="duration" label="Duration" value="24h" options={banDurations} />
       </Form>
     </Dialog>
   )

@@ -5,7 +5,7 @@ import type { Passkey } from '../../../schemas/passkey.ts'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { useResource } from '../../core/resource.ts'
 import { navigate } from '../../core/router.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { getUserName } from '../users/status.tsx'
@@ -18,7 +18,7 @@ export function DeleteDialog({ user, onClose }: TabProps & { onClose: () => void
   const counts = useResource((signal) => countParts(path, signal), path)
   const remove = async () => {
     await changeByApi('DELETE', path, { should_soft_delete: keepsRow })
-    say(`${getUserName(user)} was deleted`)
+    showMessage(`${getUserName(user)} was deleted`)
     navigate('/users')
   }
   return (

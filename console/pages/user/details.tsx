@@ -75,7 +75,7 @@ const columns: Column<Identity>[] = [
 
 function Identities({ identities }: { identities: Identity[] }) {
   if (identities.length === 0) {
-    return <Empty title="No identity">This user cannot sign in until one is added.</Empty>
+    return <Empty title="No identities">This user cannot sign in until one is added.</Empty>
   }
   return (
     <Table

@@ -1,6 +1,6 @@
 import type { AdminUser } from '../../../schemas/admin-user.ts'
 import { changeByApi } from '../../core/api.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { CheckField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -9,7 +9,7 @@ import type { TabProps } from './tab-props.ts'
 export function EditUserDialog({ user, of, onClose }: TabProps & { onClose: () => void }) {
   const save = async (fields: FormFields) => {
     of.set(await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, toChanges(user, fields)))
-    say('The account was changed')
+    showMessage('The account was changed')
     onClose()
   }
   return (

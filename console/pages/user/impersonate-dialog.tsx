@@ -24,8 +24,8 @@ export function ImpersonateDialog({ user, onClose }: TabProps & { onClose: () =>
     <Dialog title={`Impersonate ${getUserName(user)}`} onClose={onClose}>
       <Form submit="Open a session" danger onSubmit={start} onCancel={onClose}>
         <p>
-          You get a short session of this user. The user sees it in their device list, and the audit
-          log records your name and the reason.
+          This creates a short session of the user. It appears in the device list of the user, and
+          the audit log records your name and the reason.
         </p>
         <TextField name="reason" label="Reason" required autoFocus />
       </Form>

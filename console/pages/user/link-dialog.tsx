@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { User } from '../../../schemas/user.ts'
 import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
@@ -25,7 +25,7 @@ export function LinkDialog({ user, onClose }: TabProps & { onClose: () => void }
   const send = async ({ redirect_to }: FormFields) => {
     const body = { type, ...(redirect_to && { redirect_to }) }
     await changeByApi('POST', `/admin/users/${user.id}/send_link`, body)
-    say(`The link was sent to ${user.email}`)
+    showMessage(`The link was sent to ${user.email}`)
     onClose()
   }
   const make = async () => {

@@ -26,7 +26,7 @@ export function Mails({ user }: TabProps) {
       <Loaded of={of}>
         {({ mails }) =>
           mails.length === 0 ? (
-            <Empty title="No email">
+            <Empty title="No emails">
               Sent emails are listed for 7 days, those that were not sent for 30.
             </Empty>
           ) : (

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { AdminUser } from '../../../schemas/admin-user.ts'
 import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { AreaField } from '../../parts/fields.tsx'
@@ -49,7 +49,7 @@ function Editor({ user, of, name, title, children }: EditorProps) {
     if (!patch) return
     const after = await send(patch)
     const undo = createPatch(after[name], user[name])
-    say(`${title} saved`, undo && (() => send(undo)))
+    showMessage(`${title} saved`, undo && (() => send(undo)))
   }
   return (
     <Card title={title}>

@@ -6,7 +6,7 @@ import { changeByApi, getBody } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -64,7 +64,7 @@ interface RowsProps<T> {
 }
 
 function Factors({ rows, path, onRemove }: RowsProps<Factor>) {
-  if (rows.length === 0) return <Empty title="No second factor" />
+  if (rows.length === 0) return <Empty title="No second factors" />
   const columns: Column<Factor>[] = [
     { title: 'Type', cell: ({ factor_type }) => formatName(factor_type) },
     { title: 'Name', kind: 'wrap', cell: ({ friendly_name, phone }) => friendly_name || phone },
@@ -98,7 +98,7 @@ function Factors({ rows, path, onRemove }: RowsProps<Factor>) {
 }
 
 function Passkeys({ rows, path, onRemove }: RowsProps<Passkey>) {
-  if (rows.length === 0) return <Empty title="No passkey" />
+  if (rows.length === 0) return <Empty title="No passkeys" />
   const columns: Column<Passkey>[] = [
     { title: 'Name', kind: 'wrap', cell: ({ friendly_name }) => friendly_name ?? 'Passkey' },
     { title: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
@@ -130,7 +130,7 @@ function Codes({
   path,
   onRemove,
 }: Omit<RowsProps<never>, 'rows'> & { remaining: number }) {
-  if (remaining === 0) return <p class="quiet">The user has none.</p>
+  if (remaining === 0) return <p class="quiet">The user has no recovery codes.</p>
   return (
     <div class="row spread">
       <span>{remaining} left</span>
@@ -171,7 +171,7 @@ interface RemovalDialogProps extends Removal {
 function RemovalDialog({ path, title, what, onDone, onClose }: RemovalDialogProps) {
   const remove = async () => {
     await changeByApi('DELETE', path)
-    say(`${title}: done`)
+    showMessage(`${title}: done`)
     onDone()
   }
   return (

@@ -4,7 +4,7 @@ import type { Device } from '../../../schemas/device.ts'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -20,12 +20,12 @@ export function Sessions({ user }: TabProps) {
   const [isAsking, setAsking] = useState(false)
   const end = async (id: string) => {
     await changeByApi('DELETE', `${path}/${id}`)
-    say('The session was revoked')
+    showMessage('The session was revoked')
     of.reload()
   }
   const endAll = async () => {
     await changeByApi('DELETE', path)
-    say('All sessions were revoked')
+    showMessage('All sessions were revoked')
     of.reload()
   }
   const all = (
@@ -71,7 +71,7 @@ function Rows({ sessions, onEnd }: { sessions: Device[]; onEnd: (id: string) => 
         </span>
       ),
     },
-    { title: 'Address', cell: ({ ip }) => ip ?? '–' },
+    { title: 'IP address', cell: ({ ip }) => ip ?? '–' },
     { title: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
     { title: 'Signed in', cell: ({ created_at }) => <Time at={created_at} /> },
     {

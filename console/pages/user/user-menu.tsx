@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { AdminUser } from '../../../schemas/admin-user.ts'
 import { changeByApi } from '../../core/api.ts'
 import { has, may } from '../../core/me.ts'
-import { say, sayFailed } from '../../core/toasts.ts'
+import { showError, showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { getStatus } from '../users/status.tsx'
@@ -25,7 +25,7 @@ export function UserMenu(props: TabProps) {
   const mayChange = may('PUT /admin/users/{user_id}')
   const unban = async () => {
     of.set(await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, { ban_duration: 'none' }))
-    say(status === 'Banned' ? 'The ban was lifted' : 'The user is active again')
+    showMessage(status === 'Banned' ? 'The ban was lifted' : 'The user is active again')
   }
   return (
     <>
@@ -39,7 +39,7 @@ export function UserMenu(props: TabProps) {
         <button
           type="button"
           disabled={!mayChange}
-          onClick={() => (isBlocked ? unban().catch(sayFailed) : setOpen('ban'))}
+          onClick={() => (isBlocked ? unban().catch(showError) : setOpen('ban'))}
         >
           {isBlocked ? (status === 'Banned' ? 'Lift the ban' : 'Activate') : 'Ban'}
         </button>

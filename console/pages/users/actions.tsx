@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import { download, withQuery } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
-import { sayFailed } from '../../core/toasts.ts'
+import { showError } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { CreateUserDialog, InviteUserDialog } from './create-dialog.tsx'
@@ -21,14 +21,14 @@ export function UserActions({ onDone }: { onDone: () => void }) {
         <button
           type="button"
           disabled={!may('GET /admin/users/export')}
-          onClick={() => exportList('csv').catch(sayFailed)}
+          onClick={() => exportList('csv').catch(showError)}
         >
           Export as CSV
         </button>
         <button
           type="button"
           disabled={!may('GET /admin/users/export')}
-          onClick={() => exportList('ndjson').catch(sayFailed)}
+          onClick={() => exportList('ndjson').catch(showError)}
         >
           Export as NDJSON
         </button>

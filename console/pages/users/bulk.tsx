@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { banDurations } from './ban-durations.ts'
@@ -93,15 +93,15 @@ async function runBulk(action: Action, ids: string[], duration: string): Promise
   const outcome = await changeByApi<Outcome>('POST', '/admin/users/bulk', body)
   const [failure] = outcome.failed
   const text = `${outcome.done.length} ${done[action]}`
-  const rest = failure ? `, ${outcome.failed.length} not: ${failure.msg}` : ''
+  const rest = failure ? `, ${outcome.failed.length} failed: ${failure.msg}` : ''
   const isUndoable = action === 'ban' && outcome.done.length > 0
-  say(text + rest, isUndoable ? () => runBulk('unban', outcome.done, '') : undefined)
+  showMessage(text + rest, isUndoable ? () => runBulk('unban', outcome.done, '') : undefined)
 }
 
 function BanDuration({ value, onInput }: { value: string; onInput: (value: string) => void }) {
   return (
     <div class="field">
-      <label for="bulk-duration">For</label>
+      <label for="bulk-duration">Duration</label>
       <select
         id="bulk-duration"
         value={value}

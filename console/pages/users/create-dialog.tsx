@@ -1,7 +1,7 @@
 import type { User } from '../../../schemas/user.ts'
 import { changeByApi } from '../../core/api.ts'
 import { navigate } from '../../core/router.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { CheckField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -9,7 +9,7 @@ import { Form, type FormFields } from '../../parts/form.tsx'
 export function CreateUserDialog({ onClose }: { onClose: () => void }) {
   const create = async (fields: FormFields) => {
     const user = await changeByApi<User>('POST', '/admin/users', newUser(fields))
-    say('The user was created')
+    showMessage('The user was created')
     navigate(`/users/${user.id}`)
   }
   return (
@@ -19,7 +19,7 @@ export function CreateUserDialog({ onClose }: { onClose: () => void }) {
         <TextField name="email" type="email" label="Email" autoFocus />
         <TextField name="phone" type="tel" label="Phone" hint="With the country code" />
         <TextField name="password" type="password" label="Password" hint="Empty for none" />
-        <CheckField name="confirmed" label="Addresses are confirmed" checked />
+        <CheckField name="confirmed" label="Mark as confirmed" checked />
       </Form>
     </Dialog>
   )
@@ -37,7 +37,7 @@ export function InviteUserDialog({ onClose }: { onClose: () => void }) {
   const invite = async ({ email, redirect_to }: FormFields) => {
     const path = redirect_to ? `/invite?redirect_to=${encodeURIComponent(redirect_to)}` : '/invite'
     const user = await changeByApi<User>('POST', path, { email })
-    say(`The invitation to ${user.email} was sent`)
+    showMessage(`The invitation to ${user.email} was sent`)
     navigate(`/users/${user.id}`)
   }
   return (

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import { changeByApi, Text } from '../../core/api.ts'
 import { formatCount } from '../../core/format.ts'
-import { say, sayFailed } from '../../core/toasts.ts'
+import { showError, showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -30,13 +30,13 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
       const type = file.name.endsWith('.csv') ? 'text/csv' : 'application/x-ndjson'
       setChosen({ text, type, outcome: await send(text, type, true) })
     } catch (error) {
-      sayFailed(error)
+      showError(error)
     }
   }
   const run = async () => {
     if (!chosen) return
     const { accepted } = await send(chosen.text, chosen.type, false)
-    say(`${formatCount(accepted)} users were imported`)
+    showMessage(`${formatCount(accepted)} users were imported`)
     onDone()
     onClose()
   }

@@ -58,7 +58,7 @@ function NoUsers({ isFiltered }: { isFiltered: boolean }) {
     setQuery({ q: '', state: '', provider: '', from: '', to: '' }, { replace: false })
   return (
     <div class="state">
-      <h3>No user matches</h3>
+      <h3>No matching users</h3>
       <p>Search covers email addresses, phone numbers, names and ids. Also check the filters.</p>
       <Button onClick={clear}>Clear search and filters</Button>
     </div>

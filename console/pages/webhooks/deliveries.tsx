@@ -1,9 +1,8 @@
 import type { Delivery } from '../../../schemas/webhook.ts'
 import { changeByApi, requestApi, withQuery } from '../../core/api.ts'
-import { formatName } from '../../core/format.ts'
 import { usePages } from '../../core/pages.ts'
 import { query, setQuery } from '../../core/router.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
@@ -17,12 +16,12 @@ interface Found {
 
 const tones: Record<Delivery['state'], Tone> = { waiting: 'link', delivered: 'good', dead: 'bad' }
 
-const states = [
-  ['', 'All'],
-  ['waiting', 'Waiting'],
-  ['delivered', 'Delivered'],
-  ['dead', 'Given up'],
-] as const
+const names: Record<Delivery['state'], string> = {
+  waiting: 'Waiting',
+  delivered: 'Delivered',
+  dead: 'Abandoned',
+}
+const states = [['', 'All'], ...Object.entries(names)] as const
 
 export function Deliveries({ webhookId, mayReplay }: { webhookId: string; mayReplay: boolean }) {
   const state = query.value.get('state') ?? ''
@@ -34,7 +33,7 @@ export function Deliveries({ webhookId, mayReplay }: { webhookId: string; mayRep
   }, path + state)
   const replay = async ({ event_id }: Delivery) => {
     await changeByApi('POST', `${path}/replay`, { events: [event_id] })
-    say('The event is sent again')
+    showMessage('The event was queued again')
     pages.reload()
   }
   return (
@@ -42,7 +41,7 @@ export function Deliveries({ webhookId, mayReplay }: { webhookId: string; mayRep
       <PagedRows
         pages={pages}
         empty={{
-          title: 'No delivery',
+          title: 'No deliveries',
           text: 'Events appear here when something happens to a user.',
         }}
       >
@@ -81,7 +80,7 @@ function columnsFor(
 ): Column<Delivery>[] {
   return [
     { title: 'Event', cell: ({ type }) => <code>{type}</code> },
-    { title: 'State', cell: ({ state }) => <Badge tone={tones[state]}>{formatName(state)}</Badge> },
+    { title: 'State', cell: ({ state }) => <Badge tone={tones[state]}>{names[state]}</Badge> },
     { title: 'Attempts', kind: 'end', cell: ({ attempts }) => attempts },
     { title: 'Last attempt', cell: ({ last_attempt_at }) => <Time at={last_attempt_at} /> },
     { title: 'Next', cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },

@@ -2,7 +2,7 @@ import type { Webhook } from '../../../schemas/webhook.ts'
 import { changeByApi } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import type { Resource } from '../../core/resource.ts'
-import { say, sayFailed } from '../../core/toasts.ts'
+import { showError, showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/menu.tsx'
 
@@ -26,15 +26,15 @@ export function WebhookActions({ webhook, of, onOpen }: WebhookActionsProps) {
   const toggle = async () => {
     const { state } = webhook
     await setState(state === 'active' ? 'paused' : 'active')
-    say(state === 'active' ? 'The webhook is paused' : 'The webhook is active', () =>
+    showMessage(state === 'active' ? 'The webhook is paused' : 'The webhook is active', () =>
       setState(state),
     )
   }
   const test = async () => {
     const { accepted, answer } = await changeByApi<TestResult>('POST', `${path}/test`)
     const outcome = answer.error ?? `status ${answer.status}`
-    if (accepted) say(`The endpoint took the test event: ${outcome}`)
-    else sayFailed(new Error(`The endpoint did not accept the test event: ${outcome}`))
+    if (accepted) showMessage(`The endpoint accepted the test event: ${outcome}`)
+    else showError(new Error(`The endpoint did not accept the test event: ${outcome}`))
   }
   return (
     <>
@@ -58,7 +58,7 @@ export function WebhookActions({ webhook, of, onOpen }: WebhookActionsProps) {
         <button
           type="button"
           disabled={!may('POST /admin/webhooks/{webhook_id}/replay')}
-          onClick={() => replayDead(path).catch(sayFailed)}
+          onClick={() => replayDead(path).catch(showError)}
         >
           Replay all abandoned events
         </button>
@@ -77,5 +77,5 @@ export function WebhookActions({ webhook, of, onOpen }: WebhookActionsProps) {
 
 async function replayDead(path: string): Promise<void> {
   const { queued } = await changeByApi<{ queued: number }>('POST', `${path}/replay`, { dead: true })
-  say(queued === 0 ? 'No abandoned events' : `${queued} events are sent again`)
+  showMessage(queued === 0 ? 'No abandoned events' : `${queued} events were queued again`)
 }

@@ -1,7 +1,7 @@
 import type { Webhook } from '../../../schemas/webhook.ts'
 import { changeByApi } from '../../core/api.ts'
 import { fromLines, toLines } from '../../core/lines.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { AreaField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
@@ -19,7 +19,7 @@ export function WebhookDialog({ webhook, onDone, onClose }: WebhookDialogProps) 
     const saved = webhook
       ? await changeByApi<Webhook>('PUT', `/admin/webhooks/${webhook.id}`, body)
       : await changeByApi<Webhook & { secret: string }>('POST', '/admin/webhooks', body)
-    say(webhook ? 'The webhook was changed' : 'The webhook was added')
+    showMessage(webhook ? 'The webhook was changed' : 'The webhook was added')
     onDone(saved)
     onClose()
   }
@@ -41,7 +41,7 @@ export function WebhookDialog({ webhook, onDone, onClose }: WebhookDialogProps) 
           label="Events"
           code
           rows={4}
-          hint="One a line, such as user.created; empty for all"
+          hint="One per line, such as user.created; empty for all"
           value={toLines(webhook?.events)}
         />
       </Form>

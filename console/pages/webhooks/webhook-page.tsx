@@ -5,7 +5,7 @@ import { changeByApi, getBody } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
 import { navigate } from '../../core/router.ts'
-import { say } from '../../core/toasts.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -30,7 +30,7 @@ export function WebhookPage({ id }: { id: string }) {
   }
   const remove = async () => {
     await changeByApi('DELETE', path)
-    say('The webhook was removed')
+    showMessage('The webhook was removed')
     navigate('/webhooks')
   }
   return (
@@ -87,7 +87,7 @@ function Facts({ webhook }: { webhook: Webhook }) {
           ['Events', events.length === 0 ? 'All' : events.join(', ')],
           ['Paused because', reason],
           ['Failures in a row', failures > 0 && failures],
-          ['Rests until', retry_at && <Moment key="retry" at={retry_at} />],
+          ['Next attempt', retry_at && <Moment key="retry" at={retry_at} />],
         ]}
       />
     </Card>

@@ -72,7 +72,7 @@ export function WebhooksPage() {
 function Webhooks({ webhooks }: { webhooks: Webhook[] }) {
   if (webhooks.length === 0) {
     return (
-      <Empty title="No webhook">
+      <Empty title="No webhooks">
         Add one to be notified when users sign up, change or are deleted.
       </Empty>
     )

@@ -35,7 +35,7 @@ suite('attacks on the console', { skip }, () => {
       await settled(page)
       assert.deepEqual(await harmOn(page), [], tab)
     }
-    await open(page, 'Audit trail')
+    await open(page, 'Audit log')
     await settled(page)
     assert.deepEqual(await harmOn(page), [])
   })

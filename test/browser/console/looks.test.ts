@@ -60,7 +60,7 @@ suite('pages of the console', { skip }, () => {
     const { page } = site
     await go(page, '/users')
     await page.keyboard.press('Tab')
-    await page.getByRole('link', { name: 'Skip to the page' }).press('Enter')
+    await page.getByRole('link', { name: 'Skip to content' }).press('Enter')
     assert.equal(await page.evaluate('document.activeElement.id'), 'content')
     const create = page.getByRole('button', { name: 'Create user' })
     await create.focus()

@@ -1,4 +1,4 @@
-/** Keys, OAuth clients, webhooks and the audit trail, as operators use them in the console. */
+/** Keys, OAuth clients, webhooks and the audit log, as operators use them in the console. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { suite, test } from 'node:test'
@@ -64,7 +64,7 @@ suite('operations in the console', { skip }, () => {
     const dialog = page.getByRole('dialog', { name: 'Delete the client' })
     await dialog.getByLabel(/^Type/).fill('Wiki')
     await dialog.getByRole('button', { name: 'Delete client' }).click()
-    await page.getByText('No client').waitFor()
+    await page.getByText('No clients').waitFor()
   })
 
   test('adds a webhook, tests it, pauses it with undo, and replays a delivery', async (t) => {
@@ -83,7 +83,7 @@ suite('operations in the console', { skip }, () => {
     await shown.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('link', { name: 'Billing' }).click()
     await page.getByRole('button', { name: 'Send test event' }).click()
-    await message(page, 'The endpoint took the test event: status 204')
+    await message(page, 'The endpoint accepted the test event: status 204')
     await makeUser(site)
     const state = page.getByRole('combobox', { name: 'State' })
     // Events are sent in the background.
@@ -97,7 +97,7 @@ suite('operations in the console', { skip }, () => {
       .getByRole('row', { name: /user\.created/ })
       .getByText('Replay')
       .click()
-    await message(page, 'The event is sent again')
+    await message(page, 'The event was queued again')
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText('Paused', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
@@ -109,7 +109,7 @@ suite('operations in the console', { skip }, () => {
     const user = await makeUser(site)
     await asAdmin(site.app, 'DELETE', `/admin/users/${user.id}`)
     const { page } = site
-    await open(page, 'Audit trail')
+    await open(page, 'Audit log')
     await page.getByLabel('Action').fill('user_deleted')
     await page.getByLabel('Action').press('Enter')
     await page.waitForURL(/\?action=user_deleted$/)

@@ -32,7 +32,7 @@ suite('organizations in the console', { skip }, () => {
     const [owner, member] = [await makeUser(site), await makeUser(site)]
     const { app, page } = site
     await open(page, 'Organizations')
-    await page.getByText('No organization').waitFor()
+    await page.getByText('No organizations').waitFor()
     await page.getByRole('button', { name: 'Create organization' }).click()
     const creation = page.getByRole('dialog', { name: 'Create an organization' })
     await creation.getByLabel('Name').fill('Acme')
@@ -109,7 +109,7 @@ suite('organizations in the console', { skip }, () => {
     await message(page, `The invitation to ${email} was sent`)
     await nextEmail(site, email)
     await page.getByRole('button', { name: `Revoke the invitation of ${email}` }).click()
-    await page.getByText('No open invitation').waitFor()
+    await page.getByText('No open invitations').waitFor()
 
     await tabs.getByRole('link', { name: 'Domains' }).click()
     await page.getByRole('button', { name: 'Add domain' }).click()
@@ -131,12 +131,12 @@ suite('organizations in the console', { skip }, () => {
       await page.getByRole('link', { name: 'Acme' }).click()
       await page.getByRole('button', { name: 'Delete', exact: true }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Delete organization' }).click()
-      await page.getByText('No organization').waitFor()
+      await page.getByText('No organizations').waitFor()
       await page.getByLabel('State').selectOption('Deleted')
     }
     await remove()
     await page.getByRole('button', { name: 'Restore Acme' }).click()
-    await page.getByText('No organization').waitFor()
+    await page.getByText('No organizations').waitFor()
     assert.equal((await asAdmin(app, 'GET', `/admin/organizations/${id}`)).statusCode, 200)
 
     await page.getByLabel('State').selectOption('In use')
@@ -147,7 +147,7 @@ suite('organizations in the console', { skip }, () => {
     assert.equal(await submit.isDisabled(), true)
     await dialog.getByLabel(/to confirm/).fill(slug)
     await submit.click()
-    await page.getByText('No organization').waitFor()
+    await page.getByText('No organizations').waitFor()
     assert.deepEqual(await listed(site, '?deleted=true'), [])
   })
 

@@ -35,7 +35,7 @@ suite('roles in the console', { skip }, () => {
     await until(async () => (await role.inputValue()) === 'support')
     await page.getByRole('button', { name: /^Remove / }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove admin' }).click()
-    await page.getByText('No admin yet').waitFor()
+    await page.getByText('No admins yet').waitFor()
   })
 
   test('hides actions that the support role may not perform', async (t) => {

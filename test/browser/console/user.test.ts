@@ -20,7 +20,7 @@ suite('a user in the console', { skip }, () => {
     const { page } = site
     await chooseAction(site, 'Ban')
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('For').selectOption('a week')
+    await dialog.getByLabel('Duration').selectOption('1 week')
     await dialog.getByRole('button', { name: 'Ban user' }).click()
     await page.getByText('Banned', { exact: true }).waitFor()
     const { banned_until } = await read(site, user)
@@ -86,7 +86,7 @@ suite('a user in the console', { skip }, () => {
     await dialog.getByLabel('Reason').fill('Ticket 42')
     await dialog.getByRole('button', { name: 'Open a session' }).click()
     const banner = page.getByRole('region', { name: 'Impersonation' })
-    await banner.getByText(`You have a session of ${user.email}`).waitFor()
+    await banner.getByText(`You are impersonating ${user.email}`).waitFor()
     await page.getByRole('link', { name: 'Activity' }).click()
     await page.getByText('User impersonated').waitFor()
     const entries = (await asAdmin(app, 'GET', '/admin/audit?query=action:user_impersonated')).body

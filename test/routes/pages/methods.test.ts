@@ -175,7 +175,7 @@ suite('sign-in methods of the pages', () => {
     const form = { email: newAddress(), password, action: 'password', form_token: 'x' }
     const shown = await openBrowser(app).send('POST', '/sign-in', form)
     assert.equal(shown.status, 400)
-    assert.match(shown.html, /This page is out of date/)
+    assert.match(shown.html, /This page has expired/)
     const json = await openBrowser(app, { accept: 'application/json' }).send(
       'POST',
       '/sign-in',
@@ -190,7 +190,7 @@ suite('sign-in methods of the pages', () => {
     const url = `/oauth/authorize?client_id=${client_id}&redirect_uri=https://evil.example`
     const shown = await openBrowser(app).open(url)
     assert.equal(shown.status, 400)
-    assert.match(shown.html, /rejects the request of the application \(redirect_uri/)
+    assert.match(shown.html, /The request of the application was rejected \(redirect_uri/)
     assert.equal((await app.inject(url)).json().error_code, 'validation_failed')
   })
 })

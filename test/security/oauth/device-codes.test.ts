@@ -41,7 +41,10 @@ suite('device codes', () => {
     assert.equal(blocked.status, 429)
     assert.match(blocked.html, /Too many attempts/)
     const another = await signedInBrowser(app, (await signUpUser(app)).email)
-    assert.equal(titleIn(await enter(another, user_code)), 'Television requests access to your account')
+    assert.equal(
+      titleIn(await enter(another, user_code)),
+      'Television requests access to your account',
+    )
   })
 
   test('a code is approved once, and by a form of this server only', async () => {
@@ -54,7 +57,7 @@ suite('device codes', () => {
       action: 'look_up',
       user_code,
     })
-    assert.match(consent.html, /only if you started it yourself/)
+    assert.match(consent.html, /only if you started this yourself/)
     const done = await browser.submit(consent, { action: 'approve' })
     assert.equal(titleIn(done), 'Your device is connected')
     const again = await browser.submit(consent, { action: 'approve' })

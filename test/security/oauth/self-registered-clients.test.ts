@@ -69,7 +69,7 @@ suite('self-registered clients', () => {
     assert.ok(!signIn.html.includes('Your Bank'))
     const browser = await signedInBrowser(app, (await signUpUser(app)).email)
     const consent = await browser.open(url)
-    assert.match(consent.html, /Nobody has verified its name/)
+    assert.match(consent.html, /Its name is not verified/)
     assert.match(consent.html, /You will be redirected to evil\.example/)
   })
 
@@ -83,8 +83,8 @@ suite('self-registered clients', () => {
     const { user_code } = asked.json()
     const form = await browser.open('/oauth/device')
     const consent = await browser.submit(form, { action: 'look_up', user_code })
-    assert.match(consent.html, /Nobody has verified its name/)
-    assert.match(consent.html, /only if you started it yourself/)
+    assert.match(consent.html, /Its name is not verified/)
+    assert.match(consent.html, /only if you started this yourself/)
   })
 
   const imitations: Record<string, string> = {

@@ -65,7 +65,7 @@ suite('account page under attack', () => {
           action: 'save',
         })
         assert.equal(rejected.status, 400, `${path} ${name}`)
-        assert.match(rejected.html, /This page is out of date/, `${path} ${name}`)
+        assert.match(rejected.html, /This page has expired/, `${path} ${name}`)
       }
     }
   })

@@ -121,7 +121,7 @@ suite('sign-in methods at the account page', () => {
     await browser.submit(form, { password: `new ${password}`, action: 'change' })
     const fields = { password: `new ${password}`, action: 'password' }
     const rejected = await browser.submit(await startApp(browser), fields)
-    assert.match(errorIn(rejected) ?? '', /What you added within the last day/)
+    assert.match(errorIn(rejected) ?? '', /A sign-in method that was added within the last day/)
   })
 
   test('links an account at a provider in this browser, and unlinks it', async (t: TestContext) => {

@@ -140,7 +140,7 @@ suite('account page', () => {
     assert.match(errorIn(weak) ?? '', /^Choose another password/)
     const chosen = `new ${password}`
     const saved = await browser.submit(weak, { password: chosen, action: 'change' })
-    assert.match(doneIn(saved) ?? '', /All other devices are signed out/)
+    assert.match(doneIn(saved) ?? '', /All other devices were signed out/)
     assert.equal(titleIn(await other.open('/account')), 'Sign in')
     assert.equal((await signIn(app, { email, password: chosen })).statusCode, 200)
   })
@@ -158,7 +158,7 @@ suite('account page', () => {
     const wrong = await browser.submit(form, { ...chosen, current: 'wrong' })
     assert.equal(errorIn(wrong), 'The current password is wrong.')
     const saved = await browser.submit(form, { ...chosen, current: password })
-    assert.match(doneIn(saved) ?? '', /Your password is changed/)
+    assert.match(doneIn(saved) ?? '', /Your password was changed/)
   })
 
   test('requests the code that a password change of an old session requires', async () => {
@@ -174,7 +174,7 @@ suite('account page', () => {
     assert.equal(doneIn(asked), 'We sent you a code. Enter it here.')
     const nonce = codeIn(await nextEmail({ mail }, email, since))
     const fields = { password: `new ${password}`, nonce, action: 'change' }
-    assert.match(doneIn(await browser.submit(asked, fields)) ?? '', /Your password is changed/)
+    assert.match(doneIn(await browser.submit(asked, fields)) ?? '', /Your password was changed/)
   })
 })
 
