@@ -30,7 +30,7 @@ export function formatRelative(iso: string, now = Date.now()): string {
 }
 
 const spellings = new Map([
-  ...['API', 'DNS', 'HTTP', 'JWKS', 'MFA', 'SAML', 'SCIM', 'SMS', 'SSO', 'TOTP', 'URL'].map(
+  ...['API', 'DNS', 'HTTP', 'JWKS', 'MFA', 'OTP', 'SAML', 'SCIM', 'SMS', 'SSO', 'TOTP', 'URL'].map(
     (word) => [word.toLowerCase(), word] as const,
   ),
   ['oauth', 'OAuth'],
