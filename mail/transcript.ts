@@ -27,8 +27,9 @@ export function smtpTranscriptLogger(onLine: OnTranscriptLine, secrets: readonly
     const { tnx }: { tnx?: unknown } = Object(entry)
     const speaker = speakers.get(String(tnx))
     if (speaker === undefined) return
-    for (const line of format(message, ...args).split(/\r?\n/))
+    for (const line of format(message, ...args).split(/\r?\n/)) {
       onLine(`${speaker} ${without(line)}`)
+    }
   }
 
   function without(line: string): string {

@@ -54,8 +54,9 @@ export function checkSms({ config }: Pick<DoctorContext, 'config'>): DoctorFindi
     return [fail('Phone sign-in is enabled without an SMS provider: set AUTH_SMS_PROVIDER.')]
   }
   const invalid = forms[provider].filter(([variable, form]) => !form.test(String(config[variable])))
-  if (invalid.length === 0)
+  if (invalid.length === 0) {
     return [pass(`The credentials of ${provider} have the expected format.`)]
+  }
   return invalid.map(([variable, , what]) =>
     warn(`${variable} does not look like a credential of ${provider}: expected ${what}.`),
   )

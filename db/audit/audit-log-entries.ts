@@ -82,7 +82,7 @@ const insertWithEvents = executePipelined(
 /** Sends no statement when there is nothing to write. */
 export async function insertAuditEntry(db: Db, trail: NewAuditLogEntry, now: Date): Promise<void> {
   const values = { ...auditValues(trail), now }
-  if (trail.events.length > 0)
+  if (trail.events.length > 0) {
     await insertWithEvents(db, { ...values, ...eventValues(trail.events) })
-  else if (trail.entry) await insertRow(db, values)
+  } else if (trail.entry) await insertRow(db, values)
 }

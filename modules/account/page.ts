@@ -93,8 +93,9 @@ async function visitPage(
   const now = new Date()
   const signedIn = await findSignedIn(app, exchange.request, now)
   if (!signedIn) return redirectIfRequired(app, exchange, 'sign-in', page.path)
-  if (requiresFactor(signedIn.session))
+  if (requiresFactor(signedIn.session)) {
     return redirectIfRequired(app, exchange, 'sign-in/factor', page.path)
+  }
   const visit = createVisit(app, exchange, signedIn, page.path, now)
   try {
     return await act(visit)
@@ -130,8 +131,9 @@ function redirectIfRequired(
 
 /** Shows the page again with the error, or redirects to a page that must be completed first. */
 function showError(page: AccountPage, visit: Visit, error: unknown, fields: AccountFields) {
-  if (!(error instanceof ApiError) || error.status >= 500 || findRequiredPage(error, page))
+  if (!(error instanceof ApiError) || error.status >= 500 || findRequiredPage(error, page)) {
     throw error
+  }
   const { errorCode, status } = error
   return page.show(
     visit,

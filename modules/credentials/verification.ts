@@ -67,8 +67,9 @@ export async function consumeOtp(
 ): Promise<VerificationResult> {
   const token = await consumeToken(deps, trx, presented, now)
   const user = token && (await findUser(trx, token.user_id))
-  if (!user || user.deleted_at || !isSentTo(user, token, presented.type))
+  if (!user || user.deleted_at || !isSentTo(user, token, presented.type)) {
     return { state: 'rejected' }
+  }
   // Thrown, so that the token stays valid for a request with the right audience.
   if (presented.aud !== undefined && user.aud !== presented.aud) throw otpExpired()
   if (isBanned(user, now)) throw userBanned(403)

@@ -75,8 +75,9 @@ export async function completeFactorVerification(
   // The session may have dropped to aal1 since the enrollment.
   if (isNew) requireVerifiedFactor(credentials, current, 'factor', now)
   await requireAnotherClass(deps, trx, current, factor_type, now)
-  if ('step' in verification && !(await advanceTotpCounter(trx, factor_id, verification.step)))
+  if ('step' in verification && !(await advanceTotpCounter(trx, factor_id, verification.step))) {
     return undefined
+  }
   if ('key' in verification && !(await updateKey(trx, verification.key, now))) {
     return rejectClonedAuthenticator(deps, trx, auth, verification.key, at)
   }

@@ -71,8 +71,9 @@ export async function verifyAttestation(
   { id: expectedRPID, origins }: RelyingParty,
   { credential, challenge, algorithms }: Creation,
 ): Promise<RegisteredCredential> {
-  if (!registrations.Check(credential))
+  if (!registrations.Check(credential)) {
     throw new CredentialRejectedError('it is not a registration')
+  }
   const { id, rawId, type } = credential
   const { clientDataJSON, attestationObject, transports } = credential.response
   const response = { clientDataJSON, attestationObject }

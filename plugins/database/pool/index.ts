@@ -140,8 +140,9 @@ export function closeReadOnlyConnections(pool: pg.Pool): void {
   pool.on('connect', (client) => {
     const openedAt = performance.now()
     client.connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
-      if (code === readOnlyTransaction && performance.now() - openedAt > minAgeMs)
+      if (code === readOnlyTransaction && performance.now() - openedAt > minAgeMs) {
         unusable.add(client)
+      }
     })
   })
   // Runs before the pool takes the client back; the pool discards a client that is ending.

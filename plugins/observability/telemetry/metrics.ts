@@ -42,8 +42,9 @@ export function createMetrics(meter: Meter | undefined, isClosing = () => false)
     for (const listener of listeners) listener(name, labels)
   }
   const onCount = (listener: CountListener) => void listeners.push(listener)
-  if (meter === undefined)
+  if (meter === undefined) {
     return { enabled: false, count: notifyListeners, onCount, record() {}, gauge() {} }
+  }
   const counted = makeCounters(meter)
   const recorded = makeHistograms(meter)
   return {
