@@ -20,11 +20,24 @@ const bindings = 'urn:oasis:names:tc:SAML:2.0:bindings:'
 export const samlService = (name: string, binding: string, location: string, more = '') =>
   `<${name} Binding="${bindings}${binding}" Location="${location}"${more}/>`
 
+const maxKeys = 5
+const keys: KeyObject[] = []
+let created = 0
+
+/** One of a few keys, in turn: making an RSA key takes a tenth of a second. */
+function nextKey(): KeyObject {
+  const index = created++ % maxKeys
+  const key = keys[index] ?? generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+  keys[index] = key
+  return key
+}
+
+/** Its key differs from those of the four before it. */
 export function createIdp(
   entityId = `https://${crypto.randomUUID()}.example/idp`,
   services?: (entityId: string) => string,
 ): Idp {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const privateKey = nextKey()
   const certificate = createIdpCertificate(privateKey)
   const metadata = buildIdpMetadata(entityId, [certificate], { services: services?.(entityId) })
   return { entityId, privateKey, certificate, metadata }
