@@ -163,10 +163,12 @@ async function lock(t: TestContext, env: Record<string, string> = {}) {
   const locker = new pg.Client({ connectionString: database.url })
   await locker.connect()
   t.after(() => locker.end())
-  const built = await build(t, { database, env: { ...short, ...env } })
+  // The hourly cleanup would wait for the lock too.
+  const common = { AUTH_DB_CLEANUP_ENABLED: 'false' }
+  const built = await build(t, { database, env: { ...common, ...short, ...env } })
   const { app: calm } = await build(t, {
     database: { ...database, drop: async () => {} },
-    env: { ...built.mail.env, ...autoconfirm },
+    env: { ...common, ...built.mail.env, ...autoconfirm },
   })
   return { ...built, calm, locker }
 }
