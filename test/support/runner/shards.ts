@@ -3,8 +3,7 @@
  * files, so that the runner counts each test. All are loaded before the first test begins; a file with a top-level
  * await is rejected: it would load while other tests run, whose clock may be mocked.
  */
-import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -13,34 +12,45 @@ export interface Shards {
   remove(): void
 }
 
+/** The share of files in the shards that start first. The other files are the smallest. */
+const shareOfLargeShards = 0.75
+
 /**
- * One shard for each of this many concurrent processes, because each process loads, compiles and optimizes the same
- * code again, for several seconds. Files that start processes, which take long, are spread evenly.
+ * Shards in start order for this many concurrent processes: first one large shard for each, because each process loads,
+ * compiles and optimizes the same code again, for several seconds; then a few small ones, so that all processes end at
+ * about the same time. Files that start processes, which take long, are spread evenly over the large shards.
  */
 export function makeShards(testFiles: string[], processes: number): Shards {
   const folder = mkdtempSync(join(tmpdir(), 'postern-shards-'))
-  const ordered = testFiles.toSorted((a, b) => computePosition(a).localeCompare(computePosition(b)))
+  const ordered = testFiles.toSorted((a, b) => statSync(b).size - statSync(a).size)
   const [long = [], others = []] = [true, false].map((isLong) =>
     ordered.filter((file) => startsProcesses(file) === isLong),
   )
-  const shards = Array.from({ length: processes }, (): string[] => [])
-  for (const [index, file] of [...long, ...others].entries()) shards[index % processes]?.push(file)
-  const files = shards.map((shard, index) => {
-    const path = join(folder, `shard-${index + 1}.cjs`)
+  const sorted = [...long, ...others]
+  const split = Math.floor(shareOfLargeShards * sorted.length)
+  const large = deal(sorted.slice(0, split), processes)
+  const small = deal(sorted.slice(split), Math.ceil(processes / 2))
+  const files = [...large, ...small].map((shard, index) => {
+    const path = join(folder, `shard-${String(index + 1).padStart(2, '0')}.cjs`)
     writeFileSync(path, shard.map(toLine).join(''))
     return path
   })
   return { files, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** The slowest files, which often wait. */
-function startsProcesses(file: string): boolean {
-  return /\b(startServerProcess|startCli|startDev|startPostgres)\b/.test(readFileSync(file, 'utf8'))
+/** Back and forth, so that no shard always gets the larger file. */
+function deal(files: string[], count: number): string[][] {
+  const shards = Array.from({ length: count }, (): string[] => [])
+  for (const [index, file] of files.entries()) {
+    const position = index % count
+    const isForth = Math.floor(index / count) % 2 === 0
+    shards[isForth ? position : count - 1 - position]?.push(file)
+  }
+  return shards
 }
 
-/** Pseudo-random with a fixed seed: neighbours often cost the same. */
-function computePosition(file: string): string {
-  return createHash('sha256').update(file).digest('hex')
+function startsProcesses(file: string): boolean {
+  return /\b(startServerProcess|startCli|startDev|startPostgres)\b/.test(readFileSync(file, 'utf8'))
 }
 
 function toLine(file: string): string {
