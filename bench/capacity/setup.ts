@@ -56,7 +56,7 @@ export function createParts(setup: Setup) {
     (_, i): Server => ({
       loop: resource(`event loop ${i}`, 1),
       machine: getMachine(i),
-      hashes: resource(`hashes of server ${i}`, cores + 1),
+      hashes: resource(`hashes of server ${i}`, cores),
       roundTripMs: regions && i % regions.count > 0 ? regions.roundTripMs : 0,
     }),
   )

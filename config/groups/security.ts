@@ -60,7 +60,7 @@ export const passwords = group('Passwords', {
     maximum: 16,
   }),
   AUTH_PASSWORD_HASH_CONCURRENCY: integerField(
-    'Number of parallel password hashes, with low priority on Linux. 0 means one more than the number of CPU cores on Linux, and one fewer on other systems.',
+    'Number of parallel password hashes, with low priority on Linux. 0 means the number of CPU cores on Linux, and one fewer on other systems.',
     {
       default: 0,
       maximum: 1024,

@@ -43,10 +43,10 @@ export function createHashQueue(concurrency: number, maxWaiting: number, observe
 }
 
 /**
- * At low priority all cores and one more, so that no core waits until the event loop starts the next hash; otherwise one
- * core stays free for other requests.
+ * At low priority one hash per core; otherwise one core stays free for other requests. More hashes than cores compete for
+ * caches and memory bandwidth.
  */
 export function defaultConcurrency(hasLowPriority: boolean): number {
   const cores = availableParallelism()
-  return hasLowPriority ? cores + 1 : Math.max(1, cores - 1)
+  return hasLowPriority ? cores : Math.max(1, cores - 1)
 }
