@@ -279,6 +279,7 @@ function indexesIn(url: string) {
 /** As an operator copies them out of the document. */
 async function statementsForLostKey(): Promise<string> {
   const text = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8')
-  const [, statements] = /```sql\n(-- Deletes everything that was encrypted with the lost key[^`]*)```/.exec(text) ?? []
+  const [, statements] =
+    /```sql\n(-- Deletes everything that was encrypted with the lost key[^`]*)```/.exec(text) ?? []
   return statements ?? assert.fail('the document does not say what to do')
 }
