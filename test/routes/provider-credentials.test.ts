@@ -6,7 +6,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { type ProviderName, providerNames } from '../../providers/registry.ts'
-import { type Ending, endingOfSuite } from '../support/processes/ending.ts'
+import type { Ending } from '../support/processes/ending.ts'
+import { shareServers } from '../support/processes/shared-servers.ts'
 import { followAuthorization } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { type Registration, startFakeProvider } from '../support/providers/fake-provider.ts'
@@ -42,12 +43,10 @@ suite('client credentials of providers', () => {
 
 /** Called in a suite: one server for all tests; each begins without users, and with a provider that has no complaints. */
 function shareServer() {
-  const ending = endingOfSuite()
-  let server: ReturnType<typeof startServer> | undefined
+  const server = shareServers(startServer)
 
   return async (name: ProviderName) => {
-    server ??= startServer(ending)
-    const { app, fakes } = await server
+    const { app, fakes } = await server()
     const fake = fakes.get(name) ?? assert.fail(name)
     Object.assign(fake.registered, registration(name))
     fake.complaints.length = 0
