@@ -47,10 +47,10 @@ export async function run(_args: readonly string[] = [], examine?: Examine): Pro
  * client on to every other server.
  */
 function handOverTelemetryVariables(env: NodeJS.ProcessEnv): void {
-  process.env.OTEL_PROPAGATORS ??= env.OTEL_PROPAGATORS ?? 'tracecontext'
   for (const [name, value] of Object.entries(env)) {
     if (name.startsWith('OTEL_')) process.env[name] ??= value
   }
+  process.env.OTEL_PROPAGATORS ??= 'tracecontext'
 }
 
 /** Each worker has its own counters and is scraped separately. */

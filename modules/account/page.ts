@@ -92,9 +92,9 @@ async function visitPage(
 ): Promise<FastifyReply> {
   const now = new Date()
   const signedIn = await findSignedIn(app, exchange.request, now)
-  if (!signedIn) return redirectIfRequired(app, exchange, 'sign-in', page.path)
+  if (!signedIn) return redirectToRequiredPage(app, exchange, 'sign-in', page.path)
   if (requiresFactor(signedIn.session)) {
-    return redirectIfRequired(app, exchange, 'sign-in/factor', page.path)
+    return redirectToRequiredPage(app, exchange, 'sign-in/factor', page.path)
   }
   const visit = createVisit(app, exchange, signedIn, page.path, now)
   try {
@@ -102,7 +102,7 @@ async function visitPage(
   } catch (error) {
     const target = error instanceof ApiError ? findRequiredPage(error, page) : undefined
     if (!target) throw error
-    return redirectIfRequired(app, exchange, target, page.path)
+    return redirectToRequiredPage(app, exchange, target, page.path)
   }
 }
 
@@ -119,7 +119,7 @@ function findRequiredPage(
   return errorCode === 'mfa_enrollment_required' && !isAtFactors ? 'account/factors' : undefined
 }
 
-function redirectIfRequired(
+function redirectToRequiredPage(
   { config }: AccountDeps,
   { reply }: Exchange,
   page: string,
@@ -129,7 +129,7 @@ function redirectIfRequired(
   return reply.redirect(url, 303)
 }
 
-/** Shows the page again with the error, or redirects to a page that must be completed first. */
+/** Shows the page again with the error. Rethrows one that another page must resolve first, and those of the server. */
 function showError(page: AccountPage, visit: Visit, error: unknown, fields: AccountFields) {
   if (!(error instanceof ApiError) || error.status >= 500 || findRequiredPage(error, page)) {
     throw error

@@ -60,8 +60,9 @@ export async function generateRecoveryCodes(
   trx: Trx,
   auth: SessionAuth,
   { codes, stored, name }: PreparedCodes & { name: string | undefined },
-  { ip, now }: { ip: string; now: Date },
+  at: RequestAt,
 ): Promise<GeneratedCodes> {
+  const { now } = at
   const { user } = auth
   requireAal2ForCodes(deps, auth, now)
   requireNoCodes(user)
@@ -72,14 +73,8 @@ export async function generateRecoveryCodes(
   const [factorId, setId] = [crypto.randomUUID(), crypto.randomUUID()]
   const set = { ...stored, userId: user.id, name: friendly_name, factorId, setId }
   await insertRecoveryCodeSet(trx, set, now)
-  await recordGenerated(
-    deps,
-    trx,
-    auth,
-    { factorId, count: codes.length, how: 'generated' },
-    ip,
-    now,
-  )
+  const made = { factorId, count: codes.length, how: 'generated' } as const
+  await recordGenerated(deps, trx, auth, made, at)
   return { id: factorId, friendly_name, codes }
 }
 
@@ -92,23 +87,23 @@ export async function regenerateRecoveryCodes(
   trx: Trx,
   auth: SessionAuth,
   { codes, stored }: PreparedCodes,
-  { ip, now }: { ip: string; now: Date },
+  at: RequestAt,
 ): Promise<GeneratedCodes> {
+  const { now } = at
   requireAal2ForCodes(deps, auth, now)
   const set = await findRecoveryCodeSet(trx, auth.user.id)
   if (!set) throw recoveryCodesNotFound()
   await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)
   const { id: setId, factorId, name } = set
   await replaceRecoveryCodes(trx, { ...stored, setId }, now)
-  await recordGenerated(
-    deps,
-    trx,
-    auth,
-    { factorId, count: codes.length, how: 'regenerated' },
-    ip,
-    now,
-  )
+  const made = { factorId, count: codes.length, how: 'regenerated' } as const
+  await recordGenerated(deps, trx, auth, made, at)
   return { id: factorId, friendly_name: name ?? '', codes }
+}
+
+interface RequestAt {
+  ip: string
+  now: Date
 }
 
 interface Made {
@@ -123,8 +118,7 @@ async function recordGenerated(
   trx: Trx,
   { user }: SessionAuth,
   { factorId: factor_id, count, how }: Made,
-  ip: string,
-  now: Date,
+  { ip, now }: RequestAt,
 ): Promise<void> {
   const traits = { factor_id, count }
   await recordAudit(deps.audit, trx, `recovery_codes_${how}`, user, { ip, now, traits })

@@ -11,6 +11,7 @@ export async function storeIssuers(
   { db, log }: Deps<'db' | 'log'>,
   providers: ReadonlyMap<string, ProviderSettings>,
 ): Promise<void> {
+  if (providers.size === 0) return
   const known = await findIssuers(db, [...providers.keys()])
   for (const [provider, { issuer: named, url }] of providers) {
     const issuer = named ?? url ?? usual
