@@ -49,7 +49,7 @@ async function soak(): Promise<void> {
     console.log(`${at} s: ${mib.toFixed(0)} MiB after ${responses} answers`)
   }
   await target.close()
-  judge(memory)
+  checkGrowth(memory)
 }
 
 interface Running {
@@ -80,7 +80,7 @@ async function oneCycle(target: Target, loads: Running[]): Promise<number> {
 }
 
 /** The highest value of each half: memory after a single collection varies too much. */
-function judge(memory: number[]): void {
+function checkGrowth(memory: number[]): void {
   const half = Math.floor(memory.length / 2)
   const first = Math.max(...memory.slice(0, half))
   const second = Math.max(...memory.slice(half))

@@ -23,7 +23,7 @@ export async function providers({ config, fetch, now }: DoctorContext): Promise<
       if (!provider) return fail(`${name} is not a known provider.`)
       const request = { state: 'doctor', scopes: [], params: {}, now }
       const { url } = await provider.authorizationUrl(request)
-      return judge(name, await fetchStatus(url, fetch))
+      return toFinding(name, await fetchStatus(url, fetch))
     } catch (error) {
       const reason = error instanceof ProviderError ? error.message : describeError(error)
       return fail(
@@ -42,7 +42,7 @@ async function fetchStatus(url: URL, fetch: typeof globalThis.fetch): Promise<nu
   return response.status
 }
 
-function judge(name: string, status: number): DoctorFinding {
+function toFinding(name: string, status: number): DoctorFinding {
   if (status < 400) return pass(`${name} is available and shows a sign-in page.`)
   if (status >= 500) return warn(`${name} returns status ${status}: the provider has a problem.`)
   return warn(

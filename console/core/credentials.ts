@@ -19,7 +19,7 @@ export interface ConsoleSession {
   form_token: string
   user: Account | null
   role: ConsoleRole | null
-  owed: 'verification' | 'enrollment' | null
+  required_factor: 'verification' | 'enrollment' | null
   has_admins: boolean
   sign_in_url: string
   factor_url: string
@@ -47,7 +47,7 @@ export async function start(): Promise<void> {
   if (!response?.ok || !isJson) return forget()
   const found: ConsoleSession = await response.json()
   pageSession.value = found
-  if (found.user && found.role && !found.owed) await askForToken()
+  if (found.user && found.role && !found.required_factor) await askForToken()
   else forget()
 }
 

@@ -37,7 +37,7 @@ function PageSignIn() {
 }
 
 /** Signed in on the hosted pages, but not (yet) as an admin. */
-function Unfinished({ user, role, owed, factor_url, account_url }: ConsoleSession) {
+function Unfinished({ user, role, required_factor, factor_url, account_url }: ConsoleSession) {
   const name = user?.email ?? user?.phone ?? 'This account'
   return (
     <>
@@ -47,12 +47,12 @@ function Unfinished({ user, role, owed, factor_url, account_url }: ConsoleSessio
           in with another account.
         </p>
       )}
-      {role && owed === 'verification' && (
+      {role && required_factor === 'verification' && (
         <a class="button primary" href={factor_url}>
           Verify your second factor
         </a>
       )}
-      {role && owed === 'enrollment' && (
+      {role && required_factor === 'enrollment' && (
         <>
           <p>
             Admins of this server need a second factor. Add one to your account, then come back.

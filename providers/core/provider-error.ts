@@ -25,12 +25,16 @@ export class ProviderError extends Error {
   /** The provider is unavailable: no response, or one that says so. */
   readonly isDown: boolean
   /** The provider's error text (quoted.ts); '' without one. */
-  readonly said: string
+  readonly providerMessage: string
 
-  constructor(kind: ProviderErrorKind, message: string, { isDown = false, said = '' } = {}) {
+  constructor(
+    kind: ProviderErrorKind,
+    message: string,
+    { isDown = false, providerMessage = '' } = {},
+  ) {
     super(message)
     this.kind = kind
     this.isDown = isDown
-    this.said = said
+    this.providerMessage = providerMessage
   }
 }

@@ -120,7 +120,7 @@ export interface ProviderHttp {
 export interface Issuers {
   /**
    * `source` is the issuer, or the URL of its document. When an older copy exists, a newer one is awaited for at most
-   * `patienceMs`. Throws ProviderError discovery when it cannot be loaded, or names an unaccepted issuer.
+   * `maxWaitMs`. Throws ProviderError discovery when it cannot be loaded, or names an unaccepted issuer.
    */
   metadata(
     source: string | URL,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { ProviderError } from '../core/provider-error.ts'
 
-const patienceMs = 2_000
+const maxWaitMs = 2_000
 
 /** Returns undefined when the provider rejects it. Throws ProviderError when the provider is unavailable. */
 export async function undefinedIfRejected(work: Promise<unknown>): Promise<unknown> {
@@ -18,7 +18,7 @@ export async function undefinedIfRejected(work: Promise<unknown>): Promise<unkno
 /** Returns undefined on an error, or after 2 s. */
 export async function orUndefined(work: Promise<unknown>): Promise<unknown> {
   try {
-    return await Promise.race([work, pause(patienceMs, undefined, { ref: false })])
+    return await Promise.race([work, pause(maxWaitMs, undefined, { ref: false })])
   } catch (error) {
     if (error instanceof ProviderError) return undefined
     throw error

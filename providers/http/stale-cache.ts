@@ -14,7 +14,7 @@ export type Load<T> = (old: T | undefined) => Promise<T>
 
 interface StaleCache<T> {
   /**
-   * Returns the value, loaded when it has expired. With an expired value the load is awaited for at most `patienceMs`
+   * Returns the value, loaded when it has expired. With an expired value the load is awaited for at most `maxWaitMs`
    * and continues in the background. Throws only without any value.
    */
   get(key: string, now: Date, load: Load<T>, maxWaitMs?: number): Promise<T>

@@ -59,11 +59,11 @@ export function createCodeExchange(
       rejections.push(reply)
     }
     const sent = [secret, callback.params.code, callback.secrets.codeVerifier]
-    const said = quoted(rejections.map(({ body }) => body).join(' | '), sent)
+    const providerMessage = quoted(rejections.map(({ body }) => body).join(' | '), sent)
     throw new ProviderError('code_exchange', rejections.map(describeTokenResponse).join('; '), {
       // Some providers respond to an unknown client authentication with a server error.
       isDown: rejections.every(isProviderDown),
-      said,
+      providerMessage,
     })
   }
 }

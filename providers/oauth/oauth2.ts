@@ -50,10 +50,10 @@ function createGet(
     if (reply.ok && getErrorCode(body) === '' && typeof body === 'object' && body !== null) {
       return body
     }
-    const said = quoted(reply.body, [tokens.accessToken, tokens.refreshToken])
+    const providerMessage = quoted(reply.body, [tokens.accessToken, tokens.refreshToken])
     throw new ProviderError('profile', describeTokenResponse(reply), {
       isDown: isProviderDown(reply),
-      said,
+      providerMessage,
     })
   }
 }

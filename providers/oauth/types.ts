@@ -20,8 +20,8 @@ export interface ProviderEndpoints {
 }
 
 export interface OAuth2Flow {
-  /** A newer version than the cached one is awaited for at most `patienceMs`. */
-  endpoints(now: Date, patienceMs?: number): ProviderEndpoints | Promise<ProviderEndpoints>
+  /** A newer version than the cached one is awaited for at most `maxWaitMs`. */
+  endpoints(now: Date, maxWaitMs?: number): ProviderEndpoints | Promise<ProviderEndpoints>
   scopes: readonly string[]
   profile(grant: ProfileSources): Profile | Promise<Profile>
   /** Whether the provider supports PKCE, and a nonce in its id_token. */

@@ -24,11 +24,11 @@ export function createIssuers(send: Send, lifetimeSeconds: number): Issuers {
   const keySets = createStaleCache<LocalJWKSet>({ lifetimeMs })
 
   return {
-    async metadata(source, accepts, now, patienceMs) {
+    async metadata(source, accepts, now, maxWaitMs) {
       const url = documentUrl(source)
       const load: Load<ProfileMetadata> = (old) => loadMetadata(send, url, accepts, old)
       // Built-in metadata are keyed by issuer.
-      const document = await documents.get(String(source), now, load, patienceMs)
+      const document = await documents.get(String(source), now, load, maxWaitMs)
       // It may have been loaded by a caller that accepts other issuers.
       if (accepts(document.issuer)) return document
       throw otherIssuer(url)
@@ -69,8 +69,8 @@ async function load(send: Send, url: string): Promise<{ document: unknown; reply
   const reply = await send(url).catch(noReplyAs('discovery'))
   if (reply.ok) return { document: parseResponseJson(reply.body), reply }
   const message = `${reply.address}: status ${reply.status}`
-  const said = quoted(reply.body)
-  throw new ProviderError('discovery', message, { isDown: isProviderDown(reply), said })
+  const providerMessage = quoted(reply.body)
+  throw new ProviderError('discovery', message, { isDown: isProviderDown(reply), providerMessage })
 }
 
 function otherIssuer(url: string) {
@@ -84,8 +84,8 @@ export function discoveredEndpoints(
   source: string | URL,
   accepts: (issuer: string) => boolean,
 ): OAuth2Flow['endpoints'] {
-  return async (now, patienceMs) => {
-    const metadata = await issuers.metadata(source, accepts, now, patienceMs)
+  return async (now, maxWaitMs) => {
+    const metadata = await issuers.metadata(source, accepts, now, maxWaitMs)
     const { issuer, namesIssuer, authorizationEndpoint: authorize, tokenEndpoint: token } = metadata
     if (authorize && token) return { authorize, token, issuer, namesIssuer }
     throw new ProviderError('discovery', 'the metadata lacks an endpoint')

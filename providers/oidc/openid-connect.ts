@@ -38,8 +38,8 @@ export const openidConnect: ProviderDefinition = {
   create(settings, upstream) {
     const accepts = (issuer: string) => acceptsIssuer(issuer, settings)
     return oauth2Provider(settings, upstream, {
-      endpoints: (now, patienceMs) =>
-        discoveredEndpoints(upstream.issuers, getMetadataUrl(settings), accepts)(now, patienceMs),
+      endpoints: (now, maxWaitMs) =>
+        discoveredEndpoints(upstream.issuers, getMetadataUrl(settings), accepts)(now, maxWaitMs),
       scopes: settings.scopes ?? standardScopes,
       pkce: true,
       nonce: true,

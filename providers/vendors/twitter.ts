@@ -100,10 +100,10 @@ async function signedGet(
   const reply = await send(url, init).catch(noReplyAs(fault))
   if (reply.ok) return reply.body
   const sent = [consumerSecret, token, tokenSecret, params.oauth_verifier]
-  const said = quoted(reply.body, sent)
+  const providerMessage = quoted(reply.body, sent)
   throw new ProviderError(fault, describeTokenResponse(reply), {
     isDown: isProviderDown(reply),
-    said,
+    providerMessage,
   })
 }
 

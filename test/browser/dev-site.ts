@@ -7,7 +7,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { withPresets } from '../../cli/dev/presets.ts'
 import { buildDocs } from '../../dev/docs/build.ts'
 import { freePort } from '../support/processes/free-port.ts'
-import { patienceMs } from '../support/processes/until.ts'
+import { waitTimeoutMs } from '../support/processes/until.ts'
 import { build } from '../support/server.ts'
 import { openBrowser } from './chromium.ts'
 
@@ -35,7 +35,7 @@ export async function openDevSite(
   const browser = await openBrowser(t, {})
   const another = async (options: BrowserContextOptions) => {
     const page = await (await browser.newContext(options)).newPage()
-    page.setDefaultTimeout(patienceMs)
+    page.setDefaultTimeout(waitTimeoutMs)
     return page
   }
   const inbox = app.devInbox

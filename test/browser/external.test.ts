@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 
 import { providerEnv } from '../support/external.ts'
 import { freePort } from '../support/processes/free-port.ts'
-import { patienceMs } from '../support/processes/until.ts'
+import { waitTimeoutMs } from '../support/processes/until.ts'
 import { client } from '../support/providers/fake-provider.ts'
 import { type ProviderVariant, startOpenidProvider } from '../support/providers/openid-provider.ts'
 import { build } from '../support/server.ts'
@@ -110,7 +110,7 @@ async function open(t: TestContext, env: Record<string, string>, port = 0) {
   site.state.auth = port === 0 ? 'http://app.test' : address.origin
   const browser = await openBrowser(t, { 'app.test': address.host })
   const page = await browser.newPage()
-  page.setDefaultTimeout(patienceMs)
+  page.setDefaultTimeout(waitTimeoutMs)
   return { page, auth: site.state.auth, site: site.url }
 }
 

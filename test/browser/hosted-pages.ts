@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 
 import { oauthServer } from '../support/oauth-server.ts'
 import { freePort } from '../support/processes/free-port.ts'
-import { patienceMs } from '../support/processes/until.ts'
+import { waitTimeoutMs } from '../support/processes/until.ts'
 import { type Built, build } from '../support/server.ts'
 import { password, type signUpUser } from '../support/users.ts'
 import { openBrowser } from './chromium.ts'
@@ -31,7 +31,7 @@ export async function openProvider(
   const built = await build(t, { env: { ...oauthServer, ...env, ...own } })
   await built.app.listen({ host: '127.0.0.1', port })
   const page = await (await openBrowser(t, {})).newPage()
-  page.setDefaultTimeout(patienceMs)
+  page.setDefaultTimeout(waitTimeoutMs)
   return { ...built, issuer, page }
 }
 

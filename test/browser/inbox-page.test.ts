@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { chromium } from 'playwright-core'
 
-import { patienceMs } from '../support/processes/until.ts'
+import { waitTimeoutMs } from '../support/processes/until.ts'
 import { build } from '../support/server.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
@@ -108,7 +108,7 @@ async function open(t: TestContext, width = 1000) {
   })
   t.after(() => browser.close())
   const page = await browser.newPage({ viewport: { width, height: 700 } })
-  page.setDefaultTimeout(patienceMs)
+  page.setDefaultTimeout(waitTimeoutMs)
   await page.goto(`${address}/dev/inbox`)
   assert.ok(app.devInbox)
   return { page, inbox: app.devInbox }

@@ -8,7 +8,7 @@ import type { CDPSession, Page } from 'playwright-core'
 
 import { documentedUrl, readBlocks } from '../docs/javascript-blocks/blocks.ts'
 import { passkeysOn } from '../support/factors/passkeys.ts'
-import { patienceMs } from '../support/processes/until.ts'
+import { waitTimeoutMs } from '../support/processes/until.ts'
 import { build } from '../support/server.ts'
 import { newAddress, password } from '../support/users.ts'
 import { executablePath, openBrowser } from './chromium.ts'
@@ -147,7 +147,7 @@ async function open(t: TestContext, env: Record<string, string> = {}) {
   site.state.auth = url
   const browser = await openBrowser(t, {})
   const page = await browser.newPage()
-  page.setDefaultTimeout(patienceMs)
+  page.setDefaultTimeout(waitTimeoutMs)
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')
   await page.goto(site.url)

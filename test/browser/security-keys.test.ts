@@ -5,7 +5,7 @@ import { suite, type TestContext, test } from 'node:test'
 import type { CDPSession } from 'playwright-core'
 
 import { everyFactor } from '../support/factors/factors.ts'
-import { patienceMs } from '../support/processes/until.ts'
+import { waitTimeoutMs } from '../support/processes/until.ts'
 import { build } from '../support/server.ts'
 import { newAddress, password } from '../support/users.ts'
 import { executablePath, openBrowser } from './chromium.ts'
@@ -87,7 +87,7 @@ async function open(t: TestContext) {
   site.state.auth = await app.listen({ host: '127.0.0.1', port: 0 })
   const browser = await openBrowser(t, {})
   const page = await browser.newPage()
-  page.setDefaultTimeout(patienceMs)
+  page.setDefaultTimeout(waitTimeoutMs)
   await page.goto(site.url)
   await page.waitForFunction(`document.title === 'ready'`)
   const cdp = await page.context().newCDPSession(page)

@@ -35,7 +35,7 @@ const specifiedNotifications = specifiedVariables.filter((name) =>
   name.startsWith('AUTH_MAILER_NOTIFICATIONS_'),
 )
 const ownNotifications: [event: string, subject: string][] = [
-  ['SECURITY_KEY_REFUSED', 'A security key of your account was refused'],
+  ['SECURITY_KEY_REFUSED', 'A security key of your account was rejected'],
   ['RECOVERY_CODE_USED', 'A recovery code of your account was used'],
   ['PASSKEY_ADDED', 'A passkey was added to your account'],
   ['MFA_VERIFICATION_FAILED', 'Failed verifications on your account'],

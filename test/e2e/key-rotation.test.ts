@@ -7,7 +7,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose'
 
 import { adminCall } from '../support/admin.ts'
 import { lastFirst } from '../support/processes/ending.ts'
-import { patienceMs } from '../support/processes/until.ts'
+import { waitTimeoutMs } from '../support/processes/until.ts'
 import { refresh } from '../support/requests.ts'
 import { type App, build } from '../support/server.ts'
 import { createVerifier, fetchCurrentUser, startLoad } from '../support/token-load.ts'
@@ -142,7 +142,7 @@ function startClock(t: TestContext) {
 
 /** Polling stops with the clock, so that only a notification can cause the change. */
 async function within(isSo: () => boolean | Promise<boolean>) {
-  const end = performance.now() + patienceMs
+  const end = performance.now() + waitTimeoutMs
   while (!(await isSo())) {
     assert.ok(performance.now() < end, 'it did not come to pass')
     await pause(2)

@@ -7,7 +7,7 @@ import { AuthApiError, AuthClient } from '@supabase/auth-js'
 
 import { codeIn } from '../support/messages/mail-links.ts'
 import { buildWithSms } from '../support/messages/phone-journeys.ts'
-import { patienceMs } from '../support/processes/until.ts'
+import { waitTimeoutMs } from '../support/processes/until.ts'
 import { newNumber } from '../support/users.ts'
 
 const password = 'correct horse battery'
@@ -123,7 +123,7 @@ function assertSame(before: User, after: User): void {
 
 /** A repeated code is accepted shortly after the provider has. */
 async function retried<T extends { error: unknown }>(act: () => Promise<T>): Promise<T> {
-  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(25)) {
+  for (const end = performance.now() + waitTimeoutMs; performance.now() < end; await pause(25)) {
     const result = await act()
     if (!result.error) return result
   }

@@ -7,7 +7,7 @@ interface State {
   form_token: string
   user: { id: string; email: string | null } | null
   role: string | null
-  owed: string | null
+  required_factor: string | null
   has_admins: boolean
   sign_in_url: string
 }

@@ -14,7 +14,13 @@ import { requireFreshProof } from '../../credentials/index.ts'
 import { requireFactorSlot } from '../enroll.ts'
 import { notifyEnrolled } from '../notify-enrolled.ts'
 import { hashCodes, newCodes } from './codes.ts'
-import { requireAal2ForCodes, requireCodes, requireNoCodes, requireOtherFactor } from './rules.ts'
+import {
+  type AuditContext,
+  requireAal2ForCodes,
+  requireCodes,
+  requireNoCodes,
+  requireOtherFactor,
+} from './rules.ts'
 
 /** New codes in plain and stored form. */
 export interface PreparedCodes {
@@ -60,7 +66,7 @@ export async function generateRecoveryCodes(
   trx: Trx,
   auth: SessionAuth,
   { codes, stored, name }: PreparedCodes & { name: string | undefined },
-  at: RequestAt,
+  at: AuditContext,
 ): Promise<GeneratedCodes> {
   const { now } = at
   const { user } = auth
@@ -87,7 +93,7 @@ export async function regenerateRecoveryCodes(
   trx: Trx,
   auth: SessionAuth,
   { codes, stored }: PreparedCodes,
-  at: RequestAt,
+  at: AuditContext,
 ): Promise<GeneratedCodes> {
   const { now } = at
   requireAal2ForCodes(deps, auth, now)
@@ -99,11 +105,6 @@ export async function regenerateRecoveryCodes(
   const made = { factorId, count: codes.length, how: 'regenerated' } as const
   await recordGenerated(deps, trx, auth, made, at)
   return { id: factorId, friendly_name: name ?? '', codes }
-}
-
-interface RequestAt {
-  ip: string
-  now: Date
 }
 
 interface Made {
@@ -118,7 +119,7 @@ async function recordGenerated(
   trx: Trx,
   { user }: SessionAuth,
   { factorId: factor_id, count, how }: Made,
-  { ip, now }: RequestAt,
+  { ip, now }: AuditContext,
 ): Promise<void> {
   const traits = { factor_id, count }
   await recordAudit(deps.audit, trx, `recovery_codes_${how}`, user, { ip, now, traits })

@@ -6,10 +6,14 @@ import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { recordAudit } from '../../audit/index.ts'
 import { notifyUser } from '../../emails/index.ts'
-import { findCodesRemovedWith, requireAal2ForCodes, requireCodes } from './rules.ts'
+import {
+  type AuditContext,
+  findCodesRemovedWith,
+  requireAal2ForCodes,
+  requireCodes,
+} from './rules.ts'
 
 type RemoveDeps = Deps<'audit' | 'bearerAuth' | 'emails'>
-type At = { ip: string; now: Date }
 
 /**
  * Deletes the factor with its codes; sessions stepped up by it drop to aal1. Returns the id of the factor. The caller
@@ -19,7 +23,7 @@ export async function removeRecoveryCodes(
   deps: RemoveDeps,
   trx: Trx,
   auth: SessionAuth,
-  at: At,
+  at: AuditContext,
 ): Promise<string> {
   requireAal2ForCodes(deps, auth, at.now)
   const { id } = requireCodes(auth.user)
@@ -33,7 +37,7 @@ export async function removeCodesOfLastFactor(
   trx: Trx,
   user: UserRecord,
   removedId: string,
-  at: At,
+  at: AuditContext,
 ): Promise<void> {
   const codes = findCodesRemovedWith(user, removedId)
   if (codes) await removeCodes(deps, trx, user, codes.id, at)
@@ -44,7 +48,7 @@ async function removeCodes(
   trx: Trx,
   user: UserRecord,
   factorId: string,
-  { ip, now }: At,
+  { ip, now }: AuditContext,
 ): Promise<void> {
   await removeFactor(trx, { userId: user.id, factorId }, now)
   await recordAudit(audit, trx, 'recovery_codes_deleted', user, {

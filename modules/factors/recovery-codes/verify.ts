@@ -18,6 +18,7 @@ import { notifyUser } from '../../emails/index.ts'
 import { permitStepUp, stepUpToAal2 } from '../../sessions/index.ts'
 import type { PrecomputedClaims } from '../../sessions/step-up.ts'
 import { computeCodeDigests, mayBeCode } from './codes.ts'
+import type { AuditContext } from './rules.ts'
 
 /** A counted attempt and the matching code; undefined for a wrong one. */
 export interface RecoveryAttempt {
@@ -102,7 +103,7 @@ function isEqual(one: Buffer, other: Buffer): boolean {
 export function approveRecovery(
   { sessions }: Deps<'sessions'>,
   { session }: SessionAuth,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<PrecomputedClaims> {
   return permitStepUp(sessions, session, { method: 'mfa/recovery_code', ip }, now)
 }
@@ -116,7 +117,7 @@ export async function completeRecovery(
   trx: Trx,
   { user, session }: SessionAuth,
   { codeId, factor, permit }: { codeId: string; factor: { id: string }; permit: PrecomputedClaims },
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<Session | undefined> {
   const remaining = await consumeRecoveryCode(trx, codeId, now)
   if (remaining === undefined) return undefined

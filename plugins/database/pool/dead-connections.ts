@@ -15,7 +15,7 @@ const maxResponseMs = 2_000
 
 interface Use {
   since: number
-  patienceMs: number
+  checkAfterMs: number
 }
 
 /**
@@ -26,20 +26,20 @@ export function endDeadConnections(pool: pg.Pool): void {
   const uses = new Map<pg.PoolClient, Use>()
   let isLooking = false
   pool.on('acquire', (client) => {
-    uses.set(client, { since: performance.now(), patienceMs: initialWaitMs })
+    uses.set(client, { since: performance.now(), checkAfterMs: initialWaitMs })
   })
   pool.on('release', (_error, client) => uses.delete(client))
 
   async function look(): Promise<void> {
     if (pool.ended) return clearInterval(timer)
     const now = performance.now()
-    const longUsed = [...uses].filter(([, { since, patienceMs }]) => now - since > patienceMs)
+    const longUsed = [...uses].filter(([, { since, checkAfterMs }]) => now - since > checkAfterMs)
     if (longUsed.length === 0 || isLooking) return
     isLooking = true
     try {
       const isKnown = await listBackends(pool.options)
       for (const [client, use] of longUsed) {
-        if (isKnown(client)) use.patienceMs *= 2
+        if (isKnown(client)) use.checkAfterMs *= 2
         else if (uses.get(client) === use) client.connection.stream.destroy()
       }
     } catch {

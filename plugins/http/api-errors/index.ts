@@ -64,7 +64,7 @@ export default definePlugin({
 
 /** An unreachable database or overload: there may be thousands of these errors a second. */
 function isTemporary({ status, details: { cause, provider } }: ApiError): boolean {
-  return status === 503 && provider === undefined && getForeignMessage(cause) === undefined
+  return status === 503 && provider === undefined && getProviderMessage(cause) === undefined
 }
 
 /** The method of a rejected sign-in; undefined for other requests. */
@@ -77,15 +77,15 @@ function getRejectedSignInMethod(
 
 function logError(request: FastifyRequest, error: ApiError, signIn: string | undefined): void {
   const { cause, provider } = error.details
-  const said = getForeignMessage(cause)
+  const providerMessage = getProviderMessage(cause)
   const { errorCode: error_code, status } = error
   const message = withoutAddresses(error.message)
   const request_id = request.id
   // Attacks and exceeded limits are investigated by client address.
   const ip = signIn !== undefined || status === 429 ? request.clientIp : undefined
   const line = { request_id, error_code, sign_in: signIn, ip }
-  if (provider !== undefined || said !== undefined) {
-    request.log.warn({ ...line, provider, said, err: cause }, message)
+  if (provider !== undefined || providerMessage !== undefined) {
+    request.log.warn({ ...line, provider, provider_message: providerMessage, err: cause }, message)
   } else if (status >= 500) request.log.error({ request_id, err: cause ?? error }, message)
   else request.log.info({ ...line, err: cause }, message)
 }
@@ -97,10 +97,11 @@ function withoutAddresses(message: string): string {
   return words.map((word) => (word.includes('@') ? '[address]' : word)).join('')
 }
 
-/** The message of another server that failed (providers/http/quoted.ts); its failure is not logged as ours. */
-function getForeignMessage(cause: unknown): string | undefined {
-  const said = cause instanceof Error && 'said' in cause ? cause.said : undefined
-  return typeof said === 'string' && said !== '' ? said : undefined
+/** The error message of an external provider (providers/http/quoted.ts): a warning, not an error of this server. */
+function getProviderMessage(cause: unknown): string | undefined {
+  const message =
+    cause instanceof Error && 'providerMessage' in cause ? cause.providerMessage : undefined
+  return typeof message === 'string' && message !== '' ? message : undefined
 }
 
 /** Fastify reports the missing body of a QUERY request before the missing route, and no route has this method. */

@@ -34,8 +34,10 @@ export function toCallbackError(params: Readonly<Record<string, string>>): ApiEr
   if (!denied && !error) return undefined
   const words = [error ?? 'denied', description].filter(Boolean).join(': ')
   const sent = [params.state, params.code]
-  const said = quoted(words, sent)
-  const cause = new ProviderError('callback', 'the provider refused', { said })
+  const providerMessage = quoted(words, sent)
+  const cause = new ProviderError('callback', 'the provider rejected the request', {
+    providerMessage,
+  })
   const known = denied ? 'access_denied' : (error ?? '')
   return providerRejected(/^[a-z_]{1,64}$/.test(known) ? known : 'server_error', cause)
 }

@@ -20,7 +20,7 @@ interface SignedInUser {
 
 interface AdminAccess {
   role: AdminRole | null
-  owed: RequiredFactor | null
+  requiredFactor: RequiredFactor | null
 }
 
 export function createFindAccess({ adminRoles, db, authorizeRole, findListed }: Checks) {
@@ -28,15 +28,15 @@ export function createFindAccess({ adminRoles, db, authorizeRole, findListed }: 
   return async ({ claims, user }: SignedInUser, now: Date): Promise<AdminAccess> => {
     const isAdminByRole = adminRoles.includes(user.role ?? '')
     const role = isAdminByRole ? 'owner' : await findAdminRole(db, user.id)
-    if (!role) return { role: null, owed: null }
+    if (!role) return { role: null, requiredFactor: null }
     try {
       if (isAdminByRole) await authorizeRole(claims, adminRoles, now)
       else await findListed(claims, now)
-      return { role, owed: null }
+      return { role, requiredFactor: null }
     } catch (error) {
       const required = getRequiredFactor(error)
       if (!required) throw error
-      return { role, owed: required }
+      return { role, requiredFactor: required }
     }
   }
 }

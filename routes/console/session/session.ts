@@ -26,7 +26,9 @@ const State = Type.Object({
   form_token: Type.String({ description: 'For the header X-Form-Token of changes' }),
   user: nullable(ConsoleUser),
   role: oneOfOrNull(adminRoleNames),
-  owed: oneOfOrNull(['verification', 'enrollment'], { description: 'Of a second factor' }),
+  required_factor: oneOfOrNull(['verification', 'enrollment'], {
+    description: 'Of a second factor',
+  }),
   has_admins: Type.Boolean(),
   sign_in_url: Type.String(),
   factor_url: Type.String(),
@@ -80,7 +82,7 @@ const session: FastifyPluginAsyncTypebox = async (fastify) => {
       form_token: formToken(fastify, cookie),
       user: signedIn?.user ?? null,
       role: signedIn?.role ?? null,
-      owed: signedIn?.owed ?? null,
+      required_factor: signedIn?.requiredFactor ?? null,
       has_admins: await hasAdmins(db),
       sign_in_url: `${base}/sign-in?${next}`,
       factor_url: `${base}/sign-in/factor?${next}`,
@@ -94,7 +96,7 @@ const session: FastifyPluginAsyncTypebox = async (fastify) => {
     const found = await findAccess(fastify, request, now)
     if (!found) throw sessionNotFound()
     if (!found.role) throw notAdmin()
-    if (found.owed) bearerAuth.throwIfRequired(found.owed)
+    if (found.requiredFactor) bearerAuth.throwIfRequired(found.requiredFactor)
     const token = await accessTokenFor(fastify, found.signedIn, now, lifetime)
     const { exp = 0 } = await jwt.verify(token)
     return {

@@ -8,7 +8,7 @@ import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { adminOk } from '../../support/organizations/organizations.ts'
 import { freePort } from '../../support/processes/free-port.ts'
-import { patienceMs } from '../../support/processes/until.ts'
+import { waitTimeoutMs } from '../../support/processes/until.ts'
 import { type Built, build } from '../../support/server.ts'
 import { adminToken, newAddress, password } from '../../support/users.ts'
 import { openBrowser } from '../chromium.ts'
@@ -44,7 +44,7 @@ export async function openConsole(
   const another = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({ acceptDownloads: true, ...options })
     const page = await context.newPage()
-    page.setDefaultTimeout(patienceMs / 2)
+    page.setDefaultTimeout(waitTimeoutMs / 2)
     return page
   }
   return { ...built, url, page: await another(), another }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { Ending } from '../../support/processes/ending.ts'
-import { patienceMs } from '../../support/processes/until.ts'
+import { waitTimeoutMs } from '../../support/processes/until.ts'
 
 const places = [process.env.FIREFOX_PATH ?? '', '/usr/bin/firefox-esr', '/usr/bin/firefox']
 
@@ -40,15 +40,15 @@ export async function openFirefox(t: Ending) {
     executablePath: firefoxPath,
     headless: true,
     userDataDir,
-    protocolTimeout: patienceMs,
-    timeout: patienceMs,
+    protocolTimeout: waitTimeoutMs,
+    timeout: waitTimeoutMs,
   })
   t.after(async () => {
     await browser.close()
     await rm(userDataDir, { recursive: true, force: true })
   })
   const page = await browser.newPage()
-  page.setDefaultTimeout(patienceMs)
+  page.setDefaultTimeout(waitTimeoutMs)
   return actionsOn(page)
 }
 

@@ -44,7 +44,7 @@ const notifications: [flag: string, notification: Notification, subject: string]
   [
     'SECURITY_KEY_REFUSED',
     { kind: 'security_key_refused_notification' },
-    'A security key of your account was refused',
+    'A security key of your account was rejected',
   ],
   [
     'RECOVERY_CODE_USED',

@@ -125,7 +125,7 @@ suite('forged security key response', () => {
     assert.deepEqual(statusAndCode(await give(app, session, id, next.id, none)), failed)
 
     const reported = await mail.waitFor((message) => message.to === email)
-    assert.equal(reported.mail.subject, 'A security key of your account was refused')
+    assert.equal(reported.mail.subject, 'A security key of your account was rejected')
     const { rows } = await app.pool.query(
       `select payload from auth.audit_log_entries where payload->>'action' = 'factor_refused'`,
     )

@@ -34,7 +34,7 @@ suite('cloned passkey', () => {
       assert.deepEqual(statusAndCode(await finishSignIn(app, body)), rejected)
 
       const reported = await mail.waitFor(user.email)
-      assert.equal(reported.mail.subject, 'A security key of your account was refused')
+      assert.equal(reported.mail.subject, 'A security key of your account was rejected')
       const rows = await app.db.selectFrom('audit_log_entries').select('payload').execute()
       const entry = rows
         .map(({ payload }) => payload)

@@ -68,13 +68,17 @@ suite('GET /callback: provider responses', () => {
     const server = await externalServer(t, { lines })
     const { startSignIn, finishSignIn, fakes } = server
     describe(fakes, 'github', ann)
-    const message = () => lines.map((line) => JSON.parse(line)).filter(({ said: output }) => output)
+    const message = () =>
+      lines.map((line) => JSON.parse(line)).filter(({ provider_message: text }) => text)
 
     const { state = '' } = await startSignIn('github')
     const words = 'The application [ann@ex.test] is suspended, ask +15550100'
     await finishSignIn({ state, error: 'access_denied', error_description: words })
     const [rejection] = message()
-    assert.equal(rejection.said, 'access_denied: The application […] is suspended, ask +[…]')
+    assert.equal(
+      rejection.provider_message,
+      'access_denied: The application […] is suspended, ask +[…]',
+    )
 
     const params = await startSignIn('github')
     const body = {
@@ -85,8 +89,11 @@ suite('GET /callback: provider responses', () => {
     fakes.github.instead.set('/login/oauth/access_token', response)
     await finishSignIn(params)
     const [, rejected] = message()
-    assert.match(rejected.said, /invalid_client.*code \[…\] and secret \[…\] do not fit\. x+…$/)
-    assert.equal(rejected.said.length, 500)
+    assert.match(
+      rejected.provider_message,
+      /invalid_client.*code \[…\] and secret \[…\] do not fit\. x+…$/,
+    )
+    assert.equal(rejected.provider_message.length, 500)
     for (const line of [rejection, rejected]) {
       assert.equal(line.level, 'warn')
       assert.match(line.request_id, /./)

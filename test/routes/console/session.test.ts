@@ -28,7 +28,7 @@ suite('the session of the console', () => {
   test('returns the sign-in address when signed out', async () => {
     const { app } = await server()
     const state = await consoleBrowser(app).state()
-    assert.deepEqual([state.user, state.role, state.owed], [null, null, null])
+    assert.deepEqual([state.user, state.role, state.required_factor], [null, null, null])
     assert.equal(state.sign_in_url, 'http://auth.example/sign-in?next=%2Fconsole')
   })
 
@@ -36,7 +36,10 @@ suite('the session of the console', () => {
     const { app } = await server()
     const { admin, browser } = await signedInAdmin(app, 'support')
     const state = await browser.state()
-    assert.deepEqual([state.user?.email, state.role, state.owed], [admin.email, 'support', null])
+    assert.deepEqual(
+      [state.user?.email, state.role, state.required_factor],
+      [admin.email, 'support', null],
+    )
     const response = await browser.exchange()
     assert.equal(response.statusCode, 200, response.body)
     const { access_token: token, expires_in: seconds, role } = response.json()
@@ -92,7 +95,7 @@ suite('the session of the console', () => {
     const { app } = await serverFor({ ...withConsole, AUTH_CONSOLE_REQUIRE_MFA: 'true' })
     const { browser } = await signedInAdmin(app)
     const state = await browser.state()
-    assert.deepEqual([state.role, state.owed], ['owner', 'enrollment'])
+    assert.deepEqual([state.role, state.required_factor], ['owner', 'enrollment'])
     assert.deepEqual(statusAndCode(await browser.exchange()), [403, 'mfa_enrollment_required'])
   })
 })

@@ -55,11 +55,11 @@ export async function findMailLosses(databaseUrl: string, { mailed, mail }: Load
 }
 
 /** What a crash interrupted is continued after minutes; the wait is for the rest. */
-const patienceMs = 15_000
+const waitTimeoutMs = 15_000
 
 /** Waits for mails under way, for a while. Returns how many requested mails are stored and not sent. */
 async function settledMails(databaseUrl: string): Promise<number> {
-  const end = performance.now() + patienceMs
+  const end = performance.now() + waitTimeoutMs
   for (;;) {
     const jobs = await query(
       databaseUrl,

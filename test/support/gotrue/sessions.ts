@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 
 import { decodeRefreshToken, encodeRefreshToken } from '../../../modules/sessions/refresh-token.ts'
-import { patienceMs } from '../processes/until.ts'
+import { waitTimeoutMs } from '../processes/until.ts'
 import { type Client, type Row, read, run, transaction } from './reader.ts'
 
 type Exchanged = { token: string } | undefined | 'busy'
@@ -44,7 +44,7 @@ export async function openSession(
 /** The next token; undefined where it is rejected. While a user has the locks, it is tried again, as there. */
 export async function refresh(pool: pg.Pool, presented: string): Promise<string | undefined> {
   const exchange = presented.length === 12 ? exchangeRow : exchangeCounter
-  for (const end = performance.now() + patienceMs; performance.now() < end; await pause(10)) {
+  for (const end = performance.now() + waitTimeoutMs; performance.now() < end; await pause(10)) {
     const result = await transaction(pool, (client) => exchange(client, presented))
     if (result !== 'busy') return result?.token
   }

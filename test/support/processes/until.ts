@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * How long a test waits for background work. Not a measure of speed: a slow machine must not fail a test, and a test
  * that waits in vain reports what for before it is aborted.
  */
-export const patienceMs = 60_000
+export const waitTimeoutMs = 60_000
 
 interface Waiting {
   seconds?: number
@@ -17,7 +17,11 @@ interface Waiting {
 /** Polls for the first result that is neither undefined nor false. */
 export async function until<Answer>(
   look: () => Answer | false | undefined | Promise<Answer | false | undefined>,
-  { seconds = patienceMs / 1000, everyMs = 50, missing = 'it did not come to pass' }: Waiting = {},
+  {
+    seconds = waitTimeoutMs / 1000,
+    everyMs = 50,
+    missing = 'it did not come to pass',
+  }: Waiting = {},
 ): Promise<Answer> {
   const end = performance.now() + seconds * 1000
   while (performance.now() < end) {

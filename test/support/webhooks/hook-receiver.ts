@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks'
 
 import type { Ending } from '../processes/ending.ts'
 import { listen } from '../processes/listening.ts'
-import { patienceMs } from '../processes/until.ts'
+import { waitTimeoutMs } from '../processes/until.ts'
 
 export interface HookEvent {
   metadata: { uuid: string; time: string; name: string; ip_address: string }
@@ -83,7 +83,7 @@ export async function startHookReceiver(ending: Ending, { secret = hookSecret } 
       since: number,
       fits: (event: HookEvent) => boolean = () => true,
     ): Promise<HookEvent> {
-      const deadline = AbortSignal.timeout(patienceMs)
+      const deadline = AbortSignal.timeout(waitTimeoutMs)
       for (;;) {
         const found = calls.slice(since).find(({ event }) => fits(event))
         if (found) return found.event
