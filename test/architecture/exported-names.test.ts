@@ -39,7 +39,7 @@ const foreign = [
 ]
 
 suite('names of functions, constants and properties', () => {
-  test('say what is done or what it is, and do not end in "Of"', () => {
+  test('are noun or verb phrases and do not end in "Of"', () => {
     const code = sources(['**/*.{ts,tsx}'])
     const found = code.flatMap(({ path, text }) => {
       const names = withoutText(text).match(/\b[a-z]\w*Of\b/g) ?? []

@@ -39,7 +39,7 @@ suite('imports', () => {
     assert.deepEqual(objections, [])
   })
 
-  test('need each exception', () => {
+  test('use each exception of the rules', () => {
     const unused = exceptions.filter(
       (exception) =>
         !imports.some(({ from, to }) => exception.from.test(from) && exception.to === to),

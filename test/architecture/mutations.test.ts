@@ -8,7 +8,7 @@ import { findFile } from '../../scripts/mutate/workshop.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-test('each mutation names a piece of source that stands in one place', () => {
+test('each mutation names a piece of source that occurs once', () => {
   for (const { row, find } of sourceMutations) {
     assert.doesNotThrow(() => findFile(root, find), row)
   }

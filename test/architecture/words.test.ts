@@ -26,7 +26,7 @@ suite('replaced words', () => {
     assert.deepEqual(occurrencesIn('a.ts', text), [{ file: 'a.ts', line: 2, form: 'house' }])
   })
 
-  test('names of stored tables are no replaced words', () => {
+  test('names of stored tables do not count as replaced words', () => {
     assert.deepEqual(occurrencesIn('a.ts', "selectFrom('postern_decoy_tokens')"), [])
   })
 })

@@ -49,7 +49,7 @@ suite('capacity simulation', () => {
     assertNear(predict({ wait: 10 }, { load, pool: 4, seconds: 20 }).perSecond, 400)
   })
 
-  test('lets requests pass password hashes', () => {
+  test('does not delay other requests by password hashes', () => {
     const reads = Array.from({ length: 9 }, () => ({ ...nothing, server: 0.2 }))
     const mix = [...reads, { ...nothing, hash: 12 }]
     const { p50 } = simulate(mix, { ...setup, load: { perSecond: 1000 }, seconds: 100 })
@@ -68,7 +68,7 @@ suite('capacity simulation', () => {
 suite('batches of a simulation', () => {
   const batch = { kind: 'commit' as const, server: 0, postgres: 0 }
 
-  test('share a wait for the disk, one after another', () => {
+  test('share one disk write each and run one after another', () => {
     const load = { clients: 8 }
     const { perSecond, batchSize } = predict({ wait: 4, batch }, { load, seconds: 20 })
     // Half of the clients wait for a commit, and the others for the next one.
@@ -76,20 +76,20 @@ suite('batches of a simulation', () => {
     assertNear(batchSize.commit, 4)
   })
 
-  test('do not wait for a slow one', () => {
+  test('are not delayed by a slow batch', () => {
     const load = { clients: 8 }
     const { p50, batchSize } = predict({ wait: 50, batch }, { load, seconds: 20 })
     assertNear(p50, 50)
     assert.ok(batchSize.commit <= 8)
   })
 
-  test('take no more than sixteen changes', () => {
+  test('contain at most sixteen changes', () => {
     const load = { clients: 64 }
     const { batchSize } = predict({ wait: 4, batch }, { load, seconds: 20 })
     assertNear(batchSize.commit, 16)
   })
 
-  test('cost a round trip from another region', () => {
+  test('take one round trip from another region', () => {
     const regions = { count: 2, roundTripMs: 80 }
     const { p50, p99 } = predict({ wait: 1, batch }, { replicas: 2, regions, seconds: 50 })
     assert.ok(p50 < 81 && p99 > 80 && p99 < 90, `${p50} and ${p99} ms`)
@@ -97,7 +97,7 @@ suite('batches of a simulation', () => {
 })
 
 suite('capacity plan', () => {
-  test('keeps every resource at half of its time', () => {
+  test('keeps every resource at half of its capacity', () => {
     const read = { ...nothing, server: 0.1, postgres: 0.05 }
     const requests = buildDay({
       read,
@@ -110,7 +110,7 @@ suite('capacity plan', () => {
     assert.equal(postgresCores, 1)
   })
 
-  test('is made for 50 reads, 8 refreshes and a sign-in a day', () => {
+  test('assumes 50 reads, 8 refreshes and one sign-in per user and day', () => {
     const day = buildDay({ read: 'read', refresh: 'refresh', signIn: 'sign-in' })
     assert.deepEqual(
       Object.fromEntries(

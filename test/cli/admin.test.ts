@@ -36,7 +36,7 @@ suite('npm run admin', () => {
     assert.match(listed.stdout, new RegExp(`owner +${email}.*\\n1 admin\\n$`))
   })
 
-  test('prints a link for an address without a user, by which they become an admin', async (t) => {
+  test('prints a link that makes the user of a new address an admin', async (t) => {
     const database = await cloneDatabase()
     const { app } = await build(t, { database, env: withConsole })
     const env = { ...commandEnvironment, AUTH_ENCRYPTION_KEY: encryptionKey }
@@ -53,7 +53,7 @@ suite('npm run admin', () => {
     assert.equal((await command('list')).stdout, '0 admins\n')
   })
 
-  test('rejects an unknown role, an unknown address and too many words', async (t) => {
+  test('rejects an unknown role, an unknown address and too many arguments', async (t) => {
     const database = await cloneDatabase()
     t.after(database.drop)
     const env = { ...commandEnvironment, DATABASE_URL: database.url }

@@ -37,7 +37,7 @@ suite('database password for backup programs', () => {
     'sslmode=no-verify': 'sslmode=require',
   }
   for (const [given, understood] of Object.entries(parameters)) {
-    test(`${given}: passes the parameters that the programs know`, () => {
+    test(`${given}: passes the parameters that the programs support`, () => {
       const address = 'postgres://postern@db.test/postern'
       assert.equal(addressForPrograms(`${address}?${given}`), `${address}?${understood}`)
     })

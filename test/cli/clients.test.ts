@@ -51,7 +51,7 @@ suite('npm run clients', () => {
     assert.equal(posting.token_endpoint_auth_method, 'client_secret_post')
   })
 
-  test('replaces a secret, and ends the sessions unless they are to stay', async (t) => {
+  test('replaces a secret and revokes the sessions unless they are to be kept', async (t) => {
     const { app, command } = await open(t)
     const client = JSON.parse((await command('create', '--redirect', callbackUrl)).stdout)
     const tokens = await signInClient(app, client, await signUpUser(app))
@@ -81,7 +81,7 @@ suite('npm run clients', () => {
     assert.ok(actions.includes('oauth_client_deleted'))
   })
 
-  test('explains what is wrong', async (t) => {
+  test('reports each error with an explanation', async (t) => {
     const { command } = await open(t)
     for (const args of [[], ['x'], ['create', 'x'], ['show'], ['list', 'x']]) {
       const { code, stderr } = await command(...args)

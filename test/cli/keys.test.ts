@@ -106,7 +106,7 @@ suite('keys and token commands', () => {
     assert.deepEqual(rows, [{ jti }])
   })
 
-  test('revokes a foreign token by its jti, with AUTH_JWT_KEYS as well', async (t) => {
+  test('revokes a token that the command did not issue by its jti, also with AUTH_JWT_KEYS', async (t) => {
     const { privateKey } = await generateKeyPair('ES256', { extractable: true })
     const jwk = { ...(await exportJWK(privateKey)), alg: 'ES256', key_ops: ['sign'], kid: 'mine' }
     const { app, database } = await build(t, { env: { AUTH_JWT_KEYS: JSON.stringify([jwk]) } })

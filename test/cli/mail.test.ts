@@ -61,7 +61,7 @@ suite('mail command', () => {
   const invalidCases: Record<string, [string[], RegExp]> = {
     'no command': [[], /Usage/],
     'an unknown command': [['resend'], /Usage/],
-    'something that is no id': [['retry', '1; drop table'], /is not the id of an email/],
+    'an invalid id': [['retry', '1; drop table'], /is not the id of an email/],
     'an unknown id': [['retry', randomUUID()], /There is no email/],
     'an id and all': [['retry', randomUUID(), '--all'], /Usage/],
     'nothing to drop': [['drop'], /Usage/],

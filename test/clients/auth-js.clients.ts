@@ -112,7 +112,7 @@ client('auth-js', async (world, walk, t) => {
     ok(await newClient().signInWithPassword({ email, password: 'a brand new password' }))
   })
 
-  await walk('new address', async () => {
+  await walk('email change', async () => {
     const { api, email } = await registeredUser()
     const newValue = newAddress('new')
     ok(await api.updateUser({ email: newValue }))
@@ -295,7 +295,7 @@ client('auth-js', async (world, walk, t) => {
     assert.ok((await newClient().signInWithWeb3(other)).error)
   })
 
-  await walk('errors as the client reads them', async () => {
+  await walk('error codes', async () => {
     const api = newClient()
     const wrong = await api.signInWithPassword({ email: newAddress(), password })
     assert.ok(isAuthApiError(wrong.error))
@@ -306,7 +306,7 @@ client('auth-js', async (world, walk, t) => {
     assert.equal((await api.getUser()).error?.name, 'AuthSessionMissingError')
   })
 
-  await walk('what is not switched on', async () => {
+  await walk('disabled features', async () => {
     const { api } = await registeredUser()
     for (const part of [api.oauth, admin.oauth]) {
       for (const [name, ask] of listMethods(part)) {

@@ -217,7 +217,7 @@ JOURNEYS = {
     "refresh and sign-out": refresh_and_sign_out,
     "code by email": code_by_email,
     "recovery, new password": recovery,
-    "new address": new_email,
+    "email change": new_email,
     "phone": phone,
     "anonymous user": anonymous,
     "external provider": external_provider,
@@ -225,8 +225,8 @@ JOURNEYS = {
     "linked identities": linked_identities,
     "second factor": second_factor,
     "admin": admin,
-    "errors as the client reads them": errors,
-    "what is not switched on": switched_off,
+    "error codes": errors,
+    "disabled features": switched_off,
 }
 
 for journey, walk in JOURNEYS.items():

@@ -9,7 +9,7 @@ export const journeys = [
   'refresh and sign-out',
   'code by email',
   'recovery, new password',
-  'new address',
+  'email change',
   'phone',
   'anonymous user',
   'external provider',
@@ -22,8 +22,8 @@ export const journeys = [
   'custom providers',
   'wallets',
   'admin',
-  'errors as the client reads them',
-  'what is not switched on',
+  'error codes',
+  'disabled features',
   'every documented method',
 ] as const
 

@@ -123,7 +123,7 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
     await signIn(email, 'a brand new password')
   })
 
-  await walk('new address', async () => {
+  await walk('email change', async () => {
     const { email, access_token } = await registeredUser()
     const newValue = newAddress('new')
     await ok('PUT', '/user', { email: newValue }, access_token)
@@ -193,7 +193,7 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
     await ok('DELETE', path, { should_soft_delete: false }, serviceKey)
   })
 
-  await walk('errors as the client reads them', async () => {
+  await walk('error codes', async () => {
     const wrong = await send('POST', grant('password'), { email: newAddress(), password })
     assert.deepEqual([wrong.status, wrong.json.code], [400, 'invalid_credentials'])
     assert.equal(typeof wrong.json.message, 'string')

@@ -118,7 +118,7 @@ async function journey(world: World, walk: RunJourney) {
     assert.equal(ok(await browser.request().getUser()).data.user?.is_anonymous, true)
   })
 
-  await walk('errors as the client reads them', async () => {
+  await walk('error codes', async () => {
     const browser = newBrowser()
     const wrong = await browser.request().signInWithPassword({ email: newAddress(), password })
     assert.equal(wrong.error?.code, 'invalid_credentials')

@@ -105,7 +105,7 @@ client('supabase-js', async (world, walk) => {
     assert.equal((await newClient().admin.listUsers()).error?.code, 'not_admin')
   })
 
-  await walk('errors as the client reads them', async () => {
+  await walk('error codes', async () => {
     const wrong = await newClient().signInWithPassword({ email: newAddress(), password })
     assert.equal(wrong.error?.code, 'invalid_credentials')
   })

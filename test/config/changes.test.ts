@@ -26,7 +26,7 @@ suite('changes of variables', () => {
     const before: Record<string, string> = JSON.parse(readFileSync(file, 'utf8'))
     const names = Object.entries(before)
 
-    test(`keep every variable of ${basename(file, '.json')}, if only as another name`, () => {
+    test(`keep every variable of ${basename(file, '.json')}, renamed ones as aliases`, () => {
       const lost = names.filter(([name]) => !ownName.has(name))
       assert.deepEqual(lost, [])
     })

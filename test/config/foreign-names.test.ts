@@ -95,7 +95,7 @@ suite('GOTRUE_ variables', () => {
     assert.throws(() => read(env), /has one error:\n *GOTRUE_DB_DRIVER is "mysql"/)
   })
 
-  test('signs with a shared secret and suggests how to move on', () => {
+  test('signs with a shared secret and suggests a signing algorithm with key pairs', () => {
     const { config, warnings } = read({})
     assert.equal(config.AUTH_JWT_ALGORITHM, 'HS256')
     assert.match(warnings, /HS256 and GOTRUE_JWT_SECRET.*AUTH_JWT_ALGORITHM=RS256/)

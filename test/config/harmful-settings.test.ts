@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { issuesIn, read } from './environment.ts'
 
-const rejected: Record<string, [env: Record<string, string>, said: RegExp]> = {
+const rejected: Record<string, [env: Record<string, string>, message: RegExp]> = {
   'an allow list that matches everything': [
     { AUTH_URI_ALLOW_LIST: 'https://a.test/**,**' },
     /^AUTH_URI_ALLOW_LIST allows every site with \*\*; it must list your own hosts/,
@@ -92,9 +92,9 @@ function metrics(exporter: string) {
   return { AUTH_METRICS_ENABLED: 'true', AUTH_METRICS_EXPORTER: exporter }
 }
 
-suite('rejected', () => {
+suite('harmful settings', () => {
   for (const [name, [env, output]] of Object.entries(rejected)) {
-    test(name, () => {
+    test(`rejects ${name}`, () => {
       const [invalid, ...rest] = issuesIn(env)
       assert.ok(invalid)
       assert.deepEqual(rest, [])
@@ -103,7 +103,7 @@ suite('rejected', () => {
   }
 })
 
-suite('accepted', () => {
+suite('valid settings similar to harmful ones', () => {
   const accepted: Record<string, string>[] = [
     { AUTH_URI_ALLOW_LIST: 'https://*.a.test/**,myapp://**,http://localhost:*/**' },
     { AUTH_SMTP_HOST: '[::1]', AUTH_SMTP_ADMIN_EMAIL: 'a@b.test' },
@@ -117,7 +117,7 @@ suite('accepted', () => {
     { AUTH_JWT_EXP: '7d', AUTH_RATE_LIMIT_EMAIL_SENT: '30/1d' },
   ]
   for (const env of accepted) {
-    test(JSON.stringify(env), () => assert.deepEqual(issuesIn(env), []))
+    test(`accepts ${JSON.stringify(env)}`, () => assert.deepEqual(issuesIn(env), []))
   }
 
   test('accepts an allow list of each site in development', () => {

@@ -43,7 +43,7 @@ function as(text: string, version: string | undefined): string {
 const nothing = /(?!)/
 
 suite('capabilities of the database', () => {
-  test('nothing is missing on Postgres, and nothing is left behind', async (t) => {
+  test('reports no missing feature of Postgres and leaves no objects', async (t) => {
     const { db, url } = await engineWithout(t, nothing)
     const before = await query(url, 'select count(*) from pg_class')
     assert.deepEqual(await probeCapabilities(db), { blocker: undefined, notices: [] })
@@ -64,7 +64,7 @@ suite('capabilities of the database', () => {
     })
   }
 
-  test('names the engine, an old version and all that is missing in one sentence', async (t) => {
+  test('names the engine, an old version and all missing features in one sentence', async (t) => {
     const { db } = await engineWithout(t, /advisory|skip locked/, 'CockroachDB CCL v23.1.11 (x86)')
     const { blocker } = await probeCapabilities(db)
     assert.equal(
@@ -73,7 +73,7 @@ suite('capabilities of the database', () => {
     )
   })
 
-  test('missing LISTEN/NOTIFY and pg_trgm are notices', async (t) => {
+  test('reports missing LISTEN/NOTIFY and pg_trgm as notices', async (t) => {
     const { db } = await engineWithout(t, /listen |pg_available_extensions/)
     const { blocker, notices } = await probeCapabilities(db)
     assert.equal(blocker, undefined)
@@ -81,7 +81,7 @@ suite('capabilities of the database', () => {
     assert.match(notices[1] ?? '', /pg_trgm: users are found by the start/)
   })
 
-  test('the start names what is missing before anything is changed', async (t) => {
+  test('rejects the start with the missing features before anything is changed', async (t) => {
     const { pool, url } = await engineWithout(t, /advisory/)
     const options = {
       ...{ schema: 'auth', queueSchema: 'auth_jobs', migrateQueue: async () => {} },

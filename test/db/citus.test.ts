@@ -14,7 +14,7 @@ suite('Citus', () => {
     await assert.rejects(migrated(url), /Citus distributes tables of the schema "auth"/)
   })
 
-  test('rejects to create a schema that would be distributed', async (t) => {
+  test('rejects the creation of a schema that would be distributed', async (t) => {
     const { url } = await emptyDatabase(t)
     const name = new URL(url).pathname.slice(1)
     const setting = `alter database ${name} set citus.enable_schema_based_sharding = on`

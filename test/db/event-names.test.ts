@@ -14,7 +14,7 @@ const newTypes = [
   'signing_key.revoked',
 ]
 
-test('renames the types of stored events and of webhook subscriptions', async (t) => {
+test('a migration renames the types of stored events and webhook subscriptions', async (t) => {
   const { url } = await cloneDatabase(t)
   const types = [...oldTypes, 'user.created']
   const rows = types

@@ -49,7 +49,7 @@ suite('schema of a new database', () => {
     assert.deepEqual(unindexed, [])
   })
 
-  test('leaves room in pages for new versions of rows, and indexes nothing that each refresh or sign-in changes', async () => {
+  test('sets a fillfactor for updated tables and indexes no column that a refresh or sign-in changes', async () => {
     const filled = await query(
       url,
       `select relname, reloptions[1] as setting from pg_class

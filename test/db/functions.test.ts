@@ -21,7 +21,7 @@ suite('uid, role, email, jwt', () => {
   const user = { uid: ada, role: 'authenticated', email: 'ada@example.com' }
   const cases: Record<string, { settings: Record<string, string>; expected: object }> = {
     'no settings': { settings: {}, expected: unknown },
-    'empty settings, as left behind on a pooled connection': {
+    'empty settings of a pooled connection': {
       settings: {
         'request.jwt.claims': '',
         'request.jwt.claim.sub': '',
@@ -35,7 +35,7 @@ suite('uid, role, email, jwt', () => {
       settings: { 'request.jwt.claims': JSON.stringify(claims(ada)) },
       expected: { ...user, jwt: claims(ada) },
     },
-    'a setting for each claim, which comes first': {
+    'a setting for each claim, preferred to the JSON setting': {
       settings: {
         'request.jwt.claims': JSON.stringify({ ...claims(bob), role: 'anon', email: 'b@b.b' }),
         'request.jwt.claim.sub': ada,
@@ -55,7 +55,7 @@ suite('uid, role, email, jwt', () => {
     },
   }
   for (const [name, { settings, expected }] of Object.entries(cases)) {
-    test(name, async () => {
+    test(`read ${name}`, async () => {
       const set = Object.entries(settings).map((values) => ({
         text: 'select set_config($1, $2, false)',
         values,

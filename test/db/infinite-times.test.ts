@@ -42,7 +42,7 @@ suite('infinite times', () => {
     assert.equal(lifted.banned_until, undefined)
   })
 
-  test('events contain the same form', async (t) => {
+  test('an event contains an infinite ban in the same form', async (t) => {
     const { app } = await build(t, { env: { ...autoconfirm, AUTH_EVENTS_ENABLED: 'true' } })
     const { user } = await signUpUser(app)
     await write(app, 'users', ['banned_until'], 'infinity')

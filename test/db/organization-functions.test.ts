@@ -48,7 +48,7 @@ suite('org_id, org_role, has_permission, is_member', () => {
     assert.equal(await as(claims, "auth.has_permission('todos:delete')"), false)
   })
 
-  test('read the claims of older REST APIs, a setting for each', async () => {
+  test('read the claims of older REST APIs from a setting for each claim', async () => {
     const [row] = await query(
       database.url,
       `select set_config('request.jwt.claim.org_id', '${organization}', false),
@@ -68,7 +68,7 @@ suite('org_id, org_role, has_permission, is_member', () => {
     assert.equal(await as({ sub: user }, "auth.has_permission('todos:write')"), false)
   })
 
-  test('is_member reads the membership as it is now, for deleted organizations too', async () => {
+  test('is_member reads the current membership, also of deleted organizations', async () => {
     const isMember = (sub: string, id: string) => as({ sub }, `auth.is_member('${id}')`)
     assert.equal(await isMember(user, organization), true)
     assert.equal(await isMember(outsider, organization), false)

@@ -24,7 +24,7 @@ const settings = [
 
 suite('database settings', () => {
   for (const setting of settings) {
-    test(setting, async (t) => {
+    test(`do not affect times and lists: ${setting}`, async (t) => {
       const database = await cloneDatabase()
       await alter(database.url, setting)
       const { app } = await build(t, { database, env: autoconfirm })

@@ -111,7 +111,7 @@ suite('docker-compose.yml', () => {
 suite('docs/deploying.md', () => {
   const guide = read('docs/deploying.md')
 
-  test('clones no tag that may not exist', () => {
+  test('clones the default branch instead of a tag', () => {
     assert.doesNotMatch(guide, /git clone .*--branch/)
   })
 

@@ -39,7 +39,7 @@ suite('Dockerfile', () => {
     })
   }
 
-  test('health check starts to count after five minutes', () => {
+  test('health check counts failures after five minutes only', () => {
     assert.match(dockerfile, /^HEALTHCHECK .*--start-period=5m /m)
   })
 

@@ -30,7 +30,7 @@ suite('deploy/systemd/postern.service', () => {
     assert.equal(verify(file), '')
   })
 
-  test('an error in it would be detected', (t) => {
+  test('is checked by a tool that detects an unknown key', (t) => {
     if (!hasAnalyzer()) return t.skip('systemd-analyze is not installed')
     const { folder, here } = install(t)
     const file = join(folder, 'postern.service')

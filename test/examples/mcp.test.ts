@@ -67,7 +67,7 @@ suite('examples/mcp', () => {
     return (await promisify(execFile)(process.execPath, [program, ...note], { env })).stdout
   }
 
-  test('a user has their own notes, as the README shows', async () => {
+  test('stores notes per user, as the README shows', async () => {
     const ann = await fetchToken('ann@example.com')
     const readme = await readFile(join(folder, 'README.md'), 'utf8')
     assert.equal(await ask(ann, 'buy bread'), /```\n(tools:[\s\S]*?)```/.exec(readme)?.[1])
@@ -75,7 +75,7 @@ suite('examples/mcp', () => {
     assert.match(await ask(ann, 'and butter'), /my_notes: buy bread\nand butter/)
   })
 
-  test('responds to a request without a token with 401 and the metadata URL', async () => {
+  test('returns 401 with the metadata URL to a request without a token', async () => {
     const answer = await fetch(mcpUrl, { method: 'POST' })
     assert.equal(answer.status, 401)
     const challenge = answer.headers.get('www-authenticate') ?? ''
@@ -85,7 +85,7 @@ suite('examples/mcp', () => {
     assert.equal('authorization_servers' in metadata, false)
   })
 
-  test('a token that stands for no user, or that another user signed, is rejected', async () => {
+  test('rejects a token without a user, with a wrong signature or of another form', async () => {
     const user = await fetchToken('cyd@example.com')
     const [header = '', payload = ''] = user.split('.')
     const cut = `${header}.${payload}.${'A'.repeat(86)}`
@@ -95,7 +95,7 @@ suite('examples/mcp', () => {
     }
   })
 
-  test('a page of another site does not get through', async () => {
+  test('rejects requests of a page of another site', async () => {
     const origin = { origin: 'https://evil.example' }
     assert.equal((await fetch(mcpUrl, { method: 'POST', headers: origin })).status, 403)
     const other = mcpUrl.replace('localhost', '127.0.0.1')

@@ -48,21 +48,21 @@ const phrases: Record<EmailKind, string[]> = {
 const link = samples.confirmation.ConfirmationURL
 const variants: [name: string, kind: EmailKind, change: object, says: RegExp, not: RegExp][] = [
   [
-    'an email change sent to the current address',
+    'email_change to the current address says that the new address receives an email too',
     'email_change',
     { SendingTo: 'ada@example.org' },
     /The new address receives an email like this one too/,
     /Your old address may/,
   ],
   [
-    'a first email of a user without one',
+    'email_change to a user without an email names no old address',
     'email_change',
     { Email: '' },
     /is to change to ada@example\.com\./,
     / from |old address/,
   ],
   [
-    'a first phone',
+    'phone_changed_notification for a first number names no old number',
     'phone_changed_notification',
     { OldPhone: '' },
     /has changed to \+15550102\./,

@@ -58,7 +58,7 @@ const bases: Record<string, Forwarded> = {
   },
   'no list': { host: 'app.example', base: 'https://auth.example/v1' },
   'another host': { host: 'evil.example', hosts: ['app.example'], base: 'https://auth.example/v1' },
-  'a longer name': {
+  'a longer host name': {
     host: 'app.example.evil.example',
     hosts: ['app.example'],
     base: 'https://auth.example/v1',

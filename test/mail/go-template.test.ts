@@ -32,22 +32,22 @@ const valid: [name: string, source: string, expected: string][] = [
   ['literal text', 'a & b <p>', 'a & b <p>'],
   ['a value', '{{ .Email }}|{{.Email}}', 'ada@example.org|ada@example.org'],
   ['a path', '{{ .Data.map.z }}', '1'],
-  ['kinds of values', '{{ .Data.admin }} {{ .Data.age }} {{ .Data.zero }}', 'true 36 0'],
+  ['a boolean and numbers', '{{ .Data.admin }} {{ .Data.age }} {{ .Data.zero }}', 'true 36 0'],
   ['a missing value', '[{{ .Nope }}{{ .Data.nope.deeper }}{{ .Data.none }}]', '[]'],
-  ['a value that is a list', '{{ .Data.items }}', '[&#34;a&#34;,&#34;b&#34;,&#34;c&#34;]'],
-  ['escaping', '{{ .Data.name }}', 'Ada O&#39;Neil &lt;b&gt;'],
+  ['a list as JSON', '{{ .Data.items }}', '[&#34;a&#34;,&#34;b&#34;,&#34;c&#34;]'],
+  ['a value escaped for HTML', '{{ .Data.name }}', 'Ada O&#39;Neil &lt;b&gt;'],
   [
-    'html is not done twice',
+    'a value escaped once with html',
     '{{ html .Data.name }}{{ .Token | html }}',
     'Ada O&#39;Neil &lt;b&gt;123456',
   ],
-  ['trim left', 'a \n {{- .Token }} b', 'a123456 b'],
-  ['trim right', 'a {{ .Token -}} \n b', 'a 123456b'],
-  ['trim both', 'a {{- .Token -}} b', 'a123456b'],
+  ['trimming on the left', 'a \n {{- .Token }} b', 'a123456 b'],
+  ['trimming on the right', 'a {{ .Token -}} \n b', 'a 123456b'],
+  ['trimming on both sides', 'a {{- .Token -}} b', 'a123456b'],
   ['a comment', 'a {{/* {{ .Email }} */}}b', 'a b'],
-  ['a comment that trims', 'a {{- /* x\ny */ -}} b', 'ab'],
+  ['a comment with trimming', 'a {{- /* x\ny */ -}} b', 'ab'],
   ['strings', '{{ "}}" }}{{ `a"b` }}{{ "t\\u0041" }}', '}}a&#34;btA'],
-  ['liquid is text', '{% if x %}{{ .Token }}{%- raw -%}', '{% if x %}123456{%- raw -%}'],
+  ['Liquid syntax as text', '{% if x %}{{ .Token }}{%- raw -%}', '{% if x %}123456{%- raw -%}'],
   ['if', '{{ if .Data.admin }}yes{{ end }}{{ if .Empty }}no{{ end }}', 'yes'],
   ['if, else', '{{ if .Nope }}a{{ else }}b{{ end }}', 'b'],
   [
@@ -56,13 +56,13 @@ const valid: [name: string, source: string, expected: string][] = [
     'c',
   ],
   [
-    'what is empty',
+    'empty values as false',
     '{{ if or .Data.zero .Data.empty .Data.none .Empty false }}a{{ else }}b{{ end }}',
     'b',
   ],
   ['range', '{{ range .Data.items }}({{ . }}){{ end }}', '(a)(b)(c)'],
   [
-    'range with the outer values',
+    'range with the values outside of it',
     '{{ range .Data.items }}{{ . }}{{ $.Token }} {{ end }}',
     'a123456 b123456 c123456 ',
   ],
@@ -86,22 +86,22 @@ const valid: [name: string, source: string, expected: string][] = [
   ['with a name', '{{ with $m := .Data.map }}{{ $m.z }}{{ .z }}{{ end }}', '11'],
   ['a variable', '{{ $n := .Data.age }}{{ if $n }}{{ $n }}{{ end }}', '36'],
   [
-    'a variable ends with its block',
+    'a variable limited to its block',
     '{{ $n := 1 }}{{ if .Token }}{{ $n := 2 }}{{ end }}{{ $n }}',
     '1',
   ],
   [
-    'a variable that a block gives another value',
+    'a variable assigned in a block',
     '{{ $n := "you" }}{{ if .Token }}{{ $n = .Token }}{{ end }}{{ $n }}',
     '123456',
   ],
   [
-    'a variable that a loop gives another value',
+    'a variable assigned in a loop',
     '{{ $last := "" }}{{ range .Data.items }}{{ $last = . }}{{ end }}{{ $last }}',
     'c',
   ],
   [
-    'a variable of a loop is reset in each round',
+    'a variable declared in a loop once per iteration',
     '{{ range .Data.items }}{{ $n := "-" }}{{ if eq . "b" }}{{ $n = . }}{{ end }}{{ $n }}{{ end }}',
     '-b-',
   ],
@@ -112,7 +112,7 @@ const valid: [name: string, source: string, expected: string][] = [
   ],
   ['ne', '{{ ne .Token "1" }}', 'true'],
   [
-    'order',
+    'lt, gt, le and ge',
     '{{ lt 1 2 }} {{ gt .Data.age 40 }} {{ le 2 2 }} {{ ge "b" "a" }}',
     'true false true true',
   ],
@@ -127,7 +127,7 @@ const valid: [name: string, source: string, expected: string][] = [
   ['len', '{{ len .Data.items }}{{ len "abc" }}{{ len .Nope }}', '330'],
   ['a pipeline', '{{ .Empty | not }}{{ .Token | eq "123456" }}', 'truetrue'],
   [
-    'own properties only',
+    'own properties of values only',
     '[{{ .Data.map.constructor }}{{ .Data.items.length }}{{ .Email.length }}{{ .Data.map.size }}{{ .Data.items.first }}{{ .__proto__ }}]{{ .Data.constructor }}',
     '[]own',
   ],
@@ -145,12 +145,12 @@ const places: [name: string, source: string, expected: string][] = [
     '<a href="https://x/?next=https%3A%2F%2Fapp.example%2F%3Fa%3D1%26b%3D2%23c">',
   ],
   [
-    'a parameter encoded by hand',
+    'a parameter encoded with urlquery',
     '<a href="https://x/?next={{ urlquery .RedirectTo }}">',
     '<a href="https://x/?next=https%3A%2F%2Fapp.example%2F%3Fa%3D1%26b%3D2%23c">',
   ],
   [
-    'a parameter behind a link',
+    'a parameter appended to a link',
     '<a href="{{ .ConfirmationURL }}&l={{ .RedirectTo }}">',
     '<a href="https://a.example/verify?token=1&amp;type=signup&l=https%3A%2F%2Fapp.example%2F%3Fa%3D1%26b%3D2%23c">',
   ],
@@ -171,27 +171,27 @@ const places: [name: string, source: string, expected: string][] = [
     '<style>a{b:"<p>"}</style><p class="x">123456',
   ],
   [
-    'a link that depends',
+    'a link in a condition',
     '<a href="{{ if .Nope }}{{ .Nope }}{{ else }}{{ .ConfirmationURL }}{{ end }}">',
     '<a href="https://a.example/verify?token=1&amp;type=signup">',
   ],
   [
-    'a link out of two values',
+    'a link from two values',
     '<a href="{{ .Parts.host }}{{ .Parts.path }}"><a href="{{ .Parts.host }}/{{ .Parts.path }}">',
     '<a href="https://b.example/a:b"><a href="https://b.example//a:b">',
   ],
   [
-    'an attribute that depends',
+    'an attribute in a condition',
     '<a {{ if .Token }}title="{{ .Token }}"{{ end }} href="{{ .Parts.host }}">',
     '<a title="123456" href="https://b.example">',
   ],
   [
-    'a parameter that depends',
+    'a parameter in a condition',
     '<a href="https://x/{{ if .Token }}?t={{ .Token }}{{ end }}">{{ .Token }}</a>',
     '<a href="https://x/?t=123456">123456</a>',
   ],
   [
-    'tags that depend',
+    'tags in conditions and loops',
     '{{ if .Nope }}<p class="a">{{ else }}<p>{{ end }}{{ range .Data.items }}<b>{{ . }}</b>{{ end }}</p>',
     '<p><b>a</b><b>b</b><b>c</b></p>',
   ],
@@ -205,13 +205,13 @@ const places: [name: string, source: string, expected: string][] = [
     `${['<!-->', '<!--->', '<!-- x --!>', '<!-- x --->'].map((comment) => `${comment}<a href="{{ .Bad }}">`).join('')}`,
     '<!--><a href="#"><!---><a href="#"><!-- x --!><a href="#"><!-- x ---><a href="#">',
   ],
-  ['a value in a comment', 'a<!-- {{ .Data.name }} -->b', 'a<!--  -->b'],
+  ['a value in a comment as empty', 'a<!-- {{ .Data.name }} -->b', 'a<!--  -->b'],
   [
-    'what is for Outlook alone',
+    'conditional comments for Outlook',
     '<!--[if mso]><v:rect href="{{ .Bad }}" title={{ .Data.name }}><![endif]--><!--[if !mso]><!--><a href="{{ .Bad }}"><!--<![endif]-->',
     '<!--[if mso]><v:rect href="#" title=Ada&#32;O&#39;Neil&#32;&lt;b&gt;><![endif]--><!--[if !mso]><!--><a href="#"><!--<![endif]-->',
   ],
-  ['text with signs', 'a < b & "c {{ .Token }}', 'a < b & "c 123456'],
+  ['text with unescaped signs', 'a < b & "c {{ .Token }}', 'a < b & "c 123456'],
 ]
 
 const broken: [name: string, source: string, line: number, problem: RegExp][] = [
@@ -278,7 +278,7 @@ const attacks = {
 
 suite('Go templates', () => {
   for (const [name, source, expected] of [...valid, ...places]) {
-    test(name, () => {
+    test(`renders ${name}`, () => {
       assert.equal(compileTemplate(source, 'html').render(variables), expected)
     })
   }

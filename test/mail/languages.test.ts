@@ -19,7 +19,7 @@ const tags = [...shippedLanguages.keys()]
 const [link] = [samples.confirmation.ConfirmationURL]
 
 suite('built-in languages', () => {
-  test('include these twelve', () => {
+  test('include twelve languages', () => {
     const expected = [
       'en',
       'de',
@@ -113,7 +113,7 @@ suite('built-in languages', () => {
     assert.match(html, /text-align:right/)
   })
 
-  test('a device that does not say what it is has a name in the language', async () => {
+  test('name an unknown device in the language', async () => {
     const { renderer } = rendererWith()
     const kind = 'new_sign_in_notification'
     const { text } = await renderer.render(kind, { ...samples[kind], Device: '' }, 'fr')
@@ -189,7 +189,7 @@ suite('custom languages', () => {
     assert.equal(emailTexts(library.get('en'), 'invite').subject, "You've been invited")
   })
 
-  test('are reloaded', () => {
+  test('are read again after a change', () => {
     const own: Record<string, MessageCatalog> = { sv: read(swedish).texts }
     const library = createTestLibrary(own)
     library.get('sv')

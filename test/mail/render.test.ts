@@ -153,7 +153,7 @@ suite('email rendering', () => {
     })
   }
 
-  test('does not let a user’s name become a header', async (t) => {
+  test('does not write a user’s name as a header', async (t) => {
     const evil = 'x\r\nBcc: eve@example.net\r\n\r\n<script>alert(1)</script>'
     const { renderer } = await withTemplate(t, '<p>{{ .Data.name }}</p>', {
       recovery: 'For {{ .Data.name }} {{ .Email }}',

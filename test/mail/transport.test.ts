@@ -271,7 +271,7 @@ suite('SMTP transport', () => {
     'the end of the email in the text': { text: 'one\r\n.\r\nMAIL FROM:<eve@example.net>\r\n' },
   }
   for (const [name, change] of Object.entries(injections)) {
-    test(`does not let ${name} take effect`, async (t) => {
+    test(`does not interpret ${name}`, async (t) => {
       const { port, emails } = await startSmtp(t)
 
       await open(t, port).send({ ...mail, ...change })
@@ -283,7 +283,7 @@ suite('SMTP transport', () => {
     })
   }
 
-  test('does not let a header in the sender name take effect', async (t) => {
+  test('does not interpret a header in the sender name', async (t) => {
     const { port, emails } = await startSmtp(t)
     const name = 'Example" <eve@example.net>\r\nBcc: eve@example.net\r\nX: "'
 

@@ -10,7 +10,7 @@ import { autoconfirm, signedIn } from '../support/users.ts'
 suite('session of the hosted pages', () => {
   const serverFor = sharedServers()
 
-  test('its use counts as activity of its session', async (t) => {
+  test('stays active while its pages are used', async (t) => {
     const { app } = await serverFor({
       ...autoconfirm,
       ...accountPage,
@@ -27,7 +27,7 @@ suite('session of the hosted pages', () => {
     assert.ok(!(await isSignedIn(browser)), 'inactive')
   })
 
-  test('ends with a later sign-in under the single-session rule', async (t) => {
+  test('ends at a later sign-in when one session per user is allowed', async (t) => {
     const single = { AUTH_SESSIONS_SINGLE_PER_USER: 'true' }
     const { app } = await serverFor({ ...autoconfirm, ...accountPage, ...single })
     const at = clock(t)

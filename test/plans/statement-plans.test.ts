@@ -72,7 +72,7 @@ suite('plans with ten million users', () => {
     'costs ': { text: 'select count(last_sign_in_at) from users where is_anonymous', values: [] },
   }
   for (const [growth, statement] of Object.entries(growing)) {
-    test(`a statement that ${growth.trim()} much is reported`, async (t) => {
+    test(`reports a statement that ${growth.trim()} much`, async (t) => {
       const found = await growths(t, [statement])
       if (found) assert.match(found.join(), new RegExp(growth))
     })

@@ -47,7 +47,7 @@ suite('the configuration plugin', () => {
   const wrong: [name: string, change: object, message: RegExp][] = [
     ['a value of another type', { PORT: '8081' }, /PORT must be integer/],
     ['a number out of its range', { AUTH_PASSWORD_MIN_LENGTH: 2 }, /AUTH_PASSWORD_MIN_LENGTH must/],
-    ['a word that the variable does not know', { LOG_LEVEL: 'loud' }, /LOG_LEVEL must be equal/],
+    ['a word that the variable does not accept', { LOG_LEVEL: 'loud' }, /LOG_LEVEL must be equal/],
     ['a variable that does not exist', { AUTH_NO_SUCH: 'x' }, /must NOT have additional/],
     ['a required variable without a value', { AUTH_SITE_URL: undefined }, /AUTH_SITE_URL/],
   ]

@@ -21,7 +21,7 @@ suite('Apple client secret', () => {
     ['with line breaks', pem],
     ['with escaped line breaks', pem.replaceAll('\n', '\\n')],
   ] as const) {
-    test(`is signed by a key ${title}`, async () => {
+    test(`is signed with a key ${title}`, async () => {
       const secret = await createAppleSecret(fakeProviderSettings({ ...made, privateKey: key }))(
         now,
       )

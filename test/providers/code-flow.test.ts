@@ -17,7 +17,7 @@ suite('authorization code flow', () => {
     assert.equal(tokenRequests.length, 3)
   })
 
-  test('passes scopes and extra parameters on, and no protocol parameters', async () => {
+  test('forwards scopes and extra parameters, but no protocol parameters', async () => {
     const provider = createOauthProvider('discord', fakeProviderSettings({}), createUpstream())
     const params = {
       ...{ prompt: 'none', workos_provider: 'authkit', provider: 'discord', scopes: 'guilds' },
@@ -38,7 +38,7 @@ suite('authorization code flow', () => {
     assert.deepEqual(authorization.secrets, {})
   })
 
-  test('replaces scopes by a scope parameter, and adds none for Notion', async () => {
+  test('sends a scope parameter instead of the default scopes, and none to Notion', async () => {
     const getScope = async (name: string, params: Record<string, string>) => {
       const provider = createOauthProvider(name, fakeProviderSettings({}), createUpstream())
       const request = { state: 's', scopes: ['more'], params, now: new Date() }

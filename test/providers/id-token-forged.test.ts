@@ -18,10 +18,10 @@ import { foreign, signing } from '../support/providers/keys.ts'
 
 suite('forged id_tokens', () => {
   const forged: Record<string, () => Promise<string> | string> = {
-    'not a JWT': () => 'abc',
-    'only two parts': () => 'e30.e30',
-    'alg none': () => unsigned({ alg: 'none' }, ''),
-    'alg none with a copied signature': async () => {
+    'a text that is not a JWT': () => 'abc',
+    'a token of two parts': () => 'e30.e30',
+    'the algorithm none': () => unsigned({ alg: 'none' }, ''),
+    'the algorithm none with a copied signature': async () => {
       const [, , signature = ''] = (await token({})).split('.')
       return unsigned({ alg: 'none', kid: 'key-1' }, signature)
     },
@@ -38,7 +38,7 @@ suite('forged id_tokens', () => {
     'an embedded key': () => unsigned({ alg: 'RS256', jwk: foreign.jwk }, 'x'),
   }
   for (const [title, forge] of Object.entries(forged)) {
-    test(title, async () => {
+    test(`rejects ${title}`, async () => {
       const idToken = await forge()
       const rejected = attempt({ provider: 'google', idToken })
       assert.equal(await idTokenError(rejected), 'invalid_request')
@@ -46,7 +46,7 @@ suite('forged id_tokens', () => {
     })
   }
 
-  test('HS256 with a published symmetric key', async () => {
+  test('rejects HS256 with a published symmetric key', async () => {
     const issuer = fakeIssuer()
     const secret = Buffer.from('every user knows these 32 bytes..')
     issuer.state.keys = [signing.jwk, { kty: 'oct', kid: 'oct-1', k: secret.toString('base64url') }]

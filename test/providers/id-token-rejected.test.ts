@@ -44,8 +44,8 @@ suite('rejected id_tokens', () => {
       { issuer: 'https://other.test', clientId: 'app' },
       { iss: 'https://other.test', aud: 'evil' },
     ],
-    ['expired in this second', bad, {}, { exp: seconds }],
-    ['valid in six minutes', bad, {}, { nbf: seconds + 360 }],
+    ['a token that expires in this second', bad, {}, { exp: seconds }],
+    ['a token that becomes valid in six minutes', bad, {}, { nbf: seconds + 360 }],
     ['no sub', bad, {}, { sub: '' }],
     ['the at_hash of another token', bad, { accessToken: 'at2' }, { at_hash: atHash }],
     ['another nonce', 'invalid_nonce', { nonce: 'n2' }, { nonce: sha256('n1') }],
@@ -59,7 +59,7 @@ suite('rejected id_tokens', () => {
     ],
   ]
   for (const [title, kind, request, claims = {}] of rejected) {
-    test(title, async () => {
+    test(`rejects ${title}`, async () => {
       const idToken = await token(claims)
       const target = request.issuer && request.clientId ? {} : { provider: 'google' }
       const named = title === 'no provider' || title.startsWith('issuer without') ? {} : target

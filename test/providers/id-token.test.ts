@@ -134,18 +134,34 @@ suite('id_tokens by provider', () => {
       { ...reported, email_verified: false },
     ],
     ['one of several audiences', { provider: 'google' }, { aud: ['x', 'second client'] }, {}],
-    ['a nonce', { provider: 'google', nonce: 'n1' }, { nonce: sha256('n1') }, {}],
-    ['an ignored nonce', { provider: 'google' }, { nonce: 'x' }, {}, { skipNonceCheck: true }],
+    [
+      'a token with the requested nonce',
+      { provider: 'google', nonce: 'n1' },
+      { nonce: sha256('n1') },
+      {},
+    ],
+    [
+      'a nonce that is not checked',
+      { provider: 'google' },
+      { nonce: 'x' },
+      {},
+      { skipNonceCheck: true },
+    ],
     [
       'a matching access token',
       { provider: 'google', accessToken: 'at1' },
       { at_hash: atHash },
       {},
     ],
-    ['a fast clock', { provider: 'google' }, { nbf: seconds + 240 }, {}],
+    [
+      'a token that becomes valid in four minutes',
+      { provider: 'google' },
+      { nbf: seconds + 240 },
+      {},
+    ],
   ]
   for (const [title, request, claims, expected, changes] of accepted) {
-    test(title, async () => {
+    test(`accepts ${title}`, async () => {
       const name = request.provider?.toLowerCase() ?? ''
       const providers = new Map(enabled)
       if (changes) providers.set(name, { ...fakeProviderSettings({}), ...changes })
@@ -163,7 +179,7 @@ suite('id_tokens by provider', () => {
     })
   }
 
-  test('belong to the provider, or to the issuer without one', async () => {
+  test('belong to the provider, or to the issuer when no provider is named', async () => {
     const iss = 'https://other.test'
     const google = await attempt({ provider: 'GOOGLE', idToken: await token({}) })
     const issuer = await token({ iss, aud: 'app' })

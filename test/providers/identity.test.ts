@@ -7,7 +7,7 @@ import { email, toProviderIdentity } from '../../providers/core/identity.ts'
 const unfit = ['\0', '\ud83d']
 
 suite('identity of a profile', () => {
-  test('drops an email that storing would change', () => {
+  test('drops an email with characters that cannot be stored unchanged', () => {
     for (const character of unfit) {
       const emails = email(`ann${character}@ex.test`, { verified: true })
       const identity = toProviderIdentity({ sub: 'k1', claims: {}, emails })
@@ -16,7 +16,7 @@ suite('identity of a profile', () => {
     }
   })
 
-  test('drops tokens that storing would change', () => {
+  test('drops tokens with characters that cannot be stored unchanged', () => {
     const profile = { sub: 'k1', claims: {}, emails: [] }
     const tokens = { tokenType: 'Bearer', idToken: '', reply: undefined }
     for (const character of unfit) {

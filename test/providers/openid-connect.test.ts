@@ -49,7 +49,7 @@ suite('OpenID provider', () => {
     await assert.rejects(provider.identity(mine), { kind: 'code_exchange' })
   })
 
-  test('works as google with a configured URL', async (t) => {
+  test('signs a user in as google with a configured URL', async (t) => {
     const { signIn, issuer } = await start(t, 'google', { claimsInIdToken: true })
     const { claims } = await signIn('ann')
     assert.equal(claims.email, 'ann@ex.test')
@@ -82,7 +82,7 @@ suite('OpenID provider', () => {
     }
   })
 
-  test('does not create a provider without an issuer', async () => {
+  test('requires an issuer', async () => {
     assert.equal(createOauthProvider('acme', fakeProviderSettings({}), createUpstream()), undefined)
   })
 })

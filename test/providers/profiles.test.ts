@@ -12,7 +12,13 @@ suite('incomplete and unusual profiles', () => {
     ['no email', 'facebook', '/me', { id: '5' }, { email: undefined, email_verified: false }],
     ['an empty email', 'figma', '/v1/me', { id: '5', email: '' }, { email: undefined }],
     ['a private email', 'github', '/api/v3/user/emails', [], { email: undefined }],
-    ['unverified', 'discord', '/api/users/@me', { id: '7', email }, { email_verified: false }],
+    [
+      'an unverified email',
+      'discord',
+      '/api/users/@me',
+      { id: '7', email },
+      { email_verified: false },
+    ],
     [
       'no avatar',
       'discord',
@@ -27,7 +33,7 @@ suite('incomplete and unusual profiles', () => {
       { id: '7', username: 'ann', avatar: 'a_b' },
       { picture: 'https://cdn.discordapp.com/avatars/7/a_b.gif', email: undefined },
     ],
-    ['unconfirmed', 'gitlab', '/api/v4/user', { id: 4, email }, { email_verified: false }],
+    ['an unconfirmed email', 'gitlab', '/api/v4/user', { id: 4, email }, { email_verified: false }],
     [
       'an id as string',
       'gitlab',
@@ -36,98 +42,98 @@ suite('incomplete and unusual profiles', () => {
       { sub: '4', email_verified: true },
     ],
     [
-      'the last email without a primary one',
+      'no primary email',
       'bitbucket',
       '/2.0/user/emails',
       { values: [{ email: 'a@ex.test', is_confirmed: true }, { email: 'b@ex.test' }] },
       { email: 'b@ex.test', email_verified: false },
     ],
     [
-      'Slack, email not verified',
+      'an unverified email',
       'slack',
       '/api/openid.connect.userInfo',
       { ok: true, 'https://slack.com/user_id': 'U1', email, email_verified: false },
       { email_verified: false },
     ],
     [
-      'Kakao, valid but not verified',
+      'a valid but unverified email',
       'kakao',
       '/v2/user/me',
       { id: 1, kakao_account: { email, is_email_valid: true } },
       { email_verified: false, name: undefined },
     ],
     [
-      'Zoom, email not verified',
+      'an unverified email',
       'zoom',
       '/v2/users/me',
       { id: 'z', email, login_type: 100, verified: 0 },
       { email_verified: false },
     ],
     [
-      'Zoom, not verified, signed up through another provider',
+      'an unverified email of another sign-in type',
       'zoom',
       '/v2/users/me',
       { id: 'z', email, login_type: 1, verified: 0 },
       { email_verified: false },
     ],
     [
-      'Zoom, not verified, with a list of sign-in types',
+      'an unverified email and a list of sign-in types',
       'zoom',
       '/v2/users/me',
       { id: 'z', email, login_types: [100], verified: 0 },
       { email_verified: false },
     ],
     [
-      'Zoom, without verification status',
+      'no verification status',
       'zoom',
       '/v2/users/me',
       { id: 'z', email, login_types: [100] },
       { email_verified: false },
     ],
     [
-      'Slack, without verification status',
+      'no verification status',
       'slack',
       '/api/openid.connect.userInfo',
       { ok: true, 'https://slack.com/user_id': 'U1', email },
       { email_verified: false },
     ],
     [
-      'Zoom, verified as string',
+      'an email verified by a string',
       'zoom',
       '/v2/users/me',
       { id: 'z', email, login_type: '100', verified: 'true' },
       { email_verified: true },
     ],
     [
-      'Zoom, verified as boolean',
+      'an email verified by a boolean',
       'zoom',
       '/v2/users/me',
       { id: 'z', email, login_type: 100, verified: true },
       { email_verified: true },
     ],
     [
-      'LinkedIn without an email',
+      'an empty list of emails',
       'linkedin',
       '/v2/emailAddress',
       { elements: [] },
       { email: undefined, name: 'Ann Lee' },
     ],
     [
-      'verification as string',
+      'a verification status as string',
       'keycloak',
       '/protocol/openid-connect/userinfo',
       { sub: 'k', email, email_verified: 'false' },
       { email_verified: false },
     ],
     [
-      'wrong types',
+      'values of wrong types',
       'keycloak',
       '/protocol/openid-connect/userinfo',
       { sub: 'k', email: { at: 'all' }, name: ['x'], email_verified: 1 },
       { email: undefined, name: undefined, email_verified: false },
     ],
     [
-      'blanks and upper case',
+      'blanks and upper case in the email',
       'figma',
       '/v1/me',
       { id: 'f', email: ' Ann@EX.test ' },
@@ -142,7 +148,7 @@ suite('incomplete and unusual profiles', () => {
     ],
   ]
   for (const [title, name, path, body, expected] of profiles) {
-    test(`${name}: ${title}`, async (t) => {
+    test(`${name}: reads a profile with ${title}`, async (t) => {
       const { fake, signIn } = await start(t, name)
       fake.instead.set(path, json(body))
 
@@ -159,7 +165,7 @@ suite('incomplete and unusual profiles', () => {
 
 suite('unreadable list of emails', () => {
   const rejections: [string, Response | 'silence'][] = [
-    ['refused', { status: 403, body: '{"message":"Resource not accessible by integration"}' }],
+    ['rejected', { status: 403, body: '{"message":"Resource not accessible by integration"}' }],
     ['not found', { status: 404, body: '{"message":"404 Not Found"}' }],
     ['an HTML page', { type: 'text/html', body: '<h1>Sign in</h1>' }],
   ]

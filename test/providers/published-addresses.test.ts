@@ -13,7 +13,7 @@ suite('redirect to a provider', () => {
   for (const name of providerNames) {
     // OAuth 1.0a starts with a request, and Keycloak’s URL is configured.
     if (name === 'twitter' || name === 'keycloak') continue
-    test(`${name}: needs no network`, async () => {
+    test(`${name}: sends no request before the redirect`, async () => {
       const silent: typeof globalThis.fetch = () => new Promise(() => {})
       const provider = createOauthProvider(
         name,

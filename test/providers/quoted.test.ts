@@ -27,7 +27,8 @@ const rows: Record<string, [text: string, expected: string, sent?: string[]]> = 
 
 suite('quoted provider messages', () => {
   for (const [title, [text, expected, sent]] of Object.entries(rows)) {
-    test(title, () => assert.equal(quoted(text, sent), expected))
+    test(`${text === expected ? 'keep' : 'redact'} ${title}`, () =>
+      assert.equal(quoted(text, sent), expected))
   }
 
   test('are truncated to 500 characters', () => {

@@ -7,7 +7,7 @@ import { startFakeTwitter } from '../support/providers/fake-twitter.ts'
 import { createUpstream, fakeProviderSettings } from '../support/providers/settings.ts'
 
 suite('twitter', () => {
-  test('signs in', async (t) => {
+  test('signs a user in', async (t) => {
     const { fake, provider } = await start(t)
 
     const identity = await provider.identity(await visit(provider, { scopes: ['ignored'] }))
@@ -28,7 +28,7 @@ suite('twitter', () => {
     assert.deepEqual(fake.complaints, [])
   })
 
-  test('signs in without an email', async (t) => {
+  test('signs a user without an email in', async (t) => {
     const { fake, provider } = await start(t)
     delete fake.user.email
     const identity = await provider.identity(await visit(provider))

@@ -17,23 +17,23 @@ function createLock(packages: Record<string, LockedPackage>): Lock {
   return { name: 'a', version: '1.0.0', lockfileVersion: 3, requires: true, packages }
 }
 
-suite('licences of packages', () => {
+suite('licence check', () => {
   const problems = (license: string | undefined, dev = false) =>
     licenceProblems(createLock({ '': {}, 'node_modules/x': { ...(license && { license }), dev } }))
 
-  test('permit permissive ones and a choice that contains one', () => {
+  test('accepts permissive licences and a choice that contains one', () => {
     for (const license of ['MIT', 'Apache-2.0', '(MIT OR GPL-3.0-only)']) {
       assert.deepEqual(problems(license), [], license)
     }
   })
 
-  test('reject copyleft, unknown and missing ones', () => {
+  test('rejects copyleft, unknown and missing licences', () => {
     for (const license of ['GPL-3.0-only', 'AGPL-3.0', 'SEE LICENSE IN x', undefined]) {
       assert.match(problems(license)[0] ?? '', /^node_modules\/x has the licence/)
     }
   })
 
-  test('permit MPL-2.0 for development only', () => {
+  test('accepts MPL-2.0 for development packages only', () => {
     assert.deepEqual(problems('MPL-2.0', true), [])
     assert.equal(problems('MPL-2.0').length, 1)
   })
@@ -57,7 +57,7 @@ suite('packages in the npm package', () => {
   })
   const required = requiredPackages(lock, { dependencies: { a: '1.0.0', d: '1.0.0' } })
 
-  test('are what the dependencies need, from the nearest folder, without optional peers', () => {
+  test('are the required dependencies, from the nearest folder and without optional peers', () => {
     assert.deepEqual([...required.keys()].toSorted(), [
       'node_modules/a',
       'node_modules/a/node_modules/b',
@@ -68,7 +68,7 @@ suite('packages in the npm package', () => {
     ])
   })
 
-  test('are bundled unless they differ from platform to platform', () => {
+  test('are bundled unless they are platform-specific', () => {
     assert.deepEqual(portablePackages(required).toSorted(), [
       'node_modules/a',
       'node_modules/a/node_modules/b',
@@ -107,7 +107,7 @@ suite('image content', () => {
     assert.deepEqual(files.filter(misplaced), [])
   })
 
-  test('would report a test, a page and a secret', () => {
+  test('is reported when it includes a test, a page or a secret', () => {
     for (const file of ['test/a.ts', 'modules/a.test.ts', 'docs/a.md', '.env', 'deploy/tls.key']) {
       assert.ok(misplaced(file), file)
     }

@@ -59,7 +59,7 @@ suite('tracked tests', () => {
     assert.equal(status, 0, output)
   })
 
-  test('fail the run by an error that nothing awaits', () => {
+  test('fail the run when an error is not awaited', () => {
     assert.equal(run(late.replace('REJECT', '')).status, 0)
     for (const error of [
       `Promise.reject(new Error('late'))`,

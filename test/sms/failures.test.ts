@@ -41,7 +41,7 @@ suite('rejections', () => {
     ['vonage', { json: { messages: [] } }, /unreadable/],
   ]
   for (const [name, response, detail] of cases) {
-    test(`${name}: ${detail.source}`, async (t) => {
+    test(`${name}: rejects with ${detail.source}`, async (t) => {
       const { provider: sms } = await provider(t, build[name], response)
       await assert.rejects(sms.send(message), rejectsFor(name, detail))
     })

@@ -130,7 +130,7 @@ suite('requests by SMS provider', () => {
     },
   }
   for (const [name, expected] of Object.entries(cases)) {
-    test(name, async (t) => {
+    test(`${name}: sends the documented form`, async (t) => {
       const { vendor, provider: sms } = await provider(t, expected.build, expected.answer)
 
       assert.deepEqual(await sms.send(expected.message ?? message), { messageId: expected.id })

@@ -15,7 +15,7 @@ suite('error redaction', () => {
     'duplicate text: 482-910',
   ]
   for (const quote of quotes) {
-    test(quote, async (t) => {
+    test(`redacts ${JSON.stringify(quote)}`, async (t) => {
       const response: VendorResponse = { status: 400, json: { message: quote } }
       const { provider: sms } = await provider(t, build.twilio, response)
       const error = await redacting(sms)
@@ -28,7 +28,7 @@ suite('error redaction', () => {
     })
   }
 
-  test('applies to code checks and passes their result on', async (t) => {
+  test('applies to code checks and returns their result', async (t) => {
     const { provider: sms } = await provider(
       t,
       build.twilio_verify,

@@ -12,7 +12,8 @@ suite('SMS template', () => {
     ['@example.com #{{ .Code }}', '@example.com #012345'],
   ] as const
   for (const [template, text] of cases) {
-    test(template, () => assert.equal(renderSms(template, '012345'), text))
+    test(`renders ${JSON.stringify(template)}`, () =>
+      assert.equal(renderSms(template, '012345'), text))
   }
 
   test('does not interpret replacement patterns', () => {

@@ -43,7 +43,7 @@ for (const { name: suiteName, folder, used, shared } of kinds) {
   const english = read('en')
 
   suite(suiteName, () => {
-    test('exist in the languages of the mails', () => {
+    test('exist in the languages of the emails', () => {
       assert.deepEqual(tags.toSorted(), [...shippedLanguages.keys()].toSorted())
       assert.equal(tags.length, 12)
     })
@@ -65,7 +65,7 @@ for (const { name: suiteName, folder, used, shared } of kinds) {
     }
 
     for (const tag of tags.filter((each) => each !== 'en')) {
-      test(`leave no English in ${tag}`, () => {
+      test(`contain no untranslated text in ${tag}`, () => {
         const texts = read(tag)
         const same = Object.keys(english).filter((name) => texts[name] === english[name])
         assert.deepEqual(same, shared[tag] ?? [])
@@ -74,7 +74,7 @@ for (const { name: suiteName, folder, used, shared } of kinds) {
   })
 }
 
-test('names of the account page’s texts are none of the other pages', () => {
+test('the account page and the hosted pages share no text names', () => {
   const read = (name: string) =>
     Object.keys(JSON.parse(readFileSync(join(import.meta.dirname, '../../ui', name), 'utf8')))
   const shared = new Set(read('languages/en.json'))

@@ -70,7 +70,7 @@ const cases: [Check, title: string, variables: Record<string, string>, said: Reg
   ],
   [
     addresses,
-    'a provider that redirects elsewhere',
+    'a provider that redirects to another host',
     { ...google, AUTH_EXTERNAL_GOOGLE_REDIRECT_URI: 'https://app.example/callback' },
     [
       /^pass/,
@@ -106,7 +106,7 @@ const cases: [Check, title: string, variables: Record<string, string>, said: Reg
     { ...twilio, AUTH_SMS_TWILIO_ACCOUNT_SID: hex, AUTH_SMS_TWILIO_AUTH_TOKEN: `AC${hex}` },
     [/^warn AUTH_SMS_TWILIO_ACCOUNT_SID .*AC and 32/, /^warn AUTH_SMS_TWILIO_AUTH_TOKEN/],
   ],
-  [checkCaptcha, 'none', {}, [/^warn Sign-up is open without a captcha/]],
+  [checkCaptcha, 'no captcha', {}, [/^warn Sign-up is open without a captcha/]],
   [checkCaptcha, 'no captcha, sign-ups disabled', { AUTH_DISABLE_SIGNUP: 'true' }, []],
   [checkCaptcha, 'a well-formed secret', hcaptcha, [/^pass/]],
   [

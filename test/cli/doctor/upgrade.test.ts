@@ -13,7 +13,7 @@ import { createDoctorContext, runCheck } from './doctor-context.ts'
 const kept = join(import.meta.dirname, '../../db/fixtures/schemas/2026-11-22.sql')
 
 suite('doctor --upgrade', () => {
-  test('lists pending migrations of an earlier release, and a way back by rolling upgrade', async (t) => {
+  test('lists pending migrations of an earlier release, and that a rollback is possible', async (t) => {
     const { url: DATABASE_URL } = await emptyDatabase(t)
     await query(DATABASE_URL, readFileSync(kept, 'utf8'))
     const context = createDoctorContext(t, { DATABASE_URL })

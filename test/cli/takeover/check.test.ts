@@ -138,7 +138,7 @@ const cases: Case[] = [
     finds: /^note AUTH_MAILER_TEMPLATES_INVITE is not an https URL, so the built-in email/m,
   },
   {
-    what: 'users that look-ups would not find',
+    what: 'users that lookups do not find',
     given: () => [insertUser],
     env: { AUTH_JWT_AUD: 'customers' },
     finds:

@@ -253,7 +253,7 @@ suite('takeover undo', () => {
 })
 
 suite('takeover: rejected commands', () => {
-  test('undo while a Postern server is connected', async (t) => {
+  test('undo is rejected while a Postern server is connected', async (t) => {
     const { database } = await build(t)
     // The queue of a server that has just started listens a moment later.
     await untilRows(() =>
@@ -267,13 +267,13 @@ suite('takeover: rejected commands', () => {
     assert.deepEqual([code, stderr], [1, 'A server still uses the database: stop it first.\n'])
   })
 
-  test('undo without a migration', async (t) => {
+  test('undo is rejected without a migration', async (t) => {
     const { code, stderr } = await takeover(await gotrueDatabase(t), 'undo')
     assert.equal(code, 1)
     assert.match(stderr, /^There is nothing to undo/)
   })
 
-  test('undo without the encryption key changes nothing', async (t) => {
+  test('undo is rejected without the encryption key and changes nothing', async (t) => {
     const database = await gotrueDatabase(t)
     await migrated(database.url)
     await lived(t, database, {})
@@ -288,7 +288,7 @@ suite('takeover: rejected commands', () => {
     assert.deepEqual(await everything(database), before)
   })
 
-  test('finish without GoTrue’s key keeps the database shared', async (t) => {
+  test('finish is rejected without GoTrue’s key and keeps the database shared', async (t) => {
     const database = await gotrueDatabase(t)
     await migrated(database.url)
     await lived(t, database, {})
@@ -312,7 +312,7 @@ suite('takeover: rejected commands', () => {
   })
 
   for (const args of [[], ['back'], ['undo', 'now'], ['constructor']]) {
-    test(`takeover ${args.join(' ')}`, async (t) => {
+    test(`rejects takeover ${args.join(' ')}`, async (t) => {
       const { url } = await gotrueDatabase(t)
       const { code, stderr } = await callCommand(run, args, { ...settings, DATABASE_URL: url })
       assert.equal(code, 1)

@@ -138,7 +138,7 @@ suite('users import', () => {
     assert.deepEqual(emails, ['first@b.co', 'g1@b.co', 'last@b.co', 'slash@b.co', 'taken@b.co'])
   })
 
-  test('a dry run reports the same and stores nothing', async (t) => {
+  test('a dry run reports the same rows as an import and stores nothing', async (t) => {
     const { url } = await cloneDatabase(t)
     const file = await writeImportFile(t, 'users.ndjson', [
       { email: 'a@b.co' },

@@ -26,7 +26,7 @@ func main() {
 	walk("recovery, new password", recovery)
 	walk("external provider", externalProvider)
 	walk("admin", admin)
-	walk("errors as the client reads them", errorsAsRead)
+	walk("error codes", errorsAsRead)
 }
 
 func passwordAndMetadata() {

@@ -43,15 +43,15 @@ val journeys: Map<String, suspend () -> Unit> = mapOf(
     "refresh and sign-out" to ::refreshAndSignOut,
     "code by email" to ::codeByEmail,
     "recovery, new password" to ::recovery,
-    "new address" to ::newEmail,
+    "email change" to ::newEmail,
     "phone" to ::phone,
     "anonymous user" to ::anonymous,
     "external provider" to ::externalProvider,
     "linked identities" to ::linkedIdentities,
     "second factor" to ::secondFactor,
     "admin" to ::admin,
-    "errors as the client reads them" to ::errors,
-    "what is not switched on" to ::switchedOff,
+    "error codes" to ::errors,
+    "disabled features" to ::switchedOff,
 )
 
 fun main() {

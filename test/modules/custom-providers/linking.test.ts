@@ -55,7 +55,7 @@ suite('linking to a custom provider', () => {
     assert.equal((await getUser(app, session)).json().identities.length, 1)
   })
 
-  test('removes a linked identity again', async (t) => {
+  test('removes a linked identity', async (t) => {
     const { app } = await withOidc(t)
     const session = await signUpUser(app)
     const started = await authorizeLink(app, session)

@@ -77,7 +77,7 @@ suite('notification emails', () => {
     })
   }
 
-  test('are not sent while they are switched off', async (t) => {
+  test('are not sent while they are disabled', async (t) => {
     assert.deepEqual(await sentWith(t, {}), [])
   })
 })

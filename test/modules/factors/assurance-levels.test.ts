@@ -71,14 +71,14 @@ const fresh = { ...env, AUTH_MFA_FRESHNESS: '10m' }
 
 interface Situation {
   env: Record<string, string>
-  isRefused: boolean
+  isRejected: boolean
   reach: (app: App, t: TestContext) => Promise<{ session: Session; factor: Authenticator }>
 }
 
 const situations: Record<string, Situation> = {
   'no factor': {
     env,
-    isRefused: false,
+    isRejected: false,
     async reach(app) {
       const session = await signUpUser(app)
       return { session, factor: await addTotp(app, session) }
@@ -86,16 +86,16 @@ const situations: Record<string, Situation> = {
   },
   aal1: {
     env,
-    isRefused: true,
+    isRejected: true,
     async reach(app) {
       const { email, factor } = await userWithTotp(app)
       return { session: await signedIn(app, email), factor }
     },
   },
-  aal2: { env, isRefused: false, reach: userWithTotp },
+  aal2: { env, isRejected: false, reach: userWithTotp },
   'aal2 in the token and aal1 in the stored session': {
     env,
-    isRefused: true,
+    isRejected: true,
     async reach(app) {
       const { session, factor } = await userWithTotp(app)
       await app.pool.query(`update auth.sessions set aal = null where user_id = $1`, [
@@ -104,10 +104,14 @@ const situations: Record<string, Situation> = {
       return { session, factor }
     },
   },
-  'aal2, verified within AUTH_MFA_FRESHNESS': { env: fresh, isRefused: false, reach: userWithTotp },
+  'aal2, verified within AUTH_MFA_FRESHNESS': {
+    env: fresh,
+    isRejected: false,
+    reach: userWithTotp,
+  },
   'aal2, verified before AUTH_MFA_FRESHNESS': {
     env: fresh,
-    isRefused: true,
+    isRejected: true,
     async reach(app, t) {
       const reached = await userWithTotp(app)
       t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 601_000 })
@@ -116,7 +120,7 @@ const situations: Record<string, Situation> = {
   },
   'aal2, verified again within AUTH_MFA_FRESHNESS': {
     env: fresh,
-    isRefused: false,
+    isRejected: false,
     async reach(app, t) {
       const { session, factor } = await userWithTotp(app)
       // The user has had the factor for longer than a day.
@@ -132,7 +136,7 @@ const situations: Record<string, Situation> = {
 suite('actions that require aal2', () => {
   const serverFor = sharedServers()
 
-  for (const [name, { env, isRefused: isRejected, reach }] of Object.entries(situations)) {
+  for (const [name, { env, isRejected, reach }] of Object.entries(situations)) {
     for (const [action, { act, rejection }] of Object.entries(guardedActions)) {
       test(`${name}: ${isRejected ? 'rejects' : 'allows'} ${action}`, async (t) => {
         const { app } = await serverFor(env)

@@ -33,19 +33,25 @@ suite('POST /factors', () => {
   > = {
     'no type': [{}, [400, 'validation_failed']],
     'an unknown type': [{ factor_type: 'pigeon' }, [400, 'validation_failed']],
-    'totp, switched off': [totp, [422, 'mfa_totp_enroll_not_enabled'], off],
-    'phone, switched off': [
+    'totp while it is disabled': [totp, [422, 'mfa_totp_enroll_not_enabled'], off],
+    'phone while it is disabled': [
       { factor_type: 'phone', phone: '+15550107' },
       [422, 'mfa_phone_enroll_not_enabled'],
       off,
     ],
-    'webauthn, switched off': [
+    'webauthn while it is disabled': [
       { factor_type: 'webauthn' },
       [422, 'mfa_webauthn_enroll_not_enabled'],
       off,
     ],
-    'an endless name': [{ ...totp, friendly_name: 'x'.repeat(256) }, [400, 'validation_failed']],
-    'an endless issuer': [{ ...totp, issuer: 'x'.repeat(65) }, [400, 'validation_failed']],
+    'a name above the length limit': [
+      { ...totp, friendly_name: 'x'.repeat(256) },
+      [400, 'validation_failed'],
+    ],
+    'an issuer above the length limit': [
+      { ...totp, issuer: 'x'.repeat(65) },
+      [400, 'validation_failed'],
+    ],
   }
   for (const [name, [body, outcome, env = everyFactor]] of Object.entries(rejectedBodies)) {
     test(`rejects ${name}`, async () => {

@@ -35,7 +35,7 @@ suite('TOTP secrets', () => {
     assert.ok(!new RegExp(`\\b${code}\\b`).test(written))
   })
 
-  test('stored in plain text by GoTrue are accepted and encrypted on next use', async () => {
+  test('are accepted in the plain text of GoTrue and encrypted on their next use', async () => {
     const { app } = await serverFor(everyFactor)
     const { session, factor } = await userWithTotp(app)
     const plain = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
@@ -50,7 +50,7 @@ suite('TOTP secrets', () => {
     assert.equal(JSON.parse(rows[0].secret).alg, 'aes-gcm-hkdf')
   })
 
-  test('encrypted by GoTrue are decrypted with its key', async () => {
+  test('are decrypted with GoTrue’s key when GoTrue encrypted them', async () => {
     const key = Buffer.alloc(32, 7)
     const { app } = await serverFor({
       ...everyFactor,

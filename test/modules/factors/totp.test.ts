@@ -116,7 +116,7 @@ suite('TOTP factor', () => {
     ])
   })
 
-  test('revokes the session when the previous refresh token is reused later', async () => {
+  test('revokes the session when the previous refresh token is reused after the reuse interval', async () => {
     const { app } = await serverFor(everyFactor)
     const { before, session } = await userWithTotp(app)
     await app.pool.query(

@@ -11,24 +11,24 @@ interface Table {
   site?: string
   dev?: boolean
   allowed: string[]
-  refused: string[]
+  rejected: string[]
 }
 
 const tables: Record<string, Table> = {
   'a pattern for one level of a path': {
     list: ['http://one.com/*'],
     allowed: ['http://one.com/', 'http://one.com/abc', 'http://one.com/abc?x=1'],
-    refused: ['http://one.com', 'http://one.com/a/b', 'http://one.com/a.b', 'https://one.com/abc'],
+    rejected: ['http://one.com', 'http://one.com/a/b', 'http://one.com/a.b', 'https://one.com/abc'],
   },
   'the fragment is ignored': {
     list: ['http://one.com/*', 'https://ex.com/a'],
     allowed: ['http://one.com/abc#f/x.y', 'https://ex.com/a#t'],
-    refused: ['https://ex.com/a/', 'https://ex.com/a?z=1', 'https://ex.com/b#/a'],
+    rejected: ['https://ex.com/a/', 'https://ex.com/a?z=1', 'https://ex.com/b#/a'],
   },
   'a pattern for one level of a host': {
     list: ['https://*.sub.com'],
     allowed: ['https://a.sub.com'],
-    refused: [
+    rejected: [
       'https://sub.com',
       'https://a.b.sub.com',
       'https://a.sub.com/',
@@ -42,27 +42,27 @@ const tables: Record<string, Table> = {
   'a pattern for any depth': {
     list: ['https://deep.com/**'],
     allowed: ['https://deep.com/a/b.c?d=e', 'https://deep.com/'],
-    refused: ['https://deep.com', 'https://deep.com.evil.com/', 'https://deep.comevil/'],
+    rejected: ['https://deep.com', 'https://deep.com.evil.com/', 'https://deep.comevil/'],
   },
   'single characters, classes and escapes': {
     list: ['https://x?.com/[a-c][!d]', 'https://y.com/\\*'],
     allowed: ['https://xy.com/ae', 'https://y.com/*'],
-    refused: ['https://x.com/ae', 'https://xy.com/de', 'https://xy.com/ad', 'https://y.com/z'],
+    rejected: ['https://x.com/ae', 'https://xy.com/de', 'https://xy.com/ad', 'https://y.com/z'],
   },
   'an app with a custom scheme': {
     list: ['myapp://callback', 'com.example.app:/**'],
     allowed: ['myapp://callback', 'com.example.app://login?x=1'],
-    refused: ['myapp://other', 'MYAPP://callback', 'otherapp://callback'],
+    rejected: ['myapp://other', 'MYAPP://callback', 'otherapp://callback'],
   },
   'a custom scheme with a query behind its host, as written': {
     list: ['myapp://open?mode=reset', 'https://ex.com?next=home'],
     allowed: ['myapp://open?mode=reset', 'myapp://open?mode=reset#x', 'https://ex.com?next=home'],
-    refused: ['myapp://open?mode=other', 'myapp://open', 'https://ex.com?next=away'],
+    rejected: ['myapp://open?mode=other', 'myapp://open', 'https://ex.com?next=away'],
   },
   'a wildcard host does not match an IP address': {
     list: ['http://**'],
     allowed: ['http://printer.lan/'],
-    refused: [
+    rejected: [
       'http://10.0.0.1/',
       'http://169.254.169.254/latest',
       'http://2130706433/',
@@ -80,7 +80,7 @@ const tables: Record<string, Table> = {
       'HTTP://APP.EXAMPLE/path',
       'http://app.example//evil.com',
     ],
-    refused: [
+    rejected: [
       'http://www.app.example/',
       'http://example/',
       'ftp://app.example/',
@@ -93,21 +93,21 @@ const tables: Record<string, Table> = {
   'an https site does not match http': {
     site: 'https://app.example',
     allowed: ['https://app.example:8443/'],
-    refused: ['http://app.example/'],
+    rejected: ['http://app.example/'],
   },
   'a loopback address in development': {
     dev: true,
     allowed: ['http://localhost:3000/', 'http://127.0.0.1:5173/x', 'http://[::1]:8080/'],
-    refused: ['http://localhost.evil.com/', 'http://127.0.0.1.evil.com/', 'http://0.0.0.0:3000/'],
+    rejected: ['http://localhost.evil.com/', 'http://127.0.0.1.evil.com/', 'http://0.0.0.0:3000/'],
   },
   'a loopback address in production': {
     allowed: [],
-    refused: ['http://localhost:3000/', 'http://127.0.0.1/', 'http://[::1]/'],
+    rejected: ['http://localhost:3000/', 'http://127.0.0.1/', 'http://[::1]/'],
   },
   'user names in front of the host': {
     list: ['https://**'],
     allowed: [],
-    refused: [
+    rejected: [
       'http://app.example@evil.com/',
       'http://app.example:80@evil.com/',
       'http://evil.com@app.example/',
@@ -118,7 +118,7 @@ const tables: Record<string, Table> = {
   'URLs that parsers read differently': {
     list: ['https://good.com/**'],
     allowed: [],
-    refused: [
+    rejected: [
       'http:\\\\app.example\\',
       'http://evil.com\\@app.example/',
       'http://evil.com\\.app.example/',
@@ -145,7 +145,7 @@ const tables: Record<string, Table> = {
   'line breaks and control characters': {
     list: ['https://good.com/**'],
     allowed: ['https://good.com/%0d%0aset-cookie:a=b'],
-    refused: [
+    rejected: [
       'https://good.com/\r\nSet-Cookie: a=b',
       'https://good.com/\nx',
       'https://good.com/\tx',
@@ -158,7 +158,7 @@ const tables: Record<string, Table> = {
   'look-alike hosts': {
     list: ['https://good.com/**', 'https://*.good.com/**'],
     allowed: ['https://good.com/päth'],
-    refused: [
+    rejected: [
       'http://аpp.example/',
       'https://gооd.com/',
       'https://good。com/',
@@ -185,7 +185,7 @@ const tables: Record<string, Table> = {
       'https://shop.xn--bcher-kva.example/x',
       'https://café.example/x',
     ],
-    refused: [
+    rejected: [
       'https://muller.example/x',
       'https://müller。example/x',
       'https://ｍüller.example/x',
@@ -198,7 +198,7 @@ const tables: Record<string, Table> = {
   'executable and data schemes, whatever the list': {
     list: ['**', 'javascript:**', 'data:**'],
     allowed: ['anyapp://x'],
-    refused: [
+    rejected: [
       'javascript:alert(1)',
       'JavaScript:alert(1)',
       'java\nscript:alert(1)',
@@ -212,7 +212,7 @@ const tables: Record<string, Table> = {
   },
   'lone surrogates and excessive length': {
     allowed: [],
-    refused: ['http://app.example/\ud800', `http://app.example/${'a'.repeat(3000)}`],
+    rejected: ['http://app.example/\ud800', `http://app.example/${'a'.repeat(3000)}`],
   },
 }
 
@@ -231,14 +231,14 @@ suite('redirect targets', () => {
     const { list = [], site = 'http://app.example', dev = false } = table
     const rules = { siteUrl: site, globs: list.map(compileGlob), allowLoopback: dev }
 
-    test(`${what}: allowed`, () => {
+    test(`${what}: accepts matching targets`, () => {
       for (const target of table.allowed) {
         assert.equal(isAllowedRedirect(target, rules), true, JSON.stringify(target))
       }
     })
 
-    test(`${what}: rejected`, () => {
-      for (const target of table.refused) {
+    test(`${what}: rejects other targets`, () => {
+      for (const target of table.rejected) {
         assert.equal(isAllowedRedirect(target, rules), false, JSON.stringify(target))
       }
     })

@@ -114,7 +114,7 @@ suite('client ID metadata documents', () => {
     })
   }
 
-  test('never say what the operator decides', async (t) => {
+  test('cannot set properties that only an operator may set', async (t) => {
     const app = await server()
     await app.db.deleteFrom('oauth_clients').execute()
     const state = await serveDocuments(t, app)
@@ -125,7 +125,7 @@ suite('client ID metadata documents', () => {
     assert.match(response.body, /error=invalid_target/)
   })
 
-  test('are not fetched from addresses of the own network, nor from URLs of another form', async () => {
+  test('are not fetched from private addresses or from URLs of another form', async () => {
     const app = await server()
     for (const client_id of [
       'https://127.0.0.1/metadata.json',

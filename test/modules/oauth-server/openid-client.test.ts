@@ -104,7 +104,7 @@ suite('openid-client', () => {
     assert.ok(tokens.id_token)
   })
 
-  test('notices a response of another issuer', async () => {
+  test('rejects a response of another issuer', async () => {
     const config = await discover()
     const verifier = client.randomPKCECodeVerifier()
     const { url } = await walk(config, {
@@ -116,7 +116,7 @@ suite('openid-client', () => {
     await assert.rejects(client.authorizationCodeGrant(config, url, { pkceCodeVerifier: verifier }))
   })
 
-  test('registers itself', async () => {
+  test('registers itself as a client', async () => {
     const metadata = { redirect_uris: [redirectUri], client_name: 'Self' }
     const config = await client.dynamicClientRegistration(
       new URL(issuer.origin),

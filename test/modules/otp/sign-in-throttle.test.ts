@@ -41,7 +41,7 @@ suite('sign-in throttle', () => {
     assert.equal(statuses.filter((status) => status === 429).length, 19)
   })
 
-  test('delays the correct password as well, and resets the account by it', async (t) => {
+  test('delays a correct password too, which resets the delay', async (t) => {
     const { app } = await serverFor(autoconfirm)
     const { email } = await signUpUser(app)
     const clock = stop(t)
@@ -52,7 +52,7 @@ suite('sign-in throttle', () => {
     for (let i = 0; i < 10; i += 1) assert.equal((await attempt(app, email)).statusCode, 400)
   })
 
-  test('resets after an hour', async (t) => {
+  test('resets the delay after an hour', async (t) => {
     const { app } = await serverFor(autoconfirm)
     const { email } = await signUpUser(app)
     const clock = stop(t)

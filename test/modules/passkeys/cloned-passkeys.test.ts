@@ -58,7 +58,7 @@ suite('cloned passkey', () => {
     assert.equal(responses.filter(({ statusCode }) => statusCode === 200).length, 1)
   })
 
-  test('accepts a key that starts to count and rejects one that stops', async () => {
+  test('accepts a counter that starts to increase and rejects one that stops', async () => {
     const { app } = await serverFor(passkeysOn)
     const { device } = await userWithPasskey(app)
     const withCount = async (counter: number) => {

@@ -16,7 +16,7 @@ import { makeCodes, useCode } from '../../support/factors/recovery-codes.ts'
 import { build } from '../../support/server.ts'
 
 suite('log of passkeys and recovery codes', () => {
-  test('contains no challenge, response, key or code, valid or not', async (t) => {
+  test('contains no valid or invalid challenge, response, key or code', async (t) => {
     const lines: string[] = []
     const { app } = await build(t, { lines, env: { ...everyFactor, ...passkeysOn } })
     const secrets: string[] = []

@@ -40,8 +40,8 @@ async function linkedUser(t: Ending) {
   return { app, idp, client, path: `/Users/${user.id}` }
 }
 
-suite('a user with an own address whom SCIM deactivated', () => {
-  test('loses the sessions of the provider, and cannot sign in there until the user is active', async (t) => {
+suite('SCIM-deactivated user with a separate email', () => {
+  test('loses the sessions of the provider and cannot sign in there until reactivated', async (t) => {
     const { app, idp, client, path } = await linkedUser(t)
     const { refresh_token = '' } = (await postSignOn(app, idp)).fragment
     const session = await signedIn(app, own)
@@ -54,7 +54,7 @@ suite('a user with an own address whom SCIM deactivated', () => {
     assert.ok((await postSignOn(app, idp)).fragment.refresh_token)
   })
 
-  test('cannot exchange a code of the provider that was issued before', async (t) => {
+  test('cannot exchange a code that the provider sign-in issued before the deactivation', async (t) => {
     const { app, idp, client, path } = await linkedUser(t)
     const code_challenge = 'x'.repeat(43)
     const pkce = { code_challenge, code_challenge_method: 'plain' }

@@ -42,7 +42,7 @@ const samlMessage = (url: string, name: string) =>
 suite('single logout started at the identity provider', () => {
   const server = sharedServers()
 
-  test('ends the sessions of the named index by HTTP-Redirect and responds with a signed LogoutResponse', async () => {
+  test('revokes the sessions of a session index by HTTP-Redirect, with a signed LogoutResponse', async () => {
     const { app } = await server(samlOn)
     const { idp, id } = await addIdp(app, {}, idpWithLogout('HTTP-Redirect', 'HTTP-POST'))
     const ended = await signIn(app, { idp, sessionIndex: 'one' })
@@ -74,7 +74,7 @@ suite('single logout started at the identity provider', () => {
     assert.equal(ours.length, 1)
   })
 
-  test('ends the sessions of the named user by HTTP-POST and responds with a form', async () => {
+  test('revokes the sessions of a name id by HTTP-POST and responds with a form', async () => {
     const { app } = await server(samlOn)
     const { idp } = await addIdp(app, {}, idpWithLogout('HTTP-Redirect', 'HTTP-POST'))
     const sessions = [
@@ -101,7 +101,7 @@ suite('single logout started at the identity provider', () => {
     assert.deepEqual(states, [false, false, true])
   })
 
-  test('ends a session that a code opened, and a code that was not exchanged', async () => {
+  test('revokes a session created by a code, and a code that was not exchanged', async () => {
     const { app } = await server(samlOn)
     const { idp, id } = await addIdp(app, {}, idpWithLogout('HTTP-Redirect'))
     const verifier = 'v'.repeat(50)
@@ -124,7 +124,7 @@ suite('single logout started at the identity provider', () => {
     assert.deepEqual(statusAndCode(await exchange(late)), [404, 'flow_state_not_found'])
   })
 
-  test('responds with success where the user has no session, and sends the browser to the site for a provider without endpoint', async () => {
+  test('returns success without a session, and redirects to the site for a provider without logout endpoint', async () => {
     const { app } = await server(samlOn)
     for (const [idp, target] of [
       [idpWithLogout('HTTP-POST'), undefined],
@@ -141,7 +141,7 @@ suite('single logout started at the identity provider', () => {
   })
 })
 
-suite('single logout started here', () => {
+suite('single logout started by this server', () => {
   const server = sharedServers()
 
   async function logOut(app: App, token: string, body: object = {}) {
@@ -179,7 +179,7 @@ suite('single logout started here', () => {
     assert.match(String(again.headers.location), /saml_relay_state_not_found/)
   })
 
-  test('posts the request by a page for a provider without HTTP-Redirect', async () => {
+  test('returns a page that posts the request to a provider without HTTP-Redirect', async () => {
     const { app } = await server(samlOn)
     const { idp } = await addIdp(app, {}, idpWithLogout('HTTP-POST'))
     const { access_token } = await signIn(app, { idp })
@@ -197,7 +197,7 @@ suite('single logout started here', () => {
     assert.equal((await visit(app, answer)).headers.location, 'http://app.example')
   })
 
-  test('ends other sessions as POST /logout with scope local does, and returns where to go', async () => {
+  test('signs other sessions out like POST /logout with scope local, and returns the next URL', async () => {
     const env = { ...samlOn, AUTH_MAILER_AUTOCONFIRM: 'true' }
     const { app } = await server(env)
     const { idp } = await addIdp(app, {}, idpWithLogout())
@@ -215,7 +215,7 @@ suite('single logout started here', () => {
     assert.equal(await logOut(app, session.access_token, { redirect_to }), 'http://app.example')
   })
 
-  test('rejects a request without token with 401, and any while SAML is off with 404', async () => {
+  test('returns 401 without a token, and 404 while SAML is disabled', async () => {
     const { app } = await server(samlOn)
     assert.equal((await call(app, '/logout/sso', {})).statusCode, 401)
     const off = await server({ AUTH_MAILER_AUTOCONFIRM: 'true' })
@@ -231,7 +231,7 @@ suite('single logout started here', () => {
 suite('GET /sso/saml/metadata', () => {
   const server = sharedServers()
 
-  test('lists the endpoint of single logout for the bindings that it is served by', async () => {
+  test('lists the single logout endpoint for each supported binding', async () => {
     const { app } = await server(samlOn)
     const { body } = await app.inject('/sso/saml/metadata')
     const services = [

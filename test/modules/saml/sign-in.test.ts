@@ -77,7 +77,7 @@ suite('POST /sso and /sso/saml/acs', () => {
     assert.deepEqual(statusAndCode(change), [422, 'user_sso_managed'])
   })
 
-  test('ends in a code for a client with PKCE, and in one session that ends with that of the provider', async () => {
+  test('returns a code to a PKCE client, and a session that expires with that of the provider', async () => {
     const { app } = await server(samlOn)
     const { idp, id } = await addIdp(app)
     const verifier = 'v'.repeat(50)
@@ -150,7 +150,7 @@ suite('POST /sso and /sso/saml/acs', () => {
     assert.ok(String(response.headers.location).startsWith(idp.entityId))
   })
 
-  test('accepts what a provider sends unasked, with a path or an address as RelayState', async () => {
+  test('accepts an unsolicited response with a path or a URL as RelayState', async () => {
     const { app } = await server(samlOn)
     for (const [relayState, target] of [
       ['', 'http://app.example'],
@@ -168,7 +168,7 @@ suite('POST /sso and /sso/saml/acs', () => {
     }
   })
 
-  test('sends a browser whose redirect_to is not allowed to the site', async () => {
+  test('redirects to the site URL when redirect_to is not allowed', async () => {
     const { app } = await server(samlOn)
     const { idp, id } = await addIdp(app)
     const redirect_to = 'https://evil.example/'
@@ -186,7 +186,7 @@ suite('POST /sso and /sso/saml/acs', () => {
     for (const xml of [outer, both]) assert.equal((await post(app, xml)).status, 302)
   })
 
-  test('accepts encrypted assertions, with the key that follows, too', async () => {
+  test('accepts assertions encrypted for the current or the next key', async () => {
     const keys = {
       AUTH_SAML_PRIVATE_KEY_NEXT: nextSpKey,
       AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS: 'true',
@@ -210,7 +210,7 @@ suite('POST /sso and /sso/saml/acs', () => {
     }
   })
 
-  test('verifies with every certificate of the metadata, and with new ones after a change', async () => {
+  test('verifies with each certificate of the metadata, and with new ones after a change', async () => {
     const { app } = await server(samlOn)
     const [idp, next] = [createIdp(), createIdp()]
     const both = buildIdpMetadata(idp.entityId, [idp.certificate, next.certificate])
@@ -225,7 +225,7 @@ suite('POST /sso and /sso/saml/acs', () => {
     assert.match(old.query.error_description ?? '', /signature is not valid/)
   })
 
-  test('maps attributes to claims, in any case of their names, and never those that are decided here', async () => {
+  test('maps attributes to claims by case-insensitive name, except claims that the server sets', async () => {
     const { app } = await server(samlOn)
     const keys = {
       full_name: { names: ['missing', 'DISPLAYNAME'] },
@@ -265,7 +265,7 @@ suite('POST /sso and /sso/saml/acs', () => {
     )
   })
 
-  test('reads an address as NameID in lower case, and recognizes the user', async () => {
+  test('converts an email NameID to lower case and recognizes the user', async () => {
     const { app } = await server(samlOn)
     const { idp, id } = await addIdp(app)
     const options = { idp, nameIdFormat: emailFormat, attributes: {} }
@@ -283,7 +283,7 @@ suite('POST /sso and /sso/saml/acs', () => {
     assert.equal(count.length, 1)
   })
 
-  test('never joins the account that has the same address', async () => {
+  test('does not link to an account with the same email', async () => {
     const { app } = await server({ ...samlOn, AUTH_MAILER_AUTOCONFIRM: 'true' })
     const email = `${crypto.randomUUID()}@corp.example`
     const own = bodyOf200<{ user: { id: string } }>(
@@ -294,7 +294,7 @@ suite('POST /sso and /sso/saml/acs', () => {
     assert.notEqual(decodeJwt(landed.fragment.access_token ?? '').sub, own.user.id)
   })
 
-  test('is recorded in the audit log with the provider', async () => {
+  test('records the sign-in with the provider in the audit log', async () => {
     const { app } = await server(samlOn)
     const { idp, id } = await addIdp(app)
     await post(app, signedResponse({ idp }))

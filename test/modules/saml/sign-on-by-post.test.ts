@@ -44,7 +44,7 @@ suite('POST /sso for a provider with HTTP-POST', () => {
     assert.ok(landed.fragment.access_token)
   })
 
-  test('shows the page with its script alone allowed, and not in a frame', async () => {
+  test('allows only the script of the page, and no framing', async () => {
     const { app } = await server(samlOn)
     const { id } = await addIdp(app, {}, postOnly())
     const begun = await call(app, '/sso', { provider_id: id })

@@ -72,7 +72,7 @@ suite('logout link', () => {
     assert.equal(entries.length, 1)
   })
 
-  test('accepts its token only, which grants nothing else', async () => {
+  test('accepts only logout tokens, which grant no other access', async () => {
     const server = await servers(alerting)
     const { owner, attacker, path } = await alerted(server)
     const token = tokenIn(path)

@@ -28,7 +28,7 @@ interface Life {
 }
 
 const lives: Record<string, Life> = {
-  'no limits': { env: {}, refreshes: [[1_000_000], [99_000_000]] },
+  'sessions without limits': { env: {}, refreshes: [[1_000_000], [99_000_000]] },
   'a timebox despite refreshes': {
     env: { AUTH_SESSIONS_TIMEBOX: '1h' },
     refreshes: [[1800], [3599], [3600, expired], [9999, expired]],
@@ -37,11 +37,11 @@ const lives: Record<string, Life> = {
     env: { AUTH_SESSIONS_INACTIVITY_TIMEOUT: '1h' },
     refreshes: [[3599], [7198], [10_797], [14_397, inactive]],
   },
-  'inactivity after the sign-in': {
+  'an inactivity timeout after the sign-in': {
     env: { AUTH_SESSIONS_INACTIVITY_TIMEOUT: '1h' },
     refreshes: [[3600, inactive]],
   },
-  'timebox and inactivity: reports the timebox first': {
+  'a timebox before an inactivity timeout': {
     env: { AUTH_SESSIONS_TIMEBOX: '2h', AUTH_SESSIONS_INACTIVITY_TIMEOUT: '1h' },
     refreshes: [[3000], [6000], [7200, expired], [20_000, expired]],
   },
@@ -51,7 +51,7 @@ suite('session policy', () => {
   const serverFor = sharedServers()
 
   for (const [name, { env, refreshes }] of Object.entries(lives)) {
-    test(name, async (t) => {
+    test(`applies ${name}`, async (t) => {
       const { app } = await serverFor({ ...autoconfirm, ...env })
       const at = clock(t)
       let { refresh_token: token } = await signUpUser(app)

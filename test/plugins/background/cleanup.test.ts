@@ -63,7 +63,7 @@ suite('cleanup', () => {
     assert.equal(rows.length, 1)
   })
 
-  test('AUTH_DB_CLEANUP_RETENTION: keeps expired rows for this long', async (t) => {
+  test('keeps expired rows for AUTH_DB_CLEANUP_RETENTION', async (t) => {
     const { app } = await build(t, { env: { ...autoconfirm, AUTH_DB_CLEANUP_RETENTION: '1h' } })
     const { user } = await signUpUser(app)
     const ends = [
@@ -148,7 +148,7 @@ suite('cleanup', () => {
     assert.equal((await cleanupFromConfig(app).run(now)).throttles, 1)
   })
 
-  test('processes each session in ranges of one page', async (t) => {
+  test('reads each session once, in ranges of one page', async (t) => {
     const env = { AUTH_DB_CLEANUP_BATCH_SIZE: '1', AUTH_SESSIONS_TIMEBOX: '48h' }
     const { app } = await build(t, { env: { ...autoconfirm, ...env } })
     const { user } = await signUpUser(app)
@@ -176,7 +176,7 @@ suite('cleanup', () => {
     })
   }
 
-  test('keeps a session of GoTrue that was used according to its refresh token only', async (t) => {
+  test('keeps a GoTrue session whose refresh token shows recent use', async (t) => {
     const { app } = await build(t, {
       env: { ...autoconfirm, AUTH_SESSIONS_INACTIVITY_TIMEOUT: '24h' },
     })

@@ -72,7 +72,7 @@ suite('connection string', () => {
     assert.equal(await reached(to(hosts, 'target_session_attrs=any')), getPort(readOnly))
   })
 
-  test('accepts keywords with several hosts', async () => {
+  test('accepts a keyword/value string with several hosts', async () => {
     const [host, port] = ['127.0.0.1,127.0.0.1', `1,${getPort(encrypting)}`]
     const text = `host=${host} port=${port} user=${getLogin(encrypting)} dbname=postgres`
     assert.equal(await reached(text), getPort(encrypting))

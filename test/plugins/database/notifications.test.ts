@@ -27,7 +27,7 @@ async function connectionsTo(url: string): Promise<number> {
 }
 
 suite('notifications', () => {
-  test('all channels of a process use one connection, which ends with the last', async (context) => {
+  test('all channels of a process use one connection, which closes with the last channel', async (context) => {
     const { url } = await cloneDatabase(lastFirst(context))
     const { received, keys, settings } = await twoChannels(url)
     assert.equal(await connectionsTo(url), 1)

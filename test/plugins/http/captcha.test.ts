@@ -113,7 +113,7 @@ suite('response of the captcha provider', () => {
     [{ json: { success: false, 'error-codes': ['<b>x</b>'] } }, /\(not solved\)$/],
   ]
   for (const [response, message] of rejections) {
-    test(`${JSON.stringify(response)} rejects the request`, async (t) => {
+    test(`returns 400 captcha_failed for ${JSON.stringify(response)}`, async (t) => {
       const { captcha } = await provider(t, response)
       await assert.rejects(captcha.verify('t', '::1'), failure('captcha_failed', 400, message))
     })
@@ -131,14 +131,14 @@ suite('response of the captcha provider', () => {
     { status: 302, headers: { location: '/elsewhere' } },
   ]
   for (const response of silences) {
-    test(`${JSON.stringify(response)} fails the request`, async (t) => {
+    test(`returns 500 unexpected_failure for ${JSON.stringify(response)}`, async (t) => {
       const { captcha } = await provider(t, response)
       const failed = failure('unexpected_failure', 500, /^captcha verification process failed$/)
       await assert.rejects(captcha.verify('t', '::1'), failed)
     })
   }
 
-  test('a redirect fails the request and does not forward the secret', async (t) => {
+  test('returns 500 for a redirect and does not send the secret to its target', async (t) => {
     const other = await vendorServer(t, solved)
     const headers = { location: `${other.url}/siteverify` }
     const { captcha } = await provider(t, { status: 307, headers })
@@ -146,12 +146,12 @@ suite('response of the captcha provider', () => {
     assert.deepEqual(other.seen, [])
   })
 
-  test('an unreachable provider fails the request', async () => {
+  test('returns 500 when the provider is unreachable', async () => {
     const { captcha } = make({ AUTH_SECURITY_CAPTCHA_URL: await deadUrl() })
     await assert.rejects(captcha.verify('t', '::1'), failure('unexpected_failure', 500, /captcha/))
   })
 
-  test('a rejected secret is logged as a warning', async (t) => {
+  test('logs a warning when the provider rejects the secret', async (t) => {
     const json = { success: false, 'error-codes': ['invalid-input-secret'] }
     const { captcha, warnings } = await provider(t, { json })
     await assert.rejects(captcha.verify('t', '::1'), ApiError)
@@ -208,14 +208,14 @@ suite('requireCaptcha', () => {
     assert.deepEqual(reported, ['198.51.100.4', '127.0.0.1'])
   })
 
-  test('passes an admin without a captcha, and no other bearer', async (t) => {
+  test('requires a captcha from every client except an admin', async (t) => {
     const { vendor, post } = await site(t, { json: { success: false } })
     assert.equal(await post({}, { authorization: 'Bearer admin' }), 200)
     assert.equal(vendor.seen.length, 0)
     assert.notEqual(await post({}, { authorization: 'Bearer user' }), 200)
   })
 
-  test('disabled: sends no request', async (t) => {
+  test('sends no request while captchas are disabled', async (t) => {
     const off = { AUTH_SECURITY_CAPTCHA_ENABLED: false, AUTH_SECURITY_CAPTCHA_SECRET: undefined }
     const { vendor, captcha, post } = await site(t, 'drop', off)
     assert.equal(captcha.enabled, false)

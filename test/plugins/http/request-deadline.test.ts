@@ -82,7 +82,7 @@ suite('request deadline', () => {
     assert.equal((await getUser(calm, second)).statusCode, 200)
   })
 
-  test('cancels a batched statement when the last of its requests is over', async (t) => {
+  test('cancels a batched statement when its last request has ended', async (t) => {
     const { app, calm, locker } = await lock(t)
     const session = await signUpUser(calm)
     await locker.query('begin; lock table auth.sessions in access exclusive mode')

@@ -142,7 +142,7 @@ suite('mail queue', () => {
     assert.equal(mail.messages.length, 1)
   })
 
-  test('creates another job when the job died with its worker', async (t) => {
+  test('creates another job when the worker of the first one died', async (t) => {
     const { app, mail } = await start(t)
     const id = await queue(app, {}, (trx) => sql`delete from auth_jobs._private_jobs`.execute(trx))
     await change(app, id, { updated_at: new Date(Date.now() - 2 * 60_000) })
@@ -213,7 +213,7 @@ suite('mail queue', () => {
     await mail.waitFor(user)
   })
 
-  test('keeps an email of a later version as dead letter', async (t) => {
+  test('moves an email stored by a later version to dead letters', async (t) => {
     const { app, mail } = await start(t)
 
     const row = await inState(app, await queueAs(app, (payload) => ({ ...payload, v: 2 })), 'dead')

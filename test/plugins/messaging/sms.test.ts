@@ -87,7 +87,7 @@ suite('sms.send', () => {
     })
   }
 
-  test('sends the rendered template and logs our id with the provider’s, without digits', async (t) => {
+  test('sends the rendered template and logs both message ids, without digits', async (t) => {
     const { vendor, sms, lines } = await twilio(
       t,
       { json: { sid: 'SM9' } },
@@ -123,7 +123,7 @@ suite('sms.send', () => {
     await assert.rejects(sms.send(request), responses('unexpected_failure', 500))
   })
 
-  test('delivers to the development inbox whatever the provider', async () => {
+  test('delivers to the development inbox with any provider', async () => {
     const inbox: SmsMessage[] = []
     const { sms } = make({ AUTH_SMS_PROVIDER: 'twilio_verify' }, async (message) => {
       inbox.push(message)

@@ -49,7 +49,7 @@ suite('instrumentation', { concurrency: 2 }, () => {
     }
   })
 
-  test('reads GOTRUE_TRACING_ENABLED as well', async (t) => {
+  test('is enabled by GOTRUE_TRACING_ENABLED', async (t) => {
     const modules = await listModules(t, {
       GOTRUE_TRACING_ENABLED: 'true',
       OTEL_TRACES_EXPORTER: 'none',
@@ -57,7 +57,7 @@ suite('instrumentation', { concurrency: 2 }, () => {
     assert.ok(modules.some((url) => url.includes('/instrumentation-fastify/')))
   })
 
-  test('makes the spans of requests, Fastify hooks and statements', async (t) => {
+  test('creates spans of requests, Fastify hooks and statements', async (t) => {
     const collector = await startCollector(t)
     const { url } = await startServerProcess(t, {
       AUTH_TRACING_ENABLED: 'true',

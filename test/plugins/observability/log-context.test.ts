@@ -85,7 +85,7 @@ suite('log line of a rejected request', () => {
     assert.equal(rejected?.request_id, response.headers['x-request-id'])
   })
 
-  test('names the client of a 429', async (t) => {
+  test('has the client address of a 429 response', async (t) => {
     const { app, lines } = await logged(t, { ...proxy, AUTH_RATE_LIMIT_OTP: '1' })
     const headers = { 'x-real-ip': '203.0.113.7', 'x-forwarded-for': '203.0.113.7' }
     for (let i = 0; i < 2; i++) await call(app, '/recover', { email: newAddress() }, { headers })
@@ -98,7 +98,7 @@ suite('log line of a rejected request', () => {
 })
 
 suite('request id of log lines', () => {
-  test('is in the audit log, and level and version are names', async (t) => {
+  test('is in audit log lines, next to a named level and the version', async (t) => {
     const { app, lines } = await logged(t)
     const { email } = await signUpUser(app)
     const before = lines().length

@@ -92,7 +92,7 @@ suite('metrics', () => {
     await assert.rejects(fetch(`http://127.0.0.2:${port}/`))
   })
 
-  test('count events, on path / only', async () => {
+  test('count events and are served on path / only', async () => {
     const { server, scrape, port, mail } = shared
     const before = await scrape()
     const { refresh_token } = await respond(post(`${server.url}/signup`, {}))

@@ -197,7 +197,7 @@ suite('guardedFetch: limits', () => {
     assert.equal(target.connections(), 0)
   })
 
-  test('rejects a body above the limit, not one of exactly the limit', async (t) => {
+  test('accepts a body of exactly the limit and rejects a larger one', async (t) => {
     const vendor = await vendorServer(t, { text: 'x'.repeat(1000) }, { text: 'x'.repeat(1001) })
     const { guardedFetch } = client(t, { dev: true, guardMaxBytes: 1000 })
 
@@ -265,11 +265,11 @@ suite('isPublicAddress', () => {
   test('accepts public addresses', () => {
     assert.deepEqual(open.filter(isPublicAddress), open)
   })
-  test('rejects all others', () => {
+  test('rejects all other addresses', () => {
     assert.deepEqual(closed.filter(isPublicAddress), [])
   })
 
-  test('resolves a name with private addresses to its public ones only', async (t) => {
+  test('resolves a name to its public addresses only', async (t) => {
     const both = [
       { address: '10.0.0.1', family: 4 },
       { address: '93.184.216.34', family: 4 },

@@ -9,7 +9,7 @@ import { email, enabled, microsoft, now, token } from '../../support/providers/i
 import { createUpstream } from '../../support/providers/settings.ts'
 
 suite('id_token key cache', () => {
-  test('keeps providers apart when one has many tenants', async () => {
+  test('keeps the keys of a provider when another one has many tenants', async () => {
     const issuer = fakeIssuer()
     const providers = createOauthProviders({
       groups: [{ settings: enabled, upstream: createUpstream(issuer.fetch) }],

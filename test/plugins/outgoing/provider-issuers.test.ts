@@ -27,12 +27,12 @@ suite('issuer of a configured provider', () => {
   for (const { provider, env, issuers } of cases) {
     const [one, two] = issuers
 
-    test(`${provider}: may change while no user has an identity of it`, async (t) => {
+    test(`${provider}: may change while no user has an identity of the provider`, async (t) => {
       const first = await build(t, { env: env(one) })
       assert.deepEqual(await warnings(t, first, env(two)), [])
     })
 
-    test(`${provider}: is reported at each start while users have identities of another one`, async (t) => {
+    test(`${provider}: is reported at each start while users have identities of another issuer`, async (t) => {
       const first = await build(t, { env: env(one) })
       const { id } = await adminCreatedUser(first.app, { email: newAddress() })
       const identity = { provider, provider_id: 'ann', identity_data: {}, user_id: id }

@@ -9,7 +9,7 @@ import { getUser } from '../../support/requests.ts'
 import { watchStatements } from '../../support/statements.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
 
-suite('look-ups of requests', () => {
+suite('lookups of concurrent requests', () => {
   const serverFor = sharedServers()
 
   test('share one statement and return each user', async () => {

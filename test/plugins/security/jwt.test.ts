@@ -25,14 +25,14 @@ suite('JWT', () => {
     assert.deepEqual(await jwt.verify(await jwt.sign(payload)), payload)
   })
 
-  test('accepts a token signed with AUTH_JWT_SECRET, whatever its kid', async () => {
+  test('accepts a token signed with AUTH_JWT_SECRET, with any kid', async () => {
     for (const header of [{}, { kid: 'of my own' }]) {
       const token = hs256({ role: 'service_role' }, jwtSecret, header)
       assert.deepEqual(await server().jwt.verify(token), { role: 'service_role' })
     }
   })
 
-  test('AUTH_JWT_ACCEPT_SECRET=false rejects such a token', async (t) => {
+  test('AUTH_JWT_ACCEPT_SECRET=false rejects a token signed with AUTH_JWT_SECRET', async (t) => {
     const { url } = await cloneDatabase(t)
     const { jwt } = await startedKeyServer(t, url, { AUTH_JWT_ACCEPT_SECRET: 'false' })
 
@@ -70,12 +70,13 @@ suite('JWT', () => {
       hs256(claims, JSON.stringify(shownKey(keys)), { kid: keys.ring.signing.kid }),
     'the modulus as an HMAC secret': ({ keys }) =>
       hs256(claims, Buffer.from(shownKey(keys).n ?? '', 'base64url')),
-    'our kid, HS256 with the real secret': ({ keys }) =>
+    'a known kid, HS256 with the correct secret': ({ keys }) =>
       hs256(claims, jwtSecret, { kid: keys.ring.signing.kid }),
-    'our kid, another RSA algorithm': ({ keys }) =>
+    'a known kid, another RSA algorithm': ({ keys }) =>
       foreignRsa({ alg: 'RS512', kid: keys.ring.signing.kid }),
-    'our kid, PS256': ({ keys }) => foreignRsa({ alg: 'PS256', kid: keys.ring.signing.kid }),
-    'our kid, another key': ({ keys }) => foreignRsa({ alg: 'RS256', kid: keys.ring.signing.kid }),
+    'a known kid, PS256': ({ keys }) => foreignRsa({ alg: 'PS256', kid: keys.ring.signing.kid }),
+    'a known kid, another key': ({ keys }) =>
+      foreignRsa({ alg: 'RS256', kid: keys.ring.signing.kid }),
     'an embedded key in the header': foreignJwk,
     'a key URL in the header': ({ keys }) =>
       foreignRsa({ alg: 'RS256', kid: keys.ring.signing.kid, jku: 'https://evil.example/jwks' }),

@@ -111,7 +111,7 @@ suite('recovery code factor', () => {
     }
   })
 
-  test('disabled: rejects generation and verification, allows counting and deletion', async () => {
+  test('while disabled, rejects generation and verification and allows counting and deletion', async () => {
     const on = await serverFor(factorsOn)
     const { session, low: aal1, first, setFactor } = await userWithRecoveryCodes(on.app)
     const { app } = await serverFor({ ...factorsOn, ...off, DATABASE_URL: on.database.url })

@@ -72,7 +72,7 @@ suite('recovery codes', () => {
     assert.equal(await remaining(app, session), 3)
   })
 
-  test('steps the session up to aal2 by a code, once', async () => {
+  test('steps the session up to aal2 once per code', async () => {
     const { app } = await serverFor(factorsOn)
     const { low: aal1, first, session: before, setFactor } = await userWithRecoveryCodes(app)
     const response = await useCode(app, aal1, first)

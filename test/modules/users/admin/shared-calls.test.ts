@@ -25,7 +25,7 @@ suite('shared calls', () => {
     assert.deepEqual(await Promise.all(others), [3, 3, 2])
   })
 
-  test('never return what was loaded before the call', async () => {
+  test('do not return a result loaded before the call', async () => {
     let stored = 1
     const share = shareCalls(async () => {
       const seen = stored
@@ -40,7 +40,7 @@ suite('shared calls', () => {
     assert.equal(await early, 1)
   })
 
-  test('load again for the other callers when the call fails', async () => {
+  test('load again for the waiting callers when a call fails', async () => {
     const { load, ends, keys } = createLoad()
     const share = shareCalls(load)
 

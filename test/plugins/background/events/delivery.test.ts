@@ -64,7 +64,7 @@ suite('webhook delivery', () => {
     assert.deepEqual(receiver.refused, [])
   })
 
-  test('delays later events of a user behind a failed one, and no other user’s', async () => {
+  test('delays later events of a user after a failed one, but not those of other users', async () => {
     const { user, access_token } = await signUpUser(app)
     await until(() => receiver.ofUser(user.id).length === 3)
     let rejections = 2
@@ -253,7 +253,7 @@ suite('webhook delivery', () => {
   })
 })
 
-test('does not delay other webhooks behind one that hangs', async (t) => {
+test('a webhook that hangs does not delay other webhooks', async (t) => {
   const receiver = await webhookReceiver(t)
   const stubborn = await webhookReceiver(t)
   const env = { ...webhookEnv(receiver, stubborn), AUTH_INTERNAL_HTTP_TIMEOUT: '10m' }
@@ -291,7 +291,7 @@ test('sends each event once and in order per user on two replicas', async (t) =>
   }
 })
 
-test('rejects private addresses unless allowed', async (t) => {
+test('rejects a webhook at a private address unless AUTH_WEBHOOK_PRIVATE_ADDRESSES is set', async (t) => {
   const receiver = await webhookReceiver(t)
   const url = receiver.url.replace('http:', 'https:')
   const { AUTH_WEBHOOK_PRIVATE_ADDRESSES: _, ...env } = webhookEnv({ url })

@@ -130,7 +130,7 @@ suite('events', () => {
     assert.equal((await asAdmin(app, 'GET', '/admin/events?after=x')).statusCode, 400)
   })
 
-  test('events add no round trips', async () => {
+  test('recording events adds no round trips', async () => {
     const { email, refresh_token } = await signUpUser(app)
     // The server looks for events to be sent at the same time, in tables of its own.
     const ofRequests = /"(users|sessions|postern_throttles)"/
@@ -140,7 +140,7 @@ suite('events', () => {
     assert.equal(await count(() => refresh(app, refresh_token)), 1)
   })
 
-  test('docs/webhooks.md lists each type', () => {
+  test('docs/webhooks.md lists each event type', () => {
     const page = readFileSync(new URL('../../../../docs/webhooks.md', import.meta.url), 'utf8')
     const reported = [...page.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(
       ([, names = '']) => names.match(/[a-z_]+\.[a-z_]+/g) ?? [],
@@ -168,7 +168,7 @@ suite('events', () => {
     assert.deepEqual([message_id, kind, reason], [mail.id, 'recovery', 'no such mailbox'])
   })
 
-  test('disabled: writes nothing and returns feature_disabled', async () => {
+  test('returns feature_disabled and stores nothing while events are disabled', async () => {
     const { app: quiet } = await serverFor(autoconfirm)
     const { user, access_token } = await signUpUser(quiet)
     const output = await watchStatements(quiet, async () => {

@@ -94,13 +94,13 @@ suite('webhook delivery leases', () => {
     assert.equal((await stored(second)).attempts, 0)
   })
 
-  test('leases neither a postponed delivery nor later ones of its user', async () => {
+  test('leases no postponed delivery and no later delivery of its user', async () => {
     await event(ann, [one], { due_at: minutes(1) })
     await event(ann)
     assert.deepEqual(await claimed(), [])
   })
 
-  test('does not wait for delivered or dead deliveries or those of another webhook', async () => {
+  test('ignores delivered and dead deliveries, and those of other webhooks', async () => {
     await event(ann, [one], { state: 'delivered' })
     await event(ann, [one], { state: 'dead' })
     await event(ann, [other])
@@ -256,7 +256,7 @@ suite('webhook delivery leases', () => {
     assert.equal(await findWebhook(db, one), undefined)
   })
 
-  test('places an event for other webhooks while one is deleted', async () => {
+  test('queues an event for other webhooks while one webhook is deleted', async () => {
     const reported = { type: 'user.deleted', user_id: ann, data: {}, with_user: false }
     await insertEvents(db, [{ ...reported, id: crypto.randomUUID() }], now)
     const lock = await lockRows(pool, 'delete from auth.postern_webhooks where id = $1', [one])
@@ -297,7 +297,7 @@ suite('webhook delivery leases', () => {
   })
 })
 
-test('retries after five seconds to an hour, with a backoff of one minute at most', () => {
+test('retries a delivery after 5 s to 1 h and pauses a failing webhook for at most 1 min', () => {
   const delays = [1, 2, 3, 30].map((attempts) => getWebhookRetryDelay(attempts, 0.5))
   assert.deepEqual(delays, [5_000, 10_000, 20_000, 3_600_000])
   const rests = [1, 2, 3, 4, 30].map((failures) => restDelay(failures, 0.5))

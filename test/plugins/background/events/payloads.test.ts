@@ -178,7 +178,7 @@ suite('webhook bodies', () => {
     ],
   ]
   for (const [what, body, error] of bodies) {
-    test(`reports ${error ? 'an error' : 'no error'} for one ${what}`, () => {
+    test(`reports ${error ? 'an error' : 'no error'} for a body ${what}`, () => {
       const found = findBodyError(JSON.stringify(body))
       if (error) assert.match(found ?? '', error)
       else assert.equal(found, undefined)

@@ -8,7 +8,7 @@ import { build } from '../../../support/server.ts'
 import { autoconfirm, signUpUser } from '../../../support/users.ts'
 import { webhookEnv, webhookReceiver } from '../../../support/webhooks/webhook-receiver.ts'
 
-test('AUTH_EVENTS_RETENTION: removes older events with their deliveries', async (t) => {
+test('removes events older than AUTH_EVENTS_RETENTION with their deliveries', async (t) => {
   const receiver = await webhookReceiver(t)
   const env = { ...autoconfirm, ...webhookEnv(receiver), AUTH_EVENTS_RETENTION: '48h' }
   const { app } = await build(t, { env })
@@ -33,7 +33,7 @@ test('AUTH_EVENTS_RETENTION: removes older events with their deliveries', async 
   )
 })
 
-test('removes unplaced events also while events are disabled', async (t) => {
+test('removes events without a position while events are disabled', async (t) => {
   const { app, database } = await build(t, { env: autoconfirm })
   const lag = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
   for (const days of [31, 29]) {

@@ -23,7 +23,7 @@ const silent = { debug() {}, warn() {}, error() {} }
 const expirySeconds = 40
 
 suite('jobs of a dead worker', () => {
-  test('sends a requested link although the server was killed during the request', async (t) => {
+  test('send a requested link after the server was killed during the request', async (t) => {
     const { receiver, mail, start, pool } = await servers(t)
     const address = newAddress()
     receiver.reply({ act: () => {} })
@@ -40,7 +40,7 @@ suite('jobs of a dead worker', () => {
     await mail.waitFor(address)
   })
 
-  test('do not delay other users’ emails behind a locked user', async (t) => {
+  test('do not delay emails of other users while one user is locked', async (t) => {
     const { mail, start, pool } = await servers(t)
     const { url } = await start({ AUTH_SMTP_MAX_FREQUENCY: '0' })
     const address = newAddress()
@@ -63,7 +63,7 @@ suite('jobs of a dead worker', () => {
     await until(() => mail.messages.filter(({ to }) => to === address).length === 2)
   })
 
-  test('replaced by a job with the same key do not count as failed', async (t) => {
+  test('do not count as failed when a job with the same key replaces them', async (t) => {
     const { pool, start } = await queues(t)
     const still = start({ stands: true })
     const addKeyed = () =>

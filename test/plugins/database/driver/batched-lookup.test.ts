@@ -91,7 +91,7 @@ suite('batched lookups', () => {
     assert.deepEqual(await Promise.all([third, fourth]), ['c1', 'd1'])
   })
 
-  test('rejects an unreadable row for its requests only', async () => {
+  test('rejects only the requests of an unreadable row', async () => {
     const { send, sent } = lookUp()
     const requested = Promise.allSettled(['a', 'b', 'a'].map(send))
     await turn()

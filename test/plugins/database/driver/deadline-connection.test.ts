@@ -56,7 +56,7 @@ const isTimeout = (mayHaveTakenEffect: boolean) => (error: unknown) =>
   error instanceof RequestTimeoutError && error.mayHaveTakenEffect === mayHaveTakenEffect
 
 suite('deadline of a connection', () => {
-  test('cancels the running statement of a transaction, which takes no effect', async (t) => {
+  test('cancels the running statement of a transaction without any effect', async (t) => {
     const { deadline, connection, untilSleeping, count } = await connect(t)
     await connection.begin('begin')
     await connection.run(insert)
@@ -76,7 +76,7 @@ suite('deadline of a connection', () => {
     await assert.rejects(running, isTimeout(true))
   })
 
-  test('sends no statement after it, except a rollback', async (t) => {
+  test('sends no statement except a rollback after the deadline', async (t) => {
     const { deadline, connection, count } = await connect(t)
     await connection.begin('begin')
     await connection.run(insert)
@@ -88,7 +88,7 @@ suite('deadline of a connection', () => {
     assert.equal(await count(), 0)
   })
 
-  test('does not stop a commit that is under way', async (t) => {
+  test('does not cancel a running commit', async (t) => {
     const { deadline, connection, count } = await connect(t)
     await connection.begin('begin')
     await connection.run(insert)
@@ -101,7 +101,7 @@ suite('deadline of a connection', () => {
     assert.equal(await count(), 1)
   })
 
-  test('gives no connection after it', async (t) => {
+  test('provides no connection after the deadline', async (t) => {
     const { pool, open, deadline, release } = await connect(t)
     const waiting = withDeadline(deadline, open)
     deadline.end()

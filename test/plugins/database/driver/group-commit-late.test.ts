@@ -10,7 +10,7 @@ import { withDeadline } from '../../../../plugins/observability/request-context/
 import { notes, setSlowly } from '../../../support/notes.ts'
 
 suite('group commit of timed-out requests', () => {
-  test('does not run a statement that still waits', async (t) => {
+  test('does not run a statement that is still queued', async (t) => {
     const { query, change, readText, untilWaiting } = await notes(t)
     const limit = new RequestDeadline()
     const slow = query(setSlowly, [1, 0.003])
@@ -22,7 +22,7 @@ suite('group commit of timed-out requests', () => {
     assert.equal(await readText(2), '')
   })
 
-  test('runs a statement already sent and reports that it may have taken effect', async (t) => {
+  test('completes a statement already sent and reports that it may have taken effect', async (t) => {
     const { query, readText, untilWaiting } = await notes(t)
     const limit = new RequestDeadline()
     const late = withDeadline(limit, () => query(setSlowly, [1, 0.2]))

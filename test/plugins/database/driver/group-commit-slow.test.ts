@@ -34,7 +34,7 @@ suite('group commit with slow statements', () => {
     assert.deepEqual(await Promise.all(both), [['ours'], ['ours']])
   })
 
-  test('sends a slow statement alone for a while, longer each time', async (t) => {
+  test('sends a slow statement alone during a backoff that grows each time', async (t) => {
     let now = 0
     const clock = () => now
     const { pool, query, change, warm } = await notes(t, { connections: 4, clock })
@@ -65,7 +65,7 @@ suite('group commit with slow statements', () => {
     assert.equal(await isTogether(0), true)
   })
 
-  test('ignores groups sent before a backoff began', async (t) => {
+  test('does not extend a backoff for groups sent before it', async (t) => {
     let now = 0
     const clock = () => now
     const { pool, query, warm, untilWaiting } = await notes(t, { connections: 4, clock })

@@ -35,7 +35,7 @@ suite('group commit', () => {
     assert.deepEqual(await together(), [numbers])
   })
 
-  test('works on a connection that has not prepared the statement', async (t) => {
+  test('commits on a connection that has not prepared the statement', async (t) => {
     const { change, together } = await notes(t)
     const responses = await Promise.all(numbers.map((id) => change(id, `text ${id}`)))
     assert.deepEqual(responses.flat(), ['text 1', 'text 2', 'text 3', 'text 4'])

@@ -140,7 +140,7 @@ suite('driver of Kysely', () => {
     await assert.rejects(insertTwice(), ({ stack }: Error) => /insertTwice/.test(stack ?? ''))
   })
 
-  test('measures each statement, grouped ones too', async (t) => {
+  test('measures each statement, including grouped ones', async (t) => {
     const { db, insert, measured } = await connect(t)
     measured.length = 0
     await Promise.all([insert(db, 1, 'grouped'), insert(db, 2, 'grouped')])

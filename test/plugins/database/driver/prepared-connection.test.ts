@@ -28,7 +28,7 @@ async function connect(t: TestContext) {
 }
 
 suite('described statements', () => {
-  test('return the same rows as the first time', async (t) => {
+  test('return the same rows as their first execution', async (t) => {
     const { run } = await connect(t)
     const first = await run(everyType, ['ä"\\'])
     const second = await run(everyType, ['ä"\\'])
@@ -171,7 +171,7 @@ suite('pipelined statements', () => {
     assert.equal(await counted(), 1)
   })
 
-  test('a transaction of commands alone is not sent', async (t) => {
+  test('are not sent for a transaction without queries', async (t) => {
     const { connection, trips, begin, command } = await connectWithNotes(t)
     await begin()
     await command('savepoint here')

@@ -189,7 +189,7 @@ suite('database shared with GoTrue', () => {
     })
   }
 
-  test('rejects a legacy token from before a step-up in GoTrue, and here after the reuse interval', async () => {
+  test('rejects a legacy token issued before a step-up in GoTrue after the reuse interval', async () => {
     const { id } = await newUser()
     const before: Session = (await refresh(server.app, await openSession(pool, id, 'row'))).json()
     await stepUp(server.app, before, await addTotp(server.app, before))
@@ -204,7 +204,7 @@ suite('database shared with GoTrue', () => {
     assert.deepEqual(statusAndCode(late), [400, 'refresh_token_already_used'])
   })
 
-  test('refreshes a session created here in GoTrue and here again', async () => {
+  test('refreshes a session of Postern in GoTrue and then in Postern', async () => {
     const user = await confirmedUser(server)
     const there = await refreshThere(pool, user.refresh_token)
     const here = await refresh(server.app, String(there))
@@ -232,7 +232,7 @@ suite('database shared with GoTrue', () => {
     })
   }
 
-  test('lets GoTrue accept our recovery email once', async () => {
+  test('GoTrue accepts a recovery email of Postern once', async () => {
     const email = newAddress()
     const { user } = await confirmedUser(server, email)
     const message = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
@@ -266,7 +266,7 @@ suite('database shared with GoTrue', () => {
     }
   })
 
-  test('lets GoTrue read users with their factors', async () => {
+  test('GoTrue reads users with their factors', async () => {
     const email = newAddress()
     const user = await confirmedUser(server, email)
     await stepUp(server.app, user, await addTotp(server.app, user))

@@ -38,13 +38,13 @@ async function serverWith(t: TestContext, env: Record<string, string>) {
 }
 
 suite('GOTRUE_JWT_KEYS', () => {
-  test('an empty list keeps the secret', async (t) => {
+  test('signs with the secret when the list is empty', async (t) => {
     const { alg, asService } = await serverWith(t, { GOTRUE_JWT_KEYS: '[]' })
     assert.equal(alg, 'HS256')
     assert.equal(await asService(), 200)
   })
 
-  test('a key pair and a secret without id: signs with the pair and accepts both', async (t) => {
+  test('signs with the key pair and accepts a secret without id next to it', async (t) => {
     const { alg, asService } = await serverWith(t, { GOTRUE_JWT_KEYS: JSON.stringify([ec, oct]) })
     assert.equal(alg, 'ES256')
     assert.equal(await asService(), 200)
@@ -52,7 +52,7 @@ suite('GOTRUE_JWT_KEYS', () => {
     assert.equal(await asService({ kid: 'one' }), 403)
   })
 
-  test('a key pair alone retires the secret', async (t) => {
+  test('rejects tokens signed with the secret when only a key pair is listed', async (t) => {
     const { alg, asService } = await serverWith(t, { GOTRUE_JWT_KEYS: JSON.stringify([ec]) })
     assert.equal(alg, 'ES256')
     assert.equal(await asService(), 403)

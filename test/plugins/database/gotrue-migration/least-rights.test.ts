@@ -50,7 +50,7 @@ async function oldImage(t: TestContext) {
 }
 
 suite('role without the right to create a schema', () => {
-  test('gets the missing statement in the error and changes nothing', async (t) => {
+  test('is rejected with the statement to run, and nothing is changed', async (t) => {
     const { url, adminUrl, name } = await oldImage(t)
     const statement = `create schema auth_jobs authorization ${name};`
 
@@ -64,7 +64,7 @@ suite('role without the right to create a schema', () => {
     assert.equal(row?.state, 'shared')
   })
 
-  test('serves with the unchanged environment of the compose file', async (test) => {
+  test('serves with the environment of GoTrue’s compose file', async (test) => {
     const t = lastFirst(test)
     const { url, adminUrl, name } = await oldImage(test)
     await query(adminUrl, `create schema auth_jobs authorization ${name}`)

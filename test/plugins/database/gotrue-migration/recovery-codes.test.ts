@@ -134,7 +134,7 @@ suite('recovery codes of an early version', () => {
     return { database, email, session, raised: steppedUp }
   }
 
-  test('become a factor and are accepted once, however typed', async (t) => {
+  test('become a factor and are accepted once, with or without hyphens', async (t) => {
     const { database, email, session } = await earlyDatabase(t)
     const { app } = await build(t, { env: everyFactor, database })
     const { factors } = (await getUser(app, session)).json()
@@ -148,7 +148,7 @@ suite('recovery codes of an early version', () => {
     assert.deepEqual(await query(database.url, 'select from auth.postern_recovery_codes'), [])
   })
 
-  test('keep their aal2 sessions, which fall back to aal1 with the codes', async (t) => {
+  test('keep their aal2 sessions, which drop to aal1 when the codes are deleted', async (t) => {
     const { database, session, raised: steppedUp } = await earlyDatabase(t)
     const { app } = await build(t, { env: everyFactor, database })
     const id = tokenClaims(steppedUp).session_id

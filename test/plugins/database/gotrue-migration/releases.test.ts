@@ -76,7 +76,7 @@ suite('migration from GoTrue 2.197', () => {
     assert.deepEqual(await versionsIn(url), knownGotrueVersions)
   })
 
-  test('moves its own early column out of one_time_tokens with its values', async (t) => {
+  test('moves the values of the early column one_time_tokens.failed_attempts to Postern’s table', async (t) => {
     const { url } = await gotrueDatabase(t)
     await query(url, ...rows)
     await query(
@@ -94,7 +94,7 @@ suite('migration from GoTrue 2.197', () => {
 })
 
 suite('migration from GoTrue 2.196', () => {
-  test('brings the schema to 2.197, in which it is rolled back', async (t) => {
+  test('upgrades the schema to 2.197, which a rollback keeps', async (t) => {
     const { url } = await gotrue2196Database(t)
     assert.deepEqual(await versionsIn(url), gotrueVersions)
     await migrated(url)
@@ -107,7 +107,7 @@ suite('migration from GoTrue 2.196', () => {
     assert.deepEqual(await versionsIn(url), knownGotrueVersions)
   })
 
-  test('records the versions in schema public when GoTrue’s list is there', async (t) => {
+  test('records the versions in schema public when it contains GoTrue’s list of migrations', async (t) => {
     const { url } = await gotrue2196Database(t)
     await query(url, 'alter table auth.schema_migrations set schema public')
     await migrated(url)

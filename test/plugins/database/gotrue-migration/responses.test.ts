@@ -50,7 +50,7 @@ suite('times in responses', () => {
   const pickTimes = (user: object) =>
     Object.fromEntries(Object.entries(user).filter(([name]) => name in expected))
 
-  test('times of a user keep microseconds, also in lists', async () => {
+  test('keep the microseconds of a user’s times, also in lists', async () => {
     const user = await preciseUser()
     const alone = (await getUser(server.app, user)).json()
     assert.deepEqual(pickTimes(alone), expected)
@@ -66,7 +66,7 @@ suite('times in responses', () => {
     assert.deepEqual(pickTimes(listed), expected)
   })
 
-  test('are in UTC whatever the time zone of the database', async (t) => {
+  test('are in UTC for any time zone of the database', async (t) => {
     const account = await preciseUser()
     const url = new URL(server.database.url)
     url.searchParams.set('options', '-c timezone=Asia/Kathmandu')

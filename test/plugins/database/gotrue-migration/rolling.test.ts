@@ -63,7 +63,7 @@ suite('rolling migration', () => {
       }
     })
 
-    test(`repeats a lost response for a ${form} token on the other server`, async () => {
+    test(`returns the same tokens for a repeated ${form} token on the other server`, async () => {
       const { id } = await newUser()
       let token = await openSession(pool, id, form)
       for (const [first, second] of [

@@ -24,7 +24,7 @@ function fakeReplicas(...replayedAt: (number | undefined)[]) {
 }
 
 suite('choice of a read replica', () => {
-  test('takes replicas within the maximum lag by turns', () => {
+  test('selects the replicas within the maximum lag in rotation', () => {
     const fake = fakeReplicas(95, 89, 90)
     fake.clock.now = 100
     const chosen = Array.from({ length: 4 }, fake.chosen)
@@ -32,7 +32,7 @@ suite('choice of a read replica', () => {
     assert.notEqual(chosen[0], chosen[1])
   })
 
-  test('falls back above the maximum lag, and comes back', () => {
+  test('falls back to the primary above the maximum lag and returns to the replica below it', () => {
     const fake = fakeReplicas(100)
     fake.clock.now = 111
     assert.equal(fake.chosen(), undefined)
@@ -42,7 +42,7 @@ suite('choice of a read replica', () => {
     assert.deepEqual(fake.fallbacks, ['lagging'])
   })
 
-  test('falls back while no replica is available', () => {
+  test('falls back to the primary while no replica is available', () => {
     const fake = fakeReplicas(undefined)
     assert.equal(fake.chosen(), undefined)
     assert.deepEqual(fake.fallbacks, ['unavailable'])
@@ -67,7 +67,7 @@ suite('choice of a read replica', () => {
 })
 
 suite('age of a replica', () => {
-  test('is that of the newest recorded position it has replayed', () => {
+  test('is the age of the newest recorded position that it has replayed', () => {
     const positions = createPositions()
     positions.record({ at: 1, position: parsePosition('0/FFFFFFFF') })
     positions.record({ at: 2, position: parsePosition('1/0') })
@@ -84,16 +84,16 @@ suite('age of a replica', () => {
   })
 })
 
-suite('servers that are no replica', () => {
+suite('identity of a replica', () => {
   const primary = { isStandby: false, position: '0/1', system: '7', startedAt: '1' }
   const standby = { ...primary, isStandby: true, startedAt: '2' }
 
-  test('a standby of the primary and the primary itself are used', () => {
+  test('accepts a standby of the primary and the primary itself', () => {
     assert.equal(findMismatch(primary, standby), undefined)
     assert.equal(findMismatch(primary, primary), undefined)
   })
 
-  test('another cluster and a promoted standby are not used', () => {
+  test('rejects another cluster and a promoted standby', () => {
     assert.match(findMismatch(primary, { ...standby, system: '8' }) ?? '', /not a copy/)
     assert.match(findMismatch(primary, { ...standby, isStandby: false }) ?? '', /not a standby/)
   })

@@ -61,7 +61,7 @@ suite('first delivery attempts', () => {
     assert.deepEqual(attempted, ['a'])
   })
 
-  test('run two at a time, and a failure blocks no other', async (t) => {
+  test('run two at a time, and a failed one does not block others', async (t) => {
     const open = new Map<string, PromiseWithResolvers<void>>()
     const attempt = (id: string) => {
       const end = Promise.withResolvers<void>()
@@ -81,7 +81,7 @@ suite('first delivery attempts', () => {
     await attempts.stop()
   })
 
-  test('require a request whose response was not sent', async (t) => {
+  test('are not made outside a request or after the client disconnected', async (t) => {
     const { app, takes } = await start(t, async () => {})
     assert.equal(takes('of no request'), false)
     const reached = Promise.withResolvers<void>()
@@ -101,7 +101,7 @@ suite('first delivery attempts', () => {
     assert.equal(await late.promise, false)
   })
 
-  test('are left to the job queue above a hundred while it runs', async (t) => {
+  test('are left to the job queue above a hundred pending ones', async (t) => {
     let isUp = true
     const never = new Promise<void>(() => {})
     const { send, taken } = await start(t, () => never, { isQueueRunning: () => isUp })
@@ -113,7 +113,7 @@ suite('first delivery attempts', () => {
     assert.equal(taken.at(-1), false)
   })
 
-  test('are handed over at shutdown, and running ones complete', async (t) => {
+  test('are left to the job queue at shutdown, except running ones', async (t) => {
     const end = Promise.withResolvers<void>()
     const attempted: string[] = []
     const { send, attempts, handedOver, taken } = await start(t, (id) => {

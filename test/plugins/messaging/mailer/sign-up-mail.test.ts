@@ -10,7 +10,7 @@ import { watchPool } from '../../../support/statements.ts'
 import { adminCreatedUser, newAddress, password, signUp } from '../../../support/users.ts'
 
 suite('email of a sign-up', () => {
-  test('takes two statements and no job, and its log line has the request id', async (t) => {
+  test('takes two statements and no job, and is logged with the request id', async (t) => {
     const lines: string[] = []
     const server = await build(t, { lines })
     const { app, mail } = server

@@ -17,7 +17,7 @@ const log = { info() {}, warn() {} }
 const { signal } = new AbortController()
 
 suite('concurrent workers', () => {
-  test('send a message once, although both have found it queued', async (t) => {
+  test('send a message once when both have found it in the queue', async (t) => {
     const { id, worker, row } = await start(t)
     const both = Promise.withResolvers<void>()
     let found = 0
@@ -39,7 +39,7 @@ suite('concurrent workers', () => {
     assert.deepEqual(await row(), { state: 'sent', attempts: 1 })
   })
 
-  test('skip a message that another worker has attempted since', async (t) => {
+  test('skip a message that another worker has attempted in the meantime', async (t) => {
     const { id, pool, worker, row } = await start(t)
     const tried = Promise.withResolvers<void>()
     let late = 0
@@ -90,7 +90,7 @@ suite('concurrent workers', () => {
     assert.deepEqual(await row(), { state: 'dead', attempts: 0 })
   })
 
-  test('write the outcome once the database is back', async (t) => {
+  test('write the outcome when the database is available again', async (t) => {
     const { id, pool, worker, row } = await start(t)
     const send = worker({
       compose: async () => {},

@@ -67,7 +67,7 @@ suite('custom access token hook as database function', () => {
     assert.deepEqual([...statusAndCode(rejected), rejected.json().msg], [403, 'unknown', 'Blocked'])
   })
 
-  test('adds only its call to the statements of a refresh', async () => {
+  test('adds one call to the statements of a refresh', async () => {
     const { app } = await started
     const { refresh_token } = await signUpUser(app)
     const statements = await watchStatements(app, () => refresh(app, refresh_token))

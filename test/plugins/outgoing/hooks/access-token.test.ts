@@ -256,7 +256,7 @@ suite('custom access token hook over HTTP', () => {
     )
   })
 
-  test('does not consume a recovery code when the hook rejects, and is not called for a wrong one', async () => {
+  test('does not consume a recovery code when the hook rejects, and is not called for a wrong code', async () => {
     const { receiver, app } = await started
     const user = await signUpUser(app)
     const steppedUp = await stepUp(app, user, await addTotp(app, user))

@@ -94,7 +94,7 @@ suite('before and after user created hooks over HTTP', () => {
     assert.equal(reported.metadata.ip_address, '127.0.0.1')
   })
 
-  test('are called for each other new account', async () => {
+  test('are called for accounts from invitations, links, phones and anonymous sign-ups', async () => {
     const { app, mail, receiver } = await started
     const server = { app, mail }
     const [invited, linked, byLink] = [newAddress(), newAddress(), newAddress()]
@@ -118,7 +118,7 @@ suite('before and after user created hooks over HTTP', () => {
     })
   })
 
-  test('are not called for an admin’s user', async () => {
+  test('are not called for a user created by an admin', async () => {
     const { app, receiver } = await started
     const email = newAddress('blocked')
     await adminCreatedUser(app, { email })
@@ -150,7 +150,7 @@ suite('before and after user created hooks over HTTP', () => {
     assert.equal(await findUserByPhone(app.db, phone, 'authenticated'), undefined)
   })
 
-  test('reject a taken email like a new one', async () => {
+  test('reject a taken email with the same response as a new one', async () => {
     const { app } = await started
     const email = newAddress('blocked')
     await adminCreatedUser(app, { email, email_confirm: true })

@@ -27,23 +27,23 @@ const rows: [name: string, body: string, heard: [number, string, RegExp] | undef
   ['an error', `return '{"error":{"http_code":403,"message":"No"}}'`, [403, 'unknown', /^No$/]],
   ['an exception', throwing('P0001'), [500, 'unexpected_failure', /^Not today$/]],
   ['an exception with a status', throwing('PT402'), [402, 'unknown', /^Not today$/]],
+  ['an exception with a 2xx status', throwing('PT204'), [500, 'unexpected_failure', /^A hook/]],
   [
-    'an exception with a status of success',
-    throwing('PT204'),
-    [500, 'unexpected_failure', /^A hook/],
-  ],
-  [
-    'a mistake',
+    'a division by zero',
     'perform 1 / 0; return null',
     [500, 'unexpected_failure', /^A hook returned an error/],
   ],
-  ['one that sleeps', 'perform pg_sleep(5); return null', [500, 'unexpected_failure', /in time/]],
   [
-    'one whose connection Postgres ends',
+    'a function that sleeps',
+    'perform pg_sleep(5); return null',
+    [500, 'unexpected_failure', /in time/],
+  ],
+  [
+    'a function whose connection Postgres closes',
     'perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); return null',
     [503, 'service_unavailable', /cannot be reached/],
   ],
-  ['no object', `return '[1]'`, [500, 'unexpected_failure', /no object/]],
+  ['a value that is not an object', `return '[1]'`, [500, 'unexpected_failure', /no object/]],
 ]
 
 suite('hook as database function', { concurrency: 3 }, () => {
@@ -51,7 +51,7 @@ suite('hook as database function', { concurrency: 3 }, () => {
   const started = start(ending)
 
   for (const [index, [name, body, received]] of rows.entries()) {
-    test(`${name}: ${received ? `${received[0]} ${received[1]}` : 'yes'}`, async () => {
+    test(`${name}: ${received ? `returns ${received[0]} ${received[1]}` : 'is accepted'}`, async () => {
       const { make, call } = await started
       await make(`"Fn ${index}"`, body)
       const requested = call(`Fn ${index}`)
@@ -65,7 +65,7 @@ suite('hook as database function', { concurrency: 3 }, () => {
     })
   }
 
-  test('receives the whole event', async () => {
+  test('receives the complete event', async () => {
     const { make, call } = await started
     await make('echo', 'return event')
     const { metadata, user_id } = await call('echo')
@@ -138,7 +138,7 @@ suite('hook as database function', { concurrency: 3 }, () => {
   })
 })
 
-test('is not called again for an email when the connection was lost', async (t) => {
+test('a send email function is not called again after a lost connection', async (t) => {
   const database = await emptyDatabase(t)
   const pool = openPool({ connectionString: database.url })
   await pool.query('create schema operator; create table operator.sent (event jsonb)')

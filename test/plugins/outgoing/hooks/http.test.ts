@@ -132,7 +132,7 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
   })
 
   for (const [name, reply, calls, received] of rows) {
-    test(`${name}: ${received ? received.join(' ') : 'yes'}`, async (t) => {
+    test(`${name}: ${received ? `returns ${received.join(' ')}` : 'is accepted'}`, async (t) => {
       const receiver = await startHookReceiver(t)
       receiver.reply(() => reply)
       const pending = createTestCaller(receiver.url)({ user: {} }, { ip: '192.0.2.1' })
@@ -254,7 +254,7 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
     assert.ok(performance.now() - start > 3900)
   })
 
-  test('succeeds when the receiver is back for a retry', async (t) => {
+  test('succeeds when the receiver is available again for a retry', async (t) => {
     const receiver = await startHookReceiver(t)
     receiver.reply((_, count) =>
       count === 1 ? { act: (response) => void response.destroy() } : json({ done: true }),
@@ -271,7 +271,7 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
   }
 })
 
-test('bypasses the proxy for the container host', async (t) => {
+test('calls a hook on the container host without the proxy', async (t) => {
   const proxy = await vendorServer(t, { text: '{}' })
   const env = {
     ...hookEnv('http://host.docker.internal:8099/hook', ['BEFORE_USER_CREATED']),
@@ -284,7 +284,7 @@ test('bypasses the proxy for the container host', async (t) => {
   assert.deepEqual(proxy.seen, [])
 })
 
-test('is not called while disabled', async (t) => {
+test('does not call a hook while it is disabled', async (t) => {
   const receiver = await startHookReceiver(t)
   const env = {
     ...hookEnv(receiver.url, ['BEFORE_USER_CREATED']),
@@ -295,7 +295,7 @@ test('is not called while disabled', async (t) => {
   assert.deepEqual(receiver.calls, [])
 })
 
-test('rejects a private address without a call', async (t) => {
+test('rejects a hook at a private address without calling it', async (t) => {
   const env = hookEnv(`https://127.0.0.2:${await freePort()}/hook`, ['BEFORE_USER_CREATED'])
   const { app } = await build(t, { env })
 

@@ -11,7 +11,7 @@ import { statusAndCode } from '../../../support/requests.ts'
 import { adminCreatedUser, newAddress } from '../../../support/users.ts'
 import { startHookReceiver } from '../../../support/webhooks/hook-receiver.ts'
 
-test('calls the before hook for new users only and the token hook for each token', async (t) => {
+test('calls the before user created hook for new users only and the token hook for each token', async (t) => {
   const receiver = await startHookReceiver(t)
   receiver.answer(({ metadata, user, claims }) => {
     if (metadata.name === 'customize-access-token') {
@@ -46,7 +46,7 @@ test('calls the before hook for new users only and the token hook for each token
   assert.equal(asked(), 2)
 })
 
-test('calls the before hook for unverified emails, taken or not', async (t) => {
+test('calls the before user created hook for unverified emails, taken or not', async (t) => {
   const receiver = await startHookReceiver(t)
   receiver.answer(() => ({ error: { http_code: 403, message: 'Only members may sign up' } }))
   const server = await externalServer(t, { env: receiver.env('BEFORE_USER_CREATED') })
@@ -59,7 +59,7 @@ test('calls the before hook for unverified emails, taken or not', async (t) => {
   assert.equal(receiver.calls.length, 2)
 })
 
-test('rejects an id_token sign-in by the before hook and by the token hook', async (t) => {
+test('rejects an id_token sign-in by the before user created hook and by the token hook', async (t) => {
   const receiver = await startHookReceiver(t)
   const rejecting = { claims: false }
   receiver.answer(({ metadata, user, claims }) => {

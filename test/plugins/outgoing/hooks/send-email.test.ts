@@ -111,7 +111,7 @@ suite('send email hook over HTTP', () => {
     await receiver.next(since, ofKind('invite', invited))
   })
 
-  test('is called once for an email change, with each token next to the other hash', async () => {
+  test('is called once for an email change, with a working code and link for each address', async () => {
     const { app, receiver } = await started
     const { email, token } = await user()
     const newEmail = newAddress()

@@ -56,7 +56,7 @@ suite('send SMS hook over HTTP', () => {
     assert.equal(userIn(await receiver.next(since, toNumber(phone))).id, session.user.id)
   })
 
-  test('marks factor codes', async () => {
+  test('marks messages with a factor code', async () => {
     const { app, receiver } = await started
     const user = await signUpUser(app)
     const phone = newNumber()

@@ -49,7 +49,7 @@ suite('access token claims', () => {
     ['aal3', 'aal2'],
   ] as const
   for (const [aal, level] of levels) {
-    test(`map a session stored as ${aal} to ${level}, however it was created`, () => {
+    test(`map a session stored as ${aal} to ${level} for any authentication method`, () => {
       const { session } = source()
       const amr = [{ method: 'totp', timestamp: 100 }]
       const issued = accessTokenClaims({ ...source(), session: { ...session, aal }, amr })

@@ -49,16 +49,16 @@ suite('breached passwords', () => {
   })
 
   const ranges: [string, VendorResponse, boolean][] = [
-    ['first line', range(`${SUFFIX}:1`, after), true],
-    ['last line', range(before, `${SUFFIX}:1`), true],
-    ['only line', range(`${SUFFIX}:1`), true],
-    ['lower case', range(before, `${SUFFIX.toLowerCase()}:3`), true],
-    ['not listed', range(before, after), false],
-    ['padding with count zero', range(before, `${SUFFIX}:0`, after), false],
+    ['a hash in the first line', range(`${SUFFIX}:1`, after), true],
+    ['a hash in the last line', range(before, `${SUFFIX}:1`), true],
+    ['a hash in the only line', range(`${SUFFIX}:1`), true],
+    ['a hash in lower case', range(before, `${SUFFIX.toLowerCase()}:3`), true],
+    ['a hash that is not listed', range(before, after), false],
+    ['padding with a count of zero', range(before, `${SUFFIX}:0`, after), false],
     ['another suffix with the same ending', range(before, `0${SUFFIX.slice(1)}:5`), false],
   ]
   for (const [what, response, breached] of ranges) {
-    test(`returns ${breached} for ${what}`, async (t) => {
+    test(`reports a ${breached ? 'breach' : 'safe password'} for ${what}`, async (t) => {
       const { isBreached } = await list(t, [response])
       assert.equal(await isBreached('password'), breached)
     })
@@ -70,11 +70,11 @@ suite('breached passwords', () => {
     ['a dropped connection', 'drop'],
     ['an error response', { status: 503, text: `${SUFFIX}:1` }],
     ['an HTML page', { text: '<html>sign in to the network</html>' }],
-    ['nothing', { text: '' }],
+    ['an empty response', { text: '' }],
     ['a redirect', { status: 302, headers: { location: '/x' } }],
   ]
   for (const [what, response] of errors) {
-    test(`accepts with a warning or, failing closed, rejects on ${what}`, async (t) => {
+    test(`${what}: accepts the password with a warning, or rejects it when failing closed`, async (t) => {
       const open = await list(t, [response])
       assert.equal(await open.isBreached('password'), false)
       assert.equal(open.warnings.length, 1)
@@ -88,7 +88,7 @@ suite('breached passwords', () => {
     })
   }
 
-  test('caches a range for an hour and no failures', async (t) => {
+  test('caches a range for an hour and does not cache failures', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 })
     const { vendor, isBreached } = await list(t, ['drop', range(`${SUFFIX}:1`)])
 
@@ -104,7 +104,7 @@ suite('breached passwords', () => {
     assert.deepEqual(counts, [1, 2, 2, 2, 3])
   })
 
-  test('disabled: sends no request', async (t) => {
+  test('sends no request while the check is disabled', async (t) => {
     const { vendor, isBreached } = await list(t, ['drop'], { AUTH_PASSWORD_HIBP_ENABLED: false })
     assert.equal(await isBreached('password'), false)
     assert.equal(vendor.connections(), 0)

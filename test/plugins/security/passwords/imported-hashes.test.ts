@@ -104,7 +104,7 @@ const hashes: Record<string, string> = {
 
 suite('imported hashes', () => {
   for (const [name, hash] of Object.entries(hashes)) {
-    test(name, async () => {
+    test(`verifies ${name}`, async () => {
       assert.ok(isSupportedHash(hash))
       assert.equal(await verifyHash(hash, password), true)
       assert.equal(await verifyHash(hash, 'letmein'), false)
@@ -114,7 +114,7 @@ suite('imported hashes', () => {
   }
 
   for (const [name, right, hash] of published) {
-    test(`${name}, published vector`, async () => {
+    test(`verifies the published vector of ${name}`, async () => {
       assert.equal(await verifyHash(hash, right), true)
       assert.equal(await verifyHash(hash, `${right} `), false)
     })
