@@ -7,7 +7,7 @@ import { mintServiceRole } from '../server/service-role.ts'
 import { withClient } from '../server/with-client.ts'
 import { postmaster } from './core/listener.ts'
 import { createTarget } from './core/target.ts'
-import { type Cost, readCost, type Side } from './cost.ts'
+import { type Cost, readCost, type Variant } from './cost.ts'
 import { startPostern } from './own-server.ts'
 import { quantile } from './statistics.ts'
 
@@ -59,31 +59,31 @@ try {
   console.log(`${users} users in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
   const serviceRole = await mintServiceRole(own.jwtSecret)
   const target = createTarget({ name: 'own', url: own.url, connections: 1, serviceRole })
-  const serverPids = own.sides[0]?.serverPids ?? []
-  const side = { target, serverPids, postgresPid: postmaster(own.databaseUrl) }
+  const serverPids = own.variants[0]?.serverPids ?? []
+  const variant = { target, serverPids, postgresPid: postmaster(own.databaseUrl) }
   console.log('| Request | p50 ms | p95 ms | p99 ms | server CPU | Postgres CPU |')
   console.log('| --- | ---: | ---: | ---: | ---: | ---: |')
-  for (const [query, path] of Object.entries(listQueries)) await measure(side, query, path)
+  for (const [query, path] of Object.entries(listQueries)) await measure(variant, query, path)
   const ids = await listUserIds(own.databaseUrl)
-  await measure(side, 'one user', (i) => `/admin/users/${ids[i % ids.length]}`)
+  await measure(variant, 'one user', (i) => `/admin/users/${ids[i % ids.length]}`)
   await target.close()
 } finally {
   await own.stop()
 }
 
-async function measure(side: Side, query: string, path: (i: number) => string) {
-  const { target } = side
+async function measure(variant: Variant, query: string, path: (i: number) => string) {
+  const { target } = variant
   const token = target.adminToken()
   const times: number[] = []
-  let before: Cost = readCost(side)
+  let before: Cost = readCost(variant)
   for (let i = 0; i < requests + warmUps; i++) {
-    if (i === warmUps) before = readCost(side)
+    if (i === warmUps) before = readCost(variant)
     const startedAt = performance.now()
     await target.call({ method: 'GET', path: path(i), token })
     if (i >= warmUps) times.push(performance.now() - startedAt)
   }
   times.sort((a, b) => a - b)
-  const after = readCost(side)
+  const after = readCost(variant)
   const cells = [
     quantile(times, 0.5),
     quantile(times, 0.95),

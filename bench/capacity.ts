@@ -1,6 +1,6 @@
 /**
  * `node bench/capacity.ts`: how many machines a load needs, predicted from bench/capacity/demands.json.
- * `node bench/capacity.ts --measure`: measures the demands on this machine, and other loads beside their prediction.
+ * `node bench/capacity.ts --measure`: measures the demands on this machine, and compares other loads with their prediction.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 
 import { thisMachine } from './capacity/fit.ts'
 import {
-  createSides,
+  createVariants,
   type Demands,
   type Found,
   measureAll,
@@ -39,10 +39,10 @@ else {
 async function compare(rounds: number): Promise<void> {
   const own = await startServers()
   try {
-    const sides = await createSides(own, 32)
-    const found = await measureAll(sides, rounds)
-    const commitMs = await measureCommit(own.sides[0]?.databaseUrl ?? '')
-    for (const { target } of sides) await target.close()
+    const variants = await createVariants(own, 32)
+    const found = await measureAll(variants, rounds)
+    const commitMs = await measureCommit(own.variants[0]?.databaseUrl ?? '')
+    for (const { target } of variants) await target.close()
     const demands = toDemands(found, commitMs)
     writeFileSync(file, `${JSON.stringify(demands, null, 2)}\n`)
     printComparison(demands, found)
@@ -65,7 +65,7 @@ function printComparison(demands: Demands, found: (name: keyof typeof validation
     const { clients, servers } = validation[name]
     const predicted = simulate(
       requests[name],
-      thisMachine(servers, clients * servers, demands.besideHash),
+      thisMachine(servers, clients * servers, demands.hashSlowdown),
     )
     const head = `| ${name} | ${clients * servers} |`
     const measured = found(name)
@@ -90,7 +90,7 @@ function printPlan(demands: Demands): void {
     const { replicas, postgresCores, p99, busiest } = plan(
       buildDay(demands),
       perSecond,
-      demands.besideHash,
+      demands.hashSlowdown,
     )
     const figures = [perSecond, replicas, postgresCores, p99.toFixed(1), busiest]
     console.log(`| ${figures.join(' | ')} |`)
@@ -98,7 +98,7 @@ function printPlan(demands: Demands): void {
 }
 
 /** Servers in three regions, one of which has the primary. */
-function printRegions({ read, refresh, besideHash }: Demands): void {
+function printRegions({ read, refresh, hashSlowdown }: Demands): void {
   console.log('\n| Round trip ms | Request | p50 ms | p99 ms | Connections in use |')
   console.log('| ---: | --- | ---: | ---: | ---: |')
   for (const roundTripMs of [0, 20, 80, 150]) {
@@ -107,7 +107,7 @@ function printRegions({ read, refresh, besideHash }: Demands): void {
       ['refresh', refresh],
     ] as const) {
       const { p50, p99, busy } = simulate([demand], {
-        ...{ replicas: 3, cores: 2, postgresCores: 2, besideHash, pool: 1000, seconds: 20 },
+        ...{ replicas: 3, cores: 2, postgresCores: 2, hashSlowdown, pool: 1000, seconds: 20 },
         regions: { count: 3, roundTripMs },
         load: { perSecond: 1500 },
       })

@@ -6,7 +6,7 @@ import type { Target } from './core/target.ts'
 import type { LoopProbe } from './own/loop-probe.ts'
 
 /** A measured server and the processes whose cost is read; none when they are not readable. */
-export interface Side {
+export interface Variant {
   target: Target
   serverPids: readonly number[]
   postgresPid: number | undefined
@@ -22,7 +22,7 @@ export interface Cost {
   postgres: number
 }
 
-export function readCost({ serverPids, postgresPid }: Side): Cost {
+export function readCost({ serverPids, postgresPid }: Variant): Cost {
   return {
     server: sumUsage(serverPids, 'cpuMs'),
     postgres: readUsage(postgresPid)?.cpuMs ?? Number.NaN,
@@ -30,7 +30,7 @@ export function readCost({ serverPids, postgresPid }: Side): Cost {
 }
 
 /** Memory of the server in MiB; NaN when not readable. */
-export function readMemory({ serverPids }: Side): number {
+export function readMemory({ serverPids }: Variant): number {
   return sumUsage(serverPids, 'residentMib')
 }
 
@@ -48,12 +48,12 @@ const restMs = 20
  * Waits until server and database are idle, at most ten seconds, and returns the cost until then: an email queued by a
  * request is part of its cost and must not count for the next variant. Returns immediately when neither is readable.
  */
-export async function settle(side: Side): Promise<Cost> {
-  let cost = readCost(side)
+export async function settle(variant: Variant): Promise<Cost> {
+  let cost = readCost(variant)
   if (Number.isNaN(cost.server) && Number.isNaN(cost.postgres)) return cost
   for (let step = 0; step < maxSteps; step++) {
     await sleep(stepMs)
-    const now = readCost(side)
+    const now = readCost(variant)
     const busy = [now.server - cost.server, now.postgres - cost.postgres].some((ms) => ms > restMs)
     cost = now
     if (!busy) break

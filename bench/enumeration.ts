@@ -28,7 +28,7 @@ export type EnumerationUsers = ReadonlyMap<Kind, readonly Contact[]>
 
 /**
  * Sends a request for each user and for as many unknown identifiers of each type, sequentially in random order, so that
- * other load affects all alike. Each is requested once. Throws Rejected when the server lacks the endpoint.
+ * other load affects all equally. Each is requested once. Throws Rejected when the server lacks the endpoint.
  */
 export async function enumerate(
   target: Target,

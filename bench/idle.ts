@@ -1,11 +1,11 @@
 /** The cost of idle servers: polling, timers and background work. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { readCost, readMemory, type Side, settle } from './cost.ts'
+import { readCost, readMemory, settle, type Variant } from './cost.ts'
 
 /** Figures of one variant; NaN when not readable. */
 export interface Idle {
-  side: string
+  variant: string
   /** Milliseconds of processor time in a minute. */
   serverCpu: number
   /** The same for its Postgres, including work of the run's other variants there. */
@@ -16,17 +16,17 @@ export interface Idle {
 const minuteMs = 60_000
 
 /** A minute of all variants concurrently, once each has settled. */
-export async function measureIdle(sides: Side[]): Promise<Idle[]> {
-  await Promise.all(sides.map(settle))
-  const before = sides.map(readCost)
+export async function measureIdle(variants: Variant[]): Promise<Idle[]> {
+  await Promise.all(variants.map(settle))
+  const before = variants.map(readCost)
   await sleep(minuteMs)
-  return sides.map((side, index) => {
-    const { server, postgres } = readCost(side)
+  return variants.map((variant, index) => {
+    const { server, postgres } = readCost(variant)
     return {
-      side: side.target.name,
+      variant: variant.target.name,
       serverCpu: server - (before[index]?.server ?? Number.NaN),
       postgresCpu: postgres - (before[index]?.postgres ?? Number.NaN),
-      residentMib: readMemory(side),
+      residentMib: readMemory(variant),
     }
   })
 }

@@ -1,7 +1,7 @@
 import { describeResponse } from './core/exchange.ts'
 import { Rejected } from './core/rejected.ts'
 import { isGood, type Load, type Plan, type Scenario } from './core/scenario.ts'
-import { type Cost, readCost, readMemory, type Side, settle } from './cost.ts'
+import { type Cost, readCost, readMemory, settle, type Variant } from './cost.ts'
 import { type Round, type RoundOptions, runRound } from './load.ts'
 import { quantile } from './statistics.ts'
 
@@ -13,7 +13,7 @@ export interface Schedule extends Plan {
 
 /** Results of one variant in one scenario; undefined when not readable. */
 export interface Figures {
-  side: string
+  variant: string
   requests: number
   perSecond: number
   /** Latency of successful responses at the median, p95 and p99, in milliseconds. */
@@ -33,14 +33,14 @@ export interface Figures {
 }
 
 export interface Skipped {
-  side: string
+  variant: string
   skipped: string
 }
 
 export type Result = Figures | Skipped
 
 interface Run {
-  side: Side
+  variant: Variant
   load: Load
   next: number
   rounds: MeasuredRound[]
@@ -55,59 +55,59 @@ interface MeasuredRound extends Round {
 
 /**
  * Runs one scenario on each variant: prepared and warmed up, then in short alternating rounds, so that other load
- * affects all alike. The order changes with each round.
+ * affects all equally. The order changes with each round.
  */
-export async function measure(scenario: Scenario, sides: Side[], schedule: Schedule) {
-  const results = new Map<Side, Result>()
+export async function measure(scenario: Scenario, variants: Variant[], schedule: Schedule) {
+  const results = new Map<Variant, Result>()
   const runs: Run[] = []
-  for (const side of sides) {
+  for (const variant of variants) {
     try {
-      runs.push(await prepare(scenario, side, schedule))
+      runs.push(await prepare(scenario, variant, schedule))
     } catch (error) {
       if (!(error instanceof Rejected)) throw error
-      results.set(side, { side: side.target.name, skipped: error.message })
+      results.set(variant, { variant: variant.target.name, skipped: error.message })
     }
   }
   for (const run of runs) await warmUp(run, schedule)
   for (let round = 0; round < schedule.rounds; round++) {
     for (const run of round % 2 ? runs.toReversed() : runs) await addRound(run, schedule)
   }
-  for (const run of runs) results.set(run.side, computeFigures(run))
-  return sides.flatMap((side) => results.get(side) ?? [])
+  for (const run of runs) results.set(run.variant, computeFigures(run))
+  return variants.flatMap((variant) => results.get(variant) ?? [])
 }
 
 /** Also sends the first request, to detect a server that rejects it. */
-async function prepare(scenario: Scenario, side: Side, schedule: Schedule): Promise<Run> {
-  const load = await (side.scenario ?? scenario).prepare(side.target, schedule)
-  const response = await side.target.send(load.request(0, 0))
+async function prepare(scenario: Scenario, variant: Variant, schedule: Schedule): Promise<Run> {
+  const load = await (variant.scenario ?? scenario).prepare(variant.target, schedule)
+  const response = await variant.target.send(load.request(0, 0))
   if (!isGood(load, response)) throw new Rejected(describeResponse(response))
   load.answered?.(response.body, 0)
-  return { side, load, next: 1, rounds: [] }
+  return { variant, load, next: 1, rounds: [] }
 }
 
 /** As long as the measurement: a server that is still compiling its code is half as fast in its first seconds. */
 async function warmUp(run: Run, { connections, seconds }: Schedule): Promise<void> {
   await advance(run, { connections, seconds, limit: Math.floor(left(run) / 5) })
-  await settle(run.side)
-  run.side.loop?.forget()
+  await settle(run.variant)
+  run.variant.loop?.forget()
 }
 
 async function addRound(run: Run, { connections, seconds, rounds }: Schedule): Promise<void> {
   const limit = Math.floor(left(run) / (rounds - run.rounds.length))
-  const before = readCost(run.side)
+  const before = readCost(run.variant)
   const own = process.cpuUsage()
-  run.side.loop?.begin()
+  run.variant.loop?.begin()
   const round = await advance(run, { connections, seconds: seconds / rounds, limit })
-  const loopDelay = (await run.side.loop?.end()) ?? Number.NaN
+  const loopDelay = (await run.variant.loop?.end()) ?? Number.NaN
   const { user, system } = process.cpuUsage(own)
-  const memory = readMemory(run.side)
-  const after = await settle(run.side)
+  const memory = readMemory(run.variant)
+  const after = await settle(run.variant)
   const cost = { server: after.server - before.server, postgres: after.postgres - before.postgres }
   run.rounds.push({ ...round, cost, generator: (user + system) / 1000, memory, loopDelay })
 }
 
 async function advance(run: Run, options: Omit<RoundOptions, 'first'>): Promise<Round> {
-  const round = await runRound(run.side.target, run.load, { ...options, first: run.next })
+  const round = await runRound(run.variant.target, run.load, { ...options, first: run.next })
   run.next = round.next
   return round
 }
@@ -117,13 +117,13 @@ function left({ load, next }: Run): number {
   return (load.stock ?? Number.POSITIVE_INFINITY) - next
 }
 
-function computeFigures({ side, rounds }: Run): Figures {
+function computeFigures({ variant, rounds }: Run): Figures {
   const latencies = rounds.flatMap((round) => round.latencies).sort((a, b) => a - b)
   const requests = latencies.length
   const sum = (value: (round: MeasuredRound) => number) =>
     rounds.reduce((total, round) => total + value(round), 0)
   return {
-    side: side.target.name,
+    variant: variant.target.name,
     requests,
     perSecond: requests / sum((round) => round.seconds),
     p50: quantile(latencies, 0.5),

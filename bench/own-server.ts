@@ -26,7 +26,7 @@ export interface PosternServers {
   databaseUrl: string
   jwtSecret: string
   /** This server first, then the requested variants. */
-  sides: PosternVariant[]
+  variants: PosternVariant[]
   stop(): Promise<void>
 }
 
@@ -88,8 +88,8 @@ async function startAll(
   const shared = { ...smsSettings(await startSink(started, 'sms-sink.ts')), ...options.env }
   const run = { started, folder, databaseUrl, jwtSecret, smtpPort, shared }
   const first = await serve(run, 'server')
-  const sides = [toVariant('server', first, databaseUrl), ...(await startVariants(run, options))]
-  return { url: first.url, databaseUrl, jwtSecret, sides }
+  const variants = [toVariant('server', first, databaseUrl), ...(await startVariants(run, options))]
+  return { url: first.url, databaseUrl, jwtSecret, variants }
 }
 
 /** What the servers of a run have in common. */
@@ -139,42 +139,42 @@ async function startVariants(
   { telemetry, hooks, organizations, beside, replicas = [], pools = [] }: PosternOptions,
 ): Promise<PosternVariant[]> {
   const { started, databaseUrl } = run
-  const sides: PosternVariant[] = []
+  const variants: PosternVariant[] = []
   if (beside) {
     const other = await addDatabase(started, databaseUrl, `postern_beside_${process.pid}`)
     const server = await serve(run, 'beside', { DATABASE_URL: other }, resolve(beside))
-    sides.push(toVariant('beside', server, other))
+    variants.push(toVariant('beside', server, other))
   }
   if (telemetry) {
     const more = await telemetrySettings(await startSink(started, 'collector-sink.ts'))
-    sides.push(toVariant('telemetry', await serve(run, 'telemetry', more), databaseUrl))
+    variants.push(toVariant('telemetry', await serve(run, 'telemetry', more), databaseUrl))
   }
-  if (hooks) sides.push(...(await startHookVariants(run)))
+  if (hooks) variants.push(...(await startHookVariants(run)))
   if (organizations) {
     const more = { AUTH_ORGANIZATIONS_ENABLED: 'true' }
-    sides.push(toVariant('organizations', await serve(run, 'organizations', more), databaseUrl))
+    variants.push(toVariant('organizations', await serve(run, 'organizations', more), databaseUrl))
   }
   for (const size of pools) {
     const more = { AUTH_DB_MAX_POOL_SIZE: String(size) }
     const server = await serve(run, `pool-${size}`, more)
-    sides.push(toVariant(`pool of ${size}`, server, databaseUrl))
+    variants.push(toVariant(`pool of ${size}`, server, databaseUrl))
   }
-  for (const count of replicas) sides.push(...(await startReplicaVariants(run, count)))
-  return sides
+  for (const count of replicas) variants.push(...(await startReplicaVariants(run, count)))
+  return variants
 }
 
 async function startReplicaVariants(run: Run, count: number): Promise<PosternVariant[]> {
   const { started, databaseUrl } = run
   const { startReplicas } = await import('./own/replicas.ts')
-  const sides: PosternVariant[] = []
+  const variants: PosternVariant[] = []
   for (const pooled of [false, true]) {
     const group = await startReplicas(started, {
       ...{ databaseUrl, count, pooled },
       serve: (name, more) => serve(run, name, more),
     })
-    sides.push({ ...group, databaseUrl, loop: undefined })
+    variants.push({ ...group, databaseUrl, loop: undefined })
   }
-  return sides
+  return variants
 }
 
 async function startHookVariants(run: Run): Promise<PosternVariant[]> {

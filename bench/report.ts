@@ -30,10 +30,10 @@ export function tableRows(scenario: string, results: Result[], floor?: Result): 
   const minimal = floor && isMeasured(floor) ? sumCpu(floor) : undefined
   const rows = [...results, ...(floor ? [floor] : [])].map((result) =>
     isMeasured(result)
-      ? row([scenario, result.side, ...figureCells(result, minimal)])
+      ? row([scenario, result.variant, ...figureCells(result, minimal)])
       : row([
           scenario,
-          result.side,
+          result.variant,
           `skipped: ${result.skipped}`,
           ...header.slice(3).map(() => ''),
         ]),
@@ -41,7 +41,7 @@ export function tableRows(scenario: string, results: Result[], floor?: Result): 
   const [first, ...others] = results
   if (first && isMeasured(first)) {
     for (const other of others.filter(isMeasured)) {
-      const name = others.length > 1 ? `**by ${other.side}**` : '**ratio**'
+      const name = others.length > 1 ? `**by ${other.variant}**` : '**ratio**'
       rows.push(row([scenario, name, ...ratioCells(first, other)]))
     }
   }
@@ -62,7 +62,7 @@ export function listNotes(scenario: string, results: Result[]): string[] {
   return results.flatMap((result) => {
     if (!isMeasured(result)) return []
     const failures = Object.entries(result.errors).map(([kind, n]) => `${n} x ${kind}`)
-    const name = `${scenario}, ${result.side}`
+    const name = `${scenario}, ${result.variant}`
     const load = (result.perSecond * result.generatorCpu) / 1000
     return [
       ...(failures.length > 0 ? [`${name}: ${failures.join(', ')}`] : []),
@@ -79,8 +79,8 @@ export function idleTable(idle: Idle[]): string {
   return [
     row(names),
     row(names.map((_, i) => (i < 1 ? '---' : '---:'))),
-    ...idle.map(({ side, serverCpu, postgresCpu, residentMib }) =>
-      row([side, ...[serverCpu, postgresCpu, residentMib].map(show)]),
+    ...idle.map(({ variant, serverCpu, postgresCpu, residentMib }) =>
+      row([variant, ...[serverCpu, postgresCpu, residentMib].map(show)]),
     ),
   ].join('\n')
 }

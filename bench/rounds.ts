@@ -1,6 +1,6 @@
 /** Measures loads in rounds, alternating where there are several. */
 import type { Load } from './core/scenario.ts'
-import { type Cost, type Side, settle } from './cost.ts'
+import { type Cost, settle, type Variant } from './cost.ts'
 import { type Round, runRound } from './load.ts'
 import { median, quantile } from './statistics.ts'
 
@@ -14,7 +14,7 @@ export interface Figures {
 }
 
 export interface TurnSchedule {
-  side: Side
+  variant: Variant
   load: Load
   connections: number
   /** Of each round. */
@@ -36,17 +36,17 @@ export async function measureRounds(
 }
 
 /** Prepared for measurement by an uncounted round. */
-export async function warmedUp({ side, load, connections, seconds }: TurnSchedule) {
+export async function warmedUp({ variant, load, connections, seconds }: TurnSchedule) {
   const options = { connections, seconds, limit: Number.POSITIVE_INFINITY }
-  let { next } = await runRound(side.target, load, { ...options, first: 0 })
+  let { next } = await runRound(variant.target, load, { ...options, first: 0 })
   const seen: Figures[] = []
   const middle = (of: (figures: Figures) => number) => median(seen.map(of))
   return {
     async round() {
-      const before = await settle(side)
-      const round = await runRound(side.target, load, { ...options, first: next })
+      const before = await settle(variant)
+      const round = await runRound(variant.target, load, { ...options, first: next })
       next = round.next
-      seen.push(computeFigures(round, sumCost(await settle(side)) - sumCost(before)))
+      seen.push(computeFigures(round, sumCost(await settle(variant)) - sumCost(before)))
     },
     figures: (): Figures => ({
       perSecond: middle((figures) => figures.perSecond),

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 
 import { Rejected } from './core/rejected.ts'
 import type { Target } from './core/target.ts'
-import type { Side } from './cost.ts'
+import type { Variant } from './cost.ts'
 import type { EnumerationCase } from './enumeration/cases.ts'
 import { type Contact, createUsers, type Kind, newContact } from './enumeration/users.ts'
 import { type EnumerationUsers, enumerate, type Finding } from './enumeration.ts'
@@ -39,20 +39,20 @@ async function runOrExplain(options: Options): Promise<void> {
 
 async function run(options: Options): Promise<void> {
   await using started = new AsyncDisposableStack()
-  const sides = await startVariants(started, options)
-  for (const { target } of sides) started.defer(() => target.close())
-  for (const side of sides) await reach(side)
-  console.log(`${describe(options, sides)}\n`)
+  const variants = await startVariants(started, options)
+  for (const { target } of variants) started.defer(() => target.close())
+  for (const variant of variants) await reach(variant)
+  console.log(`${describe(options, variants)}\n`)
   // First, while the tables are empty and no work is pending.
-  const idle = options.idle ? await measureIdle(sides) : []
+  const idle = options.idle ? await measureIdle(variants) : []
   if (options.idle) console.log(`${idleTable(idle)}\n`)
-  const results = await runScenarios(options, sides)
-  const findings = options.enumeration ? await runEnumeration(options, sides) : []
+  const results = await runScenarios(options, variants)
+  const findings = options.enumeration ? await runEnumeration(options, variants) : []
   if (options.json) await writeJson(options, { results, idle, enumeration: findings })
 }
 
 /** Accepts any response; throws one sentence when there is none. */
-async function reach({ target }: Side): Promise<void> {
+async function reach({ target }: Variant): Promise<void> {
   try {
     await target.send({ method: 'GET', path: '/health' })
   } catch {
@@ -60,23 +60,28 @@ async function reach({ target }: Side): Promise<void> {
   }
 }
 
-function describe({ connections, seconds, rounds }: Options, sides: Side[]): string {
+function describe({ connections, seconds, rounds }: Options, variants: Variant[]): string {
   const pids = (found: readonly number[]) =>
     found.length > 0
       ? `pid ${found.join(', ')}`
       : 'its process was not found, so its cost is not shown'
   return [
     `${connections} connections, ${seconds} s per scenario and server in ${rounds} rounds`,
-    ...sides.map(({ target, serverPids }) => `${target.name}: ${target.url}, ${pids(serverPids)}`),
-    `Postgres: ${pids(sides[0]?.postgresPid === undefined ? [] : [sides[0].postgresPid])}`,
+    ...variants.map(
+      ({ target, serverPids }) => `${target.name}: ${target.url}, ${pids(serverPids)}`,
+    ),
+    `Postgres: ${pids(variants[0]?.postgresPid === undefined ? [] : [variants[0].postgresPid])}`,
   ].join('\n')
 }
 
-async function runScenarios(options: Options, sides: Side[]): Promise<Record<string, Result[]>> {
+async function runScenarios(
+  options: Options,
+  variants: Variant[],
+): Promise<Record<string, Result[]>> {
   const results: Record<string, Result[]> = {}
   if (options.scenarios.length > 0) console.log(tableHead())
   for (const scenario of options.scenarios) {
-    const found = await measure(scenario, sides, options)
+    const found = await measure(scenario, variants, options)
     results[scenario.name] = found
     const [floor, rest] = [found.find(isFloor), found.filter((result) => !isFloor(result))]
     console.log(tableRows(scenario.name, rest, floor))
@@ -86,27 +91,27 @@ async function runScenarios(options: Options, sides: Side[]): Promise<Record<str
   return results
 }
 
-function isFloor({ side }: Result): boolean {
-  return side === baselineName
+function isFloor({ variant }: Result): boolean {
+  return variant === baselineName
 }
 
-async function runEnumeration({ pairs, questions }: Options, sides: Side[]) {
-  const findings: { side: string; finding: Finding }[] = []
+async function runEnumeration({ pairs, questions }: Options, variants: Variant[]) {
+  const findings: { variant: string; finding: Finding }[] = []
   console.log(`\n${pairs} users of each kind, and as many unknown addresses\n\n${findingsHead()}`)
-  for (const { target, scenario } of sides) {
+  for (const { target, scenario } of variants) {
     if (scenario) continue
     const enumerationUsers = await createEnumerationUsers(target, questions, pairs)
     for (const question of questions) {
       for (const finding of await enumerateOrExplain(target, question, enumerationUsers)) {
-        findings.push({ side: target.name, finding })
+        findings.push({ variant: target.name, finding })
         console.log(findingRow(target.name, finding))
       }
     }
   }
-  for (const { side, finding } of findings) {
+  for (const { variant, finding } of findings) {
     const { question, kind, differences } = finding
     for (const difference of differences) {
-      console.log(`\n${question}, ${kind}, ${side}, only ${difference}`)
+      console.log(`\n${question}, ${kind}, ${variant}, only ${difference}`)
     }
   }
   return findings

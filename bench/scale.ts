@@ -11,7 +11,7 @@ import { mintServiceRole } from '../server/service-role.ts'
 import { postmaster } from './core/listener.ts'
 import type { Load } from './core/scenario.ts'
 import { createTarget } from './core/target.ts'
-import type { Side } from './cost.ts'
+import type { Variant } from './cost.ts'
 import { runRound } from './load.ts'
 import { type PosternVariant, startPostern } from './own-server.ts'
 import { countErrors, type Figures, measureRounds, warmedUp } from './rounds.ts'
@@ -57,7 +57,7 @@ const loads: Record<string, (users: Users) => Load> = {
 
 /** A server with a database of its own. */
 interface Measured {
-  side: Side
+  variant: Variant
   client: pg.Client
 }
 
@@ -65,14 +65,14 @@ interface Measured {
 const own = await startPostern({ beside: join(import.meta.dirname, '..') })
 const open: Measured[] = []
 try {
-  for (const side of own.sides) open.push(await opened(side))
+  for (const variant of own.variants) open.push(await opened(variant))
   const [small, large] = open
   if (!small || !large) throw new Error('two servers are required')
   await compareSizes(small, large)
   await cleanUpUnderLoad(large)
 } finally {
-  for (const { side, client } of open) {
-    await side.target.close()
+  for (const { variant, client } of open) {
+    await variant.target.close()
     await client.end()
   }
   await own.stop()
@@ -85,7 +85,7 @@ async function opened({ url, databaseUrl, serverPids }: PosternVariant): Promise
   await client.connect()
   const serviceRole = await mintServiceRole(own.jwtSecret)
   const target = createTarget({ name: 'own', url, connections, serviceRole })
-  return { side: { target, serverPids, postgresPid: postmaster(databaseUrl) }, client }
+  return { variant: { target, serverPids, postgresPid: postmaster(databaseUrl) }, client }
 }
 
 async function compareSizes(small: Measured, large: Measured): Promise<void> {
@@ -101,8 +101,8 @@ async function compareSizes(small: Measured, large: Measured): Promise<void> {
   for (const [name, createLoad] of Object.entries(loads)) {
     const { few, many } = await measureRounds(
       {
-        few: { side: small.side, load: createLoad(usersOfSmall), ...pace },
-        many: { side: large.side, load: createLoad(usersOfLarge), ...pace },
+        few: { variant: small.variant, load: createLoad(usersOfSmall), ...pace },
+        many: { variant: large.variant, load: createLoad(usersOfLarge), ...pace },
       },
       rounds,
     )
@@ -112,18 +112,18 @@ async function compareSizes(small: Measured, large: Measured): Promise<void> {
   }
 }
 
-async function signedIn({ side: { target }, client }: Measured): Promise<Users> {
+async function signedIn({ variant: { target }, client }: Measured): Promise<Users> {
   const emails = await pickEmails(client, active)
   const sessions = await Promise.all(emails.map((email) => signIn(target, email)))
   return { emails, sessions, adminToken: target.adminToken() }
 }
 
 async function cleanUpUnderLoad(measured: Measured): Promise<void> {
-  const { side, client } = measured
+  const { variant, client } = measured
   const { sessions } = await signedIn(measured)
   const load = getUser(sessions)
   await storeEndedSessions(client, users)
-  const course = await warmedUp({ side, load, ...pace })
+  const course = await warmedUp({ variant, load, ...pace })
   for (let i = 0; i < rounds; i++) await course.round()
   const before = course.figures()
   const startedAt = performance.now()
@@ -133,7 +133,7 @@ async function cleanUpUnderLoad(measured: Measured): Promise<void> {
   let left = users
   for (let first = 0; left > 0 && performance.now() - startedAt < 1_800_000; ) {
     const limit = Number.POSITIVE_INFINITY
-    const round = await runRound(side.target, load, { connections, seconds: 1, first, limit })
+    const round = await runRound(variant.target, load, { connections, seconds: 1, first, limit })
     first = round.next
     latencies.push(...round.latencies)
     failed += countErrors(round.errors)

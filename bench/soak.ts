@@ -35,15 +35,15 @@ async function soak(): Promise<void> {
   const serviceRole = await mintServiceRole(own.jwtSecret)
   const { url, databaseUrl } = own
   const target = createTarget({ name: 'soak', url, connections, serviceRole, databaseUrl })
-  const { serverPids } = own.sides[0] ?? { serverPids: [] }
-  const side = { target, serverPids, postgresPid: undefined }
+  const { serverPids } = own.variants[0] ?? { serverPids: [] }
+  const variant = { target, serverPids, postgresPid: undefined }
   const memory: number[] = []
   let responses = 0
   const loads = await prepareAll(target)
   const began = performance.now()
   while (performance.now() - began < seconds * 1000) {
     responses += await oneCycle(target, loads)
-    const mib = readMemory(side)
+    const mib = readMemory(variant)
     memory.push(mib)
     const at = Math.round((performance.now() - began) / 1000)
     console.log(`${at} s: ${mib.toFixed(0)} MiB after ${responses} answers`)

@@ -4,7 +4,7 @@ import { findListener, postmaster } from './core/listener.ts'
 import { Rejected } from './core/rejected.ts'
 import { createTarget } from './core/target.ts'
 import { users } from './core/users.ts'
-import type { Side } from './cost.ts'
+import type { Variant } from './cost.ts'
 import type { Options } from './options.ts'
 import { floor } from './scenarios/floor.ts'
 
@@ -14,26 +14,26 @@ export const baselineName = 'floor'
 export async function startVariants(
   started: AsyncDisposableStack,
   options: Options,
-): Promise<Side[]> {
+): Promise<Variant[]> {
   const { url, against, serverPid, againstPid } = options
   const own = url ? [] : await ownSides(started, options)
-  const sides = [
+  const variants = [
     ...own,
-    ...(url ? [await namedSide(options, against ? 'first' : 'server', url, serverPid)] : []),
-    ...(against ? [await namedSide(options, 'second', against, againstPid)] : []),
+    ...(url ? [await namedVariant(options, against ? 'first' : 'server', url, serverPid)] : []),
+    ...(against ? [await namedVariant(options, 'second', against, againstPid)] : []),
   ]
-  const [first] = sides
+  const [first] = variants
   const databaseUrl = first?.target.databaseUrl
-  if (!options.floor || !first || !databaseUrl) return sides
-  return [...sides, await floorSide(started, first, databaseUrl, options)]
+  if (!options.floor || !first || !databaseUrl) return variants
+  return [...variants, await baselineVariant(started, first, databaseUrl, options)]
 }
 
-async function namedSide(
+async function namedVariant(
   options: Options,
   name: string,
   url: string,
   givenPid: number | undefined,
-): Promise<Side> {
+): Promise<Variant> {
   const { connections, databaseUrl, jwtSecret } = options
   const serviceRole = options.serviceRole ?? (jwtSecret && (await mintServiceRole(jwtSecret)))
   const target = createTarget({ name, url, connections, serviceRole, databaseUrl })
@@ -51,7 +51,7 @@ const oauthOn = {
 const usernamesOn = { AUTH_USERNAMES_ENABLED: 'true' }
 
 /** Loaded on demand: a run against existing servers needs no embedded Postgres. */
-async function ownSides(started: AsyncDisposableStack, options: Options): Promise<Side[]> {
+async function ownSides(started: AsyncDisposableStack, options: Options): Promise<Variant[]> {
   const { connections } = options
   const { startPostern } = await import('./own-server.ts')
   const usesOauth = options.scenarios.some(({ name }) => name.startsWith('oauth-'))
@@ -60,19 +60,19 @@ async function ownSides(started: AsyncDisposableStack, options: Options): Promis
   started.defer(own.stop)
   const serviceRole = await mintServiceRole(own.jwtSecret)
   const postgresPid = postmaster(own.databaseUrl)
-  return own.sides.map(({ name, url, databaseUrl, serverPids, loop }): Side => {
+  return own.variants.map(({ name, url, databaseUrl, serverPids, loop }): Variant => {
     const target = createTarget({ name, url, connections, serviceRole, databaseUrl })
     return { target, serverPids, postgresPid, loop }
   })
 }
 
 /** It reads users created by the first server. */
-async function floorSide(
+async function baselineVariant(
   started: AsyncDisposableStack,
-  { target: first, postgresPid }: Side,
+  { target: first, postgresPid }: Variant,
   databaseUrl: string,
   { connections }: Options,
-): Promise<Side> {
+): Promise<Variant> {
   const { startBaseline } = await import('./own/floor.ts')
   try {
     await users(first, connections)

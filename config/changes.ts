@@ -29,4 +29,9 @@ export const variableChanges: readonly VariableChange[] = [
     lastRelease: '0.1.0',
     sentence: 'audit entries were kept forever and are kept for 400d. Set 0 to keep them forever',
   },
+  {
+    variable: 'AUTH_MAILER_SUBJECTS_SECURITY_KEY_REFUSED_NOTIFICATION',
+    lastRelease: '0.1.0',
+    sentence: 'the default subject says "rejected" instead of "refused"',
+  },
 ]

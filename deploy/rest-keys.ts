@@ -34,18 +34,18 @@ async function tell(): Promise<void> {
 }
 
 /** The set that PostgREST last loaded. */
-let told = ''
+let published = ''
 
 async function refreshKeys(): Promise<void> {
   const response = await fetch(jwksUrl, { signal: AbortSignal.timeout(5_000) })
   if (!response.ok) throw new Error(`the key set responded with status ${response.status}`)
   const keys = await response.text()
-  if (keys === told) return
+  if (keys === published) return
   // Written atomically, because PostgREST may read at any moment.
   await writeFile(`${file}.new`, keys)
   await rename(`${file}.new`, file)
   await tell()
-  told = keys
+  published = keys
   console.log('the key set changed; PostgREST was notified')
 }
 

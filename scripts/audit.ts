@@ -23,7 +23,7 @@ const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json', '--fetch-r
 })
 const report = parsed(stdout)
 if (report === undefined) {
-  console.log('Known vulnerabilities were not checked: the registry has no answer to npm audit.')
+  console.log('Known vulnerabilities were not checked: the registry did not respond to npm audit.')
 } else {
   const severe = Object.entries(report.vulnerabilities).filter(([, { severity }]) =>
     ['high', 'critical'].includes(severity),

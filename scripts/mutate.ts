@@ -13,7 +13,7 @@ import { asSource, counts, describe, type Mutation } from './mutate/mutation.ts'
 import { writeReport } from './mutate/report.ts'
 import { sourceMutations } from './mutate/source-mutations.ts'
 import { variableMutations } from './mutate/variable-mutations.ts'
-import { createWorkshop, isWithin, type Workshop } from './mutate/workshop.ts'
+import { createWorkingCopy, isWithin, type WorkingCopy } from './mutate/working-copy.ts'
 
 interface Outcome {
   mutation: Mutation
@@ -35,19 +35,19 @@ async function main(expected: string[]): Promise<number> {
   const outcomes: Outcome[] = []
   const postgres = await startThrowawayPostgres()
   await createTemplate(postgres.url, template)
-  const workshop = createWorkshop({ adminUrl: postgres.url, template })
+  const workingCopy = createWorkingCopy({ adminUrl: postgres.url, template })
   try {
     for (const mutation of chosen) {
-      const failed = await tryOne(workshop, mutation)
+      const failed = await tryOne(workingCopy, mutation)
       const outcome = failed ? 'noticed ' : 'SURVIVED'
       console.log(`${outcome} ${mutation.row}: ${describe(mutation)}: ${failed?.title ?? ''}`)
       outcomes.push({ mutation, failed })
       report(outcomes)
     }
-    await checkUnchanged(workshop, outcomes)
+    await checkUnchanged(workingCopy, outcomes)
     report(outcomes)
   } finally {
-    workshop.remove()
+    workingCopy.remove()
     await postgres.stop()
   }
   const survivors = outcomes.filter(({ failed }) => failed === undefined)
@@ -64,15 +64,15 @@ function report(outcomes: readonly Outcome[]): void {
 }
 
 /** Returns the first cited test that fails with the change. */
-async function tryOne(workshop: Workshop, mutation: Mutation): Promise<Outcome['failed']> {
+async function tryOne(workingCopy: WorkingCopy, mutation: Mutation): Promise<Outcome['failed']> {
   const cited = Map.groupBy(
     findRow(mutation).tests.filter(({ file }) => counts(mutation, file)),
     ({ file }) => file,
   )
   for (const [file, tests] of cited) {
-    const undo = workshop.apply(asSource(mutation))
+    const undo = workingCopy.apply(asSource(mutation))
     const selected = listParts(mutation) ?? tests.map(({ title }) => title)
-    const { failed } = await workshop.run(file, selected).finally(undo)
+    const { failed } = await workingCopy.run(file, selected).finally(undo)
     const noticed = tests.find(({ title }) => failed.some((full) => isWithin(full, title)))
     if (noticed) return noticed
   }
@@ -80,14 +80,14 @@ async function tryOne(workshop: Workshop, mutation: Mutation): Promise<Outcome['
 }
 
 /** A test that also fails without the change does not count. */
-async function checkUnchanged(workshop: Workshop, outcomes: Outcome[]): Promise<void> {
+async function checkUnchanged(workingCopy: WorkingCopy, outcomes: Outcome[]): Promise<void> {
   const noticed = outcomes.filter(({ failed }) => failed !== undefined)
   const byFile = Map.groupBy(noticed, ({ failed }) => failed?.file ?? '')
   for (const [file, each] of byFile) {
     const titles = each.flatMap(
       ({ mutation, failed }) => listParts(mutation) ?? failed?.title ?? [],
     )
-    const { failed, passed } = await workshop.run(file, [...new Set(titles)])
+    const { failed, passed } = await workingCopy.run(file, [...new Set(titles)])
     for (const outcome of each) {
       const title = outcome.failed?.title ?? ''
       const isOfTitle = (full: string) => isWithin(full, title)

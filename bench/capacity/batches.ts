@@ -1,8 +1,8 @@
-/** As plugins/database/driver/batch-loader.ts: while one batch is under way, the next collects. */
+/** Like plugins/database/driver/batch-loader.ts: requests that arrive while a batch runs form the next one. */
 import { commitLimits, lookupLimits } from '../../plugins/database/driver/index.ts'
 import type { Clock } from './resources.ts'
 
-/** Look-ups of sessions, and changes that share a commit. */
+/** Session lookups, and changes that share a commit. */
 export const batchLimits = { lookup: lookupLimits, commit: commitLimits }
 export type BatchKind = keyof typeof batchLimits
 

@@ -18,10 +18,10 @@ export interface Measured {
 export const poolSize = 20
 
 /** Servers, Postgres and the load generator on this machine. */
-export function thisMachine(replicas: number, clients: number, besideHash: number): Setup {
+export function thisMachine(replicas: number, clients: number, hashSlowdown: number): Setup {
   return {
     replicas,
-    besideHash,
+    hashSlowdown,
     cores: availableParallelism(),
     pool: poolSize * replicas,
     load: { clients },
@@ -38,7 +38,7 @@ interface Point extends Measured {
   batchSize: number
 }
 
-/** A request of that kind costs less the more of them share a message. `wait` is the disk's for a commit. */
+/** Requests of this kind cost less when more of them share a message. `wait` is the disk write of a commit. */
 export function fitBatched(
   kind: BatchKind,
   wait: number,
@@ -57,7 +57,7 @@ export function fitBatched(
   return demand
 }
 
-/** A request that shares nothing. `hash` is the part of its processor time that password hashes take. */
+/** A request that is sent alone. `hash` is the part of its processor time that password hashes take. */
 export function fitAlone(wait: number, hash: number, measured: Measured): Demand {
   const { generator, server, postgres } = measured
   const scaleDemand = (factor: number): Demand => ({
@@ -77,8 +77,8 @@ export function fitAlone(wait: number, hash: number, measured: Measured): Demand
   return scaleDemand(factor)
 }
 
-/** How many times longer other work takes beside hashes, such that the mix has the measured rate. */
-export function fitBesideHash(mix: readonly Demand[], { clients, perSecond }: Measured): number {
+/** How many times longer other work takes during hashes, such that the mix has the measured rate. */
+export function fitHashSlowdown(mix: readonly Demand[], { clients, perSecond }: Measured): number {
   let [low, high] = [1, 3]
   for (let round = 0; round < rounds; round++) {
     const middle = (low + high) / 2

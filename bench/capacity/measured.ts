@@ -6,7 +6,7 @@ import { withClient } from '../../server/with-client.ts'
 import { postmaster } from '../core/listener.ts'
 import type { Load, Scenario } from '../core/scenario.ts'
 import { createTarget } from '../core/target.ts'
-import type { Side } from '../cost.ts'
+import type { Variant } from '../cost.ts'
 import { runRound } from '../load.ts'
 import { measure } from '../measure.ts'
 import { type PosternServers, startPostern } from '../own-server.ts'
@@ -14,7 +14,7 @@ import { getUser } from '../scenarios/get-user.ts'
 import { refresh } from '../scenarios/refresh.ts'
 import { signIn } from '../scenarios/sign-in.ts'
 import { median, quantile } from '../statistics.ts'
-import { fitAlone, fitBatched, fitBesideHash, type Measured } from './fit.ts'
+import { fitAlone, fitBatched, fitHashSlowdown, type Measured } from './fit.ts'
 import { buildDay, mixedScenario } from './mixed-scenario.ts'
 import type { Demand } from './setup.ts'
 
@@ -22,10 +22,10 @@ const scenarios = { read: getUser, refresh, signIn }
 export type RequestType = keyof typeof scenarios
 export interface Demands extends Record<RequestType, Demand> {
   /** How many times longer other work takes while the same machine computes hashes. */
-  besideHash: number
+  hashSlowdown: number
 }
 
-/** Enough sign-ins that a hash is always under way. */
+/** Enough sign-ins that a hash is always running. */
 const withHashes = <T>({ read, signIn }: Record<RequestType, T>): T[] => [
   ...Array.from({ length: 19 }, () => read),
   signIn,
@@ -36,9 +36,9 @@ export function startServers(): Promise<PosternServers> {
   return startPostern({ beside: join(import.meta.dirname, '../..') })
 }
 
-export async function createSides(own: PosternServers, connections: number): Promise<Side[]> {
+export async function createVariants(own: PosternServers, connections: number): Promise<Variant[]> {
   const serviceRole = await mintServiceRole(own.jwtSecret)
-  return own.sides.map(({ name, url, databaseUrl, serverPids }) => ({
+  return own.variants.map(({ name, url, databaseUrl, serverPids }) => ({
     target: createTarget({ name, url, connections, serviceRole, databaseUrl }),
     serverPids,
     postgresPid: postmaster(databaseUrl),
@@ -62,7 +62,7 @@ const calibration = {
   refreshByFew: { scenario: scenarios.refresh, clients: 4, servers: 1 },
   refreshByMany: { scenario: scenarios.refresh, clients: 32, servers: 1 },
   signIn: { scenario: scenarios.signIn, clients: 8, servers: 1 },
-  besideHashes: { scenario: mixedScenario(withHashes(scenarios)), clients: 12, servers: 1 },
+  hashSlowdowns: { scenario: mixedScenario(withHashes(scenarios)), clients: 12, servers: 1 },
 } satisfies Record<string, Run>
 
 const mixed = mixedScenario(buildDay(scenarios))
@@ -80,12 +80,12 @@ type Validated = keyof typeof validation
 export type Found = Measured & { p50: number; p99: number }
 
 /** Every load in each round, as the machine may become slower or faster in between. */
-export async function measureAll(sides: readonly Side[], rounds: number) {
+export async function measureAll(variants: readonly Variant[], rounds: number) {
   const runs: Record<string, Run> = { ...calibration, ...validation }
   const found = new Map<string, Found[]>(Object.keys(runs).map((name) => [name, []]))
   for (let round = 0; round < rounds; round++) {
     for (const [name, run] of Object.entries(runs)) {
-      found.get(name)?.push(await measureOnce(run, sides))
+      found.get(name)?.push(await measureOnce(run, variants))
     }
   }
   return (name: Calibrated | Validated): Found => {
@@ -103,17 +103,24 @@ export async function measureAll(sides: readonly Side[], rounds: number) {
   }
 }
 
-function measureOnce({ scenario, clients, servers }: Run, sides: readonly Side[]): Promise<Found> {
-  const [first] = sides
+function measureOnce(
+  { scenario, clients, servers }: Run,
+  variants: readonly Variant[],
+): Promise<Found> {
+  const [first] = variants
   if (!first) throw new Error('no server was started')
   return servers === 1
     ? measureAlone(scenario, first, clients)
-    : measureTogether(scenario, sides.slice(0, servers), clients)
+    : measureTogether(scenario, variants.slice(0, servers), clients)
 }
 
-async function measureAlone(scenario: Scenario, side: Side, connections: number): Promise<Found> {
+async function measureAlone(
+  scenario: Scenario,
+  variant: Variant,
+  connections: number,
+): Promise<Found> {
   const plan = { connections, stock: 100_000, seconds, rounds: 1 }
-  const [result] = await measure(scenario, [side], plan)
+  const [result] = await measure(scenario, [variant], plan)
   if (!result || 'skipped' in result) throw new Error(`${scenario.name}: ${result?.skipped}`)
   const { perSecond, p50, p99, generatorCpu: generator, serverCpu, postgresCpu } = result
   const [server, postgres] = [serverCpu ?? 0, postgresCpu ?? 0]
@@ -123,11 +130,11 @@ async function measureAlone(scenario: Scenario, side: Side, connections: number)
 /** All servers at the same time. Processor times are not measured. */
 async function measureTogether(
   scenario: Scenario,
-  sides: readonly Side[],
+  variants: readonly Variant[],
   connections: number,
 ): Promise<Found> {
-  const runs: { target: Side['target']; load: Load }[] = []
-  for (const { target } of sides) {
+  const runs: { target: Variant['target']; load: Load }[] = []
+  for (const { target } of variants) {
     runs.push({ target, load: await scenario.prepare(target, { connections, stock: 100_000 }) })
   }
   const [limit, unknown] = [100_000, Number.NaN]
@@ -176,5 +183,5 @@ export function toDemands(found: (name: Calibrated) => Measured, commitMs: numbe
     refresh: fitBatched('commit', commitMs, [refreshed, found('refreshByMany')]),
     signIn: fitAlone(commitMs, hash, signedIn),
   }
-  return { ...demands, besideHash: fitBesideHash(withHashes(demands), found('besideHashes')) }
+  return { ...demands, hashSlowdown: fitHashSlowdown(withHashes(demands), found('hashSlowdowns')) }
 }

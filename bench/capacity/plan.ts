@@ -18,16 +18,16 @@ type BatchSize = Prediction['batchSize']
 /** The assumptions of a plan; the simulation corrects the first ones. */
 interface Assumptions {
   perSecond: number
-  besideHash: number
+  hashSlowdown: number
   batchSize: BatchSize
   /** How many times longer the event loop is busy than alone. */
   slowdown: number
 }
 
 /** The machines for random arrivals of these requests, each equally likely. */
-export function plan(requests: readonly Demand[], perSecond: number, besideHash: number): Plan {
+export function plan(requests: readonly Demand[], perSecond: number, hashSlowdown: number): Plan {
   let assumed: Assumptions = {
-    ...{ perSecond, besideHash, slowdown: 1 },
+    ...{ perSecond, hashSlowdown, slowdown: 1 },
     batchSize: { lookup: 1, commit: 1 },
   }
   let planned = simulatePlan(requests, assumed)
@@ -48,7 +48,7 @@ const busiestLoop = ({ busy }: Prediction): number =>
 
 function simulatePlan(
   requests: readonly Demand[],
-  { perSecond, besideHash, batchSize, slowdown }: Assumptions,
+  { perSecond, hashSlowdown, batchSize, slowdown }: Assumptions,
 ) {
   const average = (of: (demand: Demand) => number) =>
     requests.reduce((sum, demand) => sum + of(demand), 0) / requests.length
@@ -67,7 +67,7 @@ function simulatePlan(
     replicas,
     cores: coresOfServer,
     postgresCores,
-    besideHash,
+    hashSlowdown,
     pool: Math.max(postgresCores * 4, 20),
     load: { perSecond },
     seconds: Math.max(100_000 / perSecond, 2),

@@ -1,7 +1,7 @@
 /** The clock and the resources of a simulation. */
 import TinyQueue from 'tinyqueue'
 
-/** Low work gives its core to other work after this long. */
+/** Low-priority work yields its core to other work after this time. */
 export const lowSliceMs = 0.25
 
 export interface Resource {
@@ -14,7 +14,7 @@ export interface Resource {
   waitingLow: (() => void)[]
   sinceLowMs: number
   lowRunning: number
-  /** Other work takes this many times longer beside low work: they share caches and the bandwidth of memory. */
+  /** Other work takes this many times longer during low-priority work: both share caches and memory bandwidth. */
   slowdown: number
 }
 

@@ -12,7 +12,7 @@ export interface Demand {
   hash: number
   /** Processor time of Postgres. */
   postgres: number
-  /** Waiting that uses no processor, with a connection to Postgres: for the disk. */
+  /** Waiting for the disk, with a connection to Postgres and without processor time. */
   wait: number
   /** Requests of this kind share a message to Postgres, which costs this once, and waits once. */
   batch?: { kind: BatchKind; server: number; postgres: number }
@@ -24,7 +24,7 @@ export interface Setup {
   cores: number
   postgresCores?: number
   /** How many times longer other work takes while the same machine computes hashes. */
-  besideHash: number
+  hashSlowdown: number
   /** Connections of all servers to Postgres. */
   pool: number
   /** The replicas are spread over this many regions; the primary is in the first. The time is between any two. */
@@ -46,11 +46,11 @@ export interface Server {
 export type Parts = ReturnType<typeof createParts>
 
 export function createParts(setup: Setup) {
-  const { replicas, cores, postgresCores, besideHash, pool, regions } = setup
+  const { replicas, cores, postgresCores, hashSlowdown, pool, regions } = setup
   const isOneMachine = postgresCores === undefined
-  const one = resource('cores', cores, besideHash)
+  const one = resource('cores', cores, hashSlowdown)
   const getMachine = (i: number) =>
-    isOneMachine ? one : resource(`cores of server ${i}`, cores, besideHash)
+    isOneMachine ? one : resource(`cores of server ${i}`, cores, hashSlowdown)
   const servers = Array.from(
     { length: replicas },
     (_, i): Server => ({

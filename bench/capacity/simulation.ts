@@ -124,7 +124,7 @@ function computeHash(
   })
 }
 
-/** As plugins/database/driver/backoff.ts: changes that take longer are sent by themselves. */
+/** Like plugins/database/driver/backoff.ts: changes that take longer are sent separately. */
 const isFar = ({ roundTripMs }: Server): boolean => roundTripMs > maxGroupMs
 
 function withoutCommits(demand: Demand): Demand {

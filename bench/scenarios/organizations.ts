@@ -1,5 +1,5 @@
 /**
- * Refresh, GET /user and sign-in of users in fifty organizations. The rows are the same on every side, so that a run with
+ * Refresh, GET /user and sign-in of users in fifty organizations. The rows are the same for every variant, so that a run with
  * --organizations compares a server that reads them with one that does not.
  */
 import { withClient } from '../../server/with-client.ts'

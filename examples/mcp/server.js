@@ -36,7 +36,7 @@ async function verifyAccessToken(token) {
     throw new OAuthError(OAuthErrorCode.InvalidToken, error.message)
   })
   if (payload.role !== 'authenticated' || !payload.sub) {
-    throw new OAuthError(OAuthErrorCode.InvalidToken, 'This token belongs to no user')
+    throw new OAuthError(OAuthErrorCode.InvalidToken, 'This is not a token of a user')
   }
   const { sub, email } = payload
   return { token, clientId: 'postern', scopes: [], expiresAt: payload.exp, extra: { sub, email } }

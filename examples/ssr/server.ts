@@ -47,10 +47,11 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   const action = actions[url.pathname]
   if (request.method === 'POST' && action) {
     // Another site can submit a form without the user's intent (CSRF).
-    if (request.headers.origin !== site.origin) return show(response, 403, 'That was another site.')
+    if (request.headers.origin !== site.origin)
+      return show(response, 403, 'The form was sent by another site.')
     // A missing length is NaN and is rejected like one that is too large.
     const isShort = Number(request.headers['content-length'] ?? Number.NaN) <= maxFormBytes
-    if (!isShort) return show(response, 413, 'That is too long.')
+    if (!isShort) return show(response, 413, 'The form is too long.')
     const form = Object.fromEntries(new URLSearchParams(await text(request)))
     const message = await action(auth, form)
     return message ? show(response, 200, message) : goHome(response)

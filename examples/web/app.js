@@ -51,9 +51,9 @@ const actions = {
     const { type } = pending
     done(await auth.verifyOtp({ ...pending, token: token.trim() }))
     expectCode(undefined)
-    if (type !== 'recovery') return 'The code was right.'
+    if (type !== 'recovery') return 'The code is correct.'
     $('#password input').focus()
-    return 'The code was right: choose a new password.'
+    return 'The code is correct: choose a new password.'
   },
 
   forgetCode: async () => expectCode(undefined),
@@ -105,7 +105,7 @@ const actions = {
   async proveFactor({ code }) {
     const { totp } = done(await auth.mfa.listFactors())
     done(await auth.mfa.challengeAndVerify({ factorId: totp[0].id, code: code.trim() }))
-    return 'The second factor is proven.'
+    return 'The second factor is verified.'
   },
 
   async addPasskey() {
@@ -141,7 +141,7 @@ function expectCode(wanted) {
   $('#sent-to').textContent = wanted.email ?? wanted.phone
   $('#code input').value = ''
   $('#code input').focus()
-  return 'A message is on its way.'
+  return 'A message was sent.'
 }
 
 async function run(name, fields = {}) {

@@ -4,11 +4,11 @@ const stamp = (name) => $(`#${name}`).content.firstElementChild.cloneNode(true)
 
 /** One sentence on what was done, or the error with its code. */
 export function tell(text, error) {
-  $('#told').textContent = text ?? ''
-  $('#told').hidden = !text
+  $('#message').textContent = text ?? ''
+  $('#message').hidden = !text
   const errorParts = error ? [error.message, error.code && `(${error.code})`] : []
-  $('#refused').textContent = errorParts.filter(Boolean).join(' ')
-  $('#refused').hidden = !error
+  $('#error').textContent = errorParts.filter(Boolean).join(' ')
+  $('#error').hidden = !error
 }
 
 export function showUser(user, level) {
@@ -58,7 +58,7 @@ export function showToken(session) {
   const [header, claims] = session.access_token.split('.').slice(0, 2).map(decode)
   $('#claims').textContent = JSON.stringify({ header, claims }, null, 2)
   const until = new Date(claims.exp * 1000).toLocaleTimeString()
-  $('#expiry').textContent = `Signed with ${header.alg}; good until ${until}.`
+  $('#expiry').textContent = `Signed with ${header.alg}; valid until ${until}.`
 }
 
 /** base64url of JSON in UTF-8 (RFC 7515). */

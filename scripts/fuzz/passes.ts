@@ -21,12 +21,12 @@ export const passes: Record<string, Pass> = {
     choice: ['--include-path-regex', admins],
     token: adminToken,
   }),
-  'admins, about a user who is there': async ({ adminToken, signUpUser }) => ({
+  'admins, about an existing user': async ({ adminToken, signUpUser }) => ({
     choice: ['--include-path-regex', ofOneUser, '--exclude-method', 'DELETE'],
     token: adminToken,
     parameters: { user_id: (await signUpUser()).id },
   }),
-  'users, about themselves': async ({ signUpUser }) => ({
+  'users, about their own account': async ({ signUpUser }) => ({
     choice: ['--include-path-regex', users],
     token: (await signUpUser()).token,
   }),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 import { sourceMutations } from '../../scripts/mutate/source-mutations.ts'
-import { findFile } from '../../scripts/mutate/workshop.ts'
+import { findFile } from '../../scripts/mutate/working-copy.ts'
 
 const root = join(import.meta.dirname, '../..')
 

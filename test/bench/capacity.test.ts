@@ -11,7 +11,7 @@ const nothing: Demand = { generator: 0, server: 0, hash: 0, postgres: 0, wait: 0
 const setup: Setup = {
   replicas: 1,
   cores: 2,
-  besideHash: 1,
+  hashSlowdown: 1,
   postgresCores: 1,
   pool: 1000,
   load: { perSecond: 500 },
@@ -40,7 +40,7 @@ suite('capacity simulation', () => {
     const demand = { server: 1, postgres: 0.1 }
     assertNear(predict(demand, { load, seconds: 20 }).perSecond, 1000)
     assertNear(predict(demand, { load, seconds: 20, replicas: 2 }).perSecond, 2000)
-    const shared: Setup = { replicas: 2, cores: 2, besideHash: 1, pool: 1000, load, seconds: 20 }
+    const shared: Setup = { replicas: 2, cores: 2, hashSlowdown: 1, pool: 1000, load, seconds: 20 }
     assertNear(simulate([{ ...nothing, ...demand }], shared).perSecond, 2000 / 1.1)
   })
 
@@ -59,8 +59,8 @@ suite('capacity simulation', () => {
   test('slows other work down during password hashes', () => {
     const reads = Array.from({ length: 9 }, () => ({ ...nothing, server: 1 }))
     const mix = [...reads, { ...nothing, hash: 12 }]
-    const rate = (besideHash: number) =>
-      simulate(mix, { ...setup, besideHash, load: { clients: 16 }, seconds: 20 }).perSecond
+    const rate = (hashSlowdown: number) =>
+      simulate(mix, { ...setup, hashSlowdown, load: { clients: 16 }, seconds: 20 }).perSecond
     assert.ok(rate(1.5) < 0.9 * rate(1))
   })
 })

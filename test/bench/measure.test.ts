@@ -27,12 +27,12 @@ suite('measure', () => {
   test('loads both variants and skips one that fails, with the reason', async (t) => {
     const first = await fakeServer(t)
     const second = await fakeServer(t, { disabled: ['/signup'] })
-    const sides = [first, second].map(({ target }) => ({ target, ...unseen }))
+    const variants = [first, second].map(({ target }) => ({ target, ...unseen }))
 
-    const [result, rejected] = await measure(scenarioNamed('sign-up-anonymous'), sides, schedule)
+    const [result, rejected] = await measure(scenarioNamed('sign-up-anonymous'), variants, schedule)
 
     assert.ok(result && !('skipped' in result))
-    assert.deepEqual(rejected, { side: 'fake', skipped: '422 feature_disabled' })
+    assert.deepEqual(rejected, { variant: 'fake', skipped: '422 feature_disabled' })
     assert.equal(second.state.requests, 1)
   })
 
@@ -42,7 +42,7 @@ suite('measure', () => {
     const results = await measure(scenarioNamed('verify'), [{ target, ...unseen }], schedule)
 
     assert.deepEqual(results, [
-      { side: 'fake', skipped: 'POST /admin/users: 422 feature_disabled' },
+      { variant: 'fake', skipped: 'POST /admin/users: 422 feature_disabled' },
     ])
   })
 

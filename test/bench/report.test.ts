@@ -7,7 +7,7 @@ import { readOptions } from '../../bench/options.ts'
 import { listNotes, tableRows } from '../../bench/report.ts'
 
 const figures: Figures = {
-  side: 'first',
+  variant: 'first',
   requests: 3000,
   perSecond: 3000,
   p50: 2,
@@ -23,7 +23,7 @@ const figures: Figures = {
 
 suite('benchmark report', () => {
   test('shows both variants and their ratio', () => {
-    const second = { ...figures, side: 'second', perSecond: 1000, serverCpu: 0.4 }
+    const second = { ...figures, variant: 'second', perSecond: 1000, serverCpu: 0.4 }
     assert.deepEqual(tableRows('get-user', [figures, second]).split('\n'), [
       '| get-user | first | 3,000 | 2.00 | 4.00 | 8.00 | 0.200 | - | - | 3.00 | 100 | 0 |',
       '| get-user | second | 1,000 | 2.00 | 4.00 | 8.00 | 0.400 | - | - | 3.00 | 100 | 0 |',
@@ -32,14 +32,14 @@ suite('benchmark report', () => {
   })
 
   test('shows costs relative to the baseline, and ratios to the first variant', () => {
-    const cost = (side: string, serverCpu: number) => ({
+    const cost = (variant: string, serverCpu: number) => ({
       ...figures,
-      side,
+      variant,
       serverCpu,
       postgresCpu: 0.1,
     })
-    const sides = [cost('server', 0.3), cost('beside', 0.7), cost('telemetry', 0.5)]
-    const rows = tableRows('get-user', sides, cost('floor', 0.1)).split('\n')
+    const variants = [cost('server', 0.3), cost('beside', 0.7), cost('telemetry', 0.5)]
+    const rows = tableRows('get-user', variants, cost('floor', 0.1)).split('\n')
     const cells = rows.map((line) => line.split(' | '))
     assert.deepEqual(
       cells.map((line) => [line[1], line[8]]),
@@ -55,7 +55,7 @@ suite('benchmark report', () => {
   })
 
   test('names the reason of a skipped scenario and shows no ratio', () => {
-    const rows = tableRows('recover', [figures, { side: 'second', skipped: '404 not_found' }])
+    const rows = tableRows('recover', [figures, { variant: 'second', skipped: '404 not_found' }])
     assert.match(rows, /\| recover \| second \| skipped: 404 not_found \|/)
     assert.doesNotMatch(rows, /ratio/)
   })

@@ -53,7 +53,7 @@ suite('the example page', { skip }, () => {
     // A code counts once: this is the one that follows.
     const next = app.generate({ timestamp: Date.now() + 30_000 })
     await walk.type('Second factor', { 'Code of the app': next })
-    await walk.told('The second factor is proven.')
+    await walk.told('The second factor is verified.')
     await page.getByRole('button', { name: /^Remove: App/ }).click()
     await page.getByRole('button', { name: /^Remove: App/ }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: /^Remove: Passkey/ }).click()

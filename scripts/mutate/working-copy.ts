@@ -41,7 +41,7 @@ interface TestDatabase {
   template: string
 }
 
-export interface Workshop {
+export interface WorkingCopy {
   /** Changes the source; the returned function reverts it. Throws unless the text is unique. */
   apply(mutation: SourceMutation): () => void
   /** Runs these tests of a file; the whole file when one of them is a subtest, which no pattern selects. */
@@ -50,7 +50,7 @@ export interface Workshop {
 }
 
 /** The template database is migrated once: a mutation of a migration would have no effect. */
-export function createWorkshop(database: TestDatabase): Workshop {
+export function createWorkingCopy(database: TestDatabase): WorkingCopy {
   const folder = mkdtempSync(join(tmpdir(), 'postern-mutate-'))
   cpSync(root, folder, { recursive: true, filter: (path) => !leftOut.includes(basename(path)) })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -78,16 +78,16 @@ export function createWorkshop(database: TestDatabase): Workshop {
   }
 }
 
-/** The file of the product with this piece of source. Throws unless it stands in one place. */
+/** The file of the product with this piece of source. Throws unless it occurs once. */
 export function findFile(folder: string, find: string): string {
   const files = globSync(product.patterns, { cwd: folder, exclude: product.exclude })
   const places = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes(find))
   const [file] = places
   if (file === undefined || places.length > 1) {
-    throw new Error(`${JSON.stringify(find)} stands in ${places.length} files: ${places.join()}`)
+    throw new Error(`${JSON.stringify(find)} occurs in ${places.length} files: ${places.join()}`)
   }
   const count = readFileSync(join(folder, file), 'utf8').split(find).length - 1
-  if (count !== 1) throw new Error(`${JSON.stringify(find)} stands in ${file} ${count} times`)
+  if (count !== 1) throw new Error(`${JSON.stringify(find)} occurs in ${file} ${count} times`)
   return join(folder, file)
 }
 
