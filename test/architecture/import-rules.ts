@@ -106,7 +106,7 @@ const owners: Record<string, RegExp> = {
 /** Folders of which other folders import index.ts only. */
 const packages = ['plugins/database/driver/']
 
-/** Single files needed across a border, and why. */
+/** Exceptions for single files, each with its reason. */
 export const exceptions: { from: RegExp; to: string; why: string }[] = [
   {
     from: /^modules\/[^/]+\/plugin\.ts$/,

@@ -25,7 +25,7 @@ suite('language service', () => {
   after(() => server.stop())
 
   for (const [caller, name, definition] of calls) {
-    test(`goes from ${name} in ${caller} to its definition and back`, async () => {
+    test(`finds the definition and the references of ${name} from ${caller}`, async () => {
       const call = findCall(caller, name)
       const [found] = await server.definitions(call)
       assert.equal(found?.file, definition)

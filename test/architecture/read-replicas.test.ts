@@ -18,7 +18,7 @@ const only = [
   'server/app.ts',
 ]
 
-test('only lists, searches, exports and statistics of admins use readDb', () => {
+test('only lists, searches, exports and statistics of the admin API use readDb', () => {
   const found = sources(['{cli,modules,plugins,routes,server}/**/*.ts'])
     .filter(({ text }) => /\breadDb\b/.test(text))
     .map(({ path }) => path)

@@ -1,4 +1,4 @@
-/** What the linter does not see. */
+/** Style rules that the linter does not check. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Replaced words (scripts/words.ts) stay away from code, documents and tests. */
+/** Replaced words (scripts/words.ts) do not return to code, documents and tests. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -146,7 +146,7 @@ suite('AUTH_DB_MAX_POOL_SIZE', () => {
     assert.equal(size(functionEnv('SEND_SMS', 'send'), 97), 62)
   })
 
-  test('is used as configured, whatever the limit of Postgres', () => {
+  test('is used as configured, regardless of the limit of Postgres', () => {
     assert.equal(size({ AUTH_DB_MAX_POOL_SIZE: '500' }, 97), 500)
   })
 })

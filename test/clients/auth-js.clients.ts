@@ -1,4 +1,4 @@
-/** @supabase/auth-js: every method that its documentation has, on the main ways of a user. */
+/** @supabase/auth-js: every documented method, in the main flows of a user. */
 import assert from 'node:assert/strict'
 
 import { AuthClient, GoTrueAdminApi, isAuthApiError } from '@supabase/auth-js'

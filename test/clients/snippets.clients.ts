@@ -186,7 +186,7 @@ function needsSession(method: string, title: string): boolean {
 
 const AsyncFunction: FunctionConstructor = Object.getPrototypeOf(async () => {}).constructor
 
-/** What went wrong; undefined when nothing did. */
+/** The error; undefined without one. */
 async function run(code: string, names: Record<string, unknown>): Promise<string | undefined> {
   const isVerified = /\berror\b/.test(code)
   const body = new AsyncFunction(

@@ -85,7 +85,7 @@ suite('parseDuration, formatDuration', () => {
       assert.throws(() => parseDuration(`${'1h'.repeat(100_000)}x`), RangeError)
     }))
 
-  test('parses what it formats', () => {
+  test('parses the durations that it formats', () => {
     const seconds = fc.integer({ min: -10_000_000_000, max: 10_000_000_000 })
     fc.assert(
       fc.property(seconds, (thousandths) => {

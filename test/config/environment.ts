@@ -3,7 +3,7 @@ import type { Config } from '../../config/groups/index.ts'
 import type { Environment } from '../../config/names.ts'
 import { readConfig } from '../../config/read-config.ts'
 
-/** The least a production server needs. */
+/** The minimal configuration of a production server. */
 export const minimalEnvironment = {
   AUTH_SITE_URL: 'https://app.example.test',
   AUTH_API_EXTERNAL_URL: 'https://auth.example.test',

@@ -154,12 +154,12 @@ const wrong: Wrong[] = [
   ],
   ['apple with neither secret nor key', apple, ['AUTH_EXTERNAL_APPLE_SECRET']],
   [
-    'apple with half a key',
+    'apple with an incomplete key',
     { ...apple, AUTH_EXTERNAL_APPLE_TEAM_ID: 'team' },
     ['AUTH_EXTERNAL_APPLE_KEY_ID', 'AUTH_EXTERNAL_APPLE_PRIVATE_KEY'],
   ],
   ...Object.entries({
-    'not a key': 'the content of the file',
+    'that is not PEM': 'the content of the file',
     'that is cut off': createPem('P-256').slice(0, -60),
     'of another curve': createPem('P-384'),
   }).map(

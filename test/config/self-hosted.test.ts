@@ -45,7 +45,7 @@ suite('environment of a self-hosted GoTrue', () => {
     const expected = [
       /^Some variables are read under GoTrue's names: /,
       /^AUTH_ENCRYPTION_KEY is not set/,
-      // Without a provider no code can be sent; numbers are confirmed without one.
+      // Without a provider no code can be sent, so numbers are confirmed without a code.
       /^AUTH_SMS_PROVIDER is not set/,
       /^AUTH_RATE_LIMIT_HEADER is not set/,
       /^New tokens are signed with HS256 and GOTRUE_JWT_SECRET, as before/,

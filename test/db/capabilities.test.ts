@@ -10,7 +10,7 @@ import { migrate } from '../../db/migrate/index.ts'
 import { emptyDatabase, openPool } from '../support/database.ts'
 import { query } from './sql.ts'
 
-/** A Postgres that rejects statements as an engine does that does not know them. */
+/** A Postgres that rejects statements like an engine that does not support them. */
 async function engineWithout(t: TestContext, rejected: RegExp, version?: string) {
   const { url } = await emptyDatabase(t)
   const pool = openPool({ connectionString: url, max: 1, Client: clientWithout(rejected, version) })

@@ -1,4 +1,4 @@
-/** What Citus shows of itself is made by hand here; test/cluster/citus.services.ts runs it. */
+/** The catalogue of Citus is simulated here; test/cluster/citus.services.ts runs Citus. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -37,7 +37,7 @@ suite('email states', () => {
       language sql as 'insert into public.mail_jobs values ($1)'`.execute(db)
   })
 
-  /** Attempted twice unless said otherwise. */
+  /** Attempted twice by default. */
   async function mail(state: State, { attempts = 2, updated_at = now } = {}): Promise<Attempt> {
     const id = crypto.randomUUID()
     const times = { created_at: ago(999), updated_at, expires_at: null, sent_at: null }

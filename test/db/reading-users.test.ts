@@ -106,7 +106,7 @@ suite('index use by user', () => {
 async function explainQuery(app: App, text: string, { reltuples, relpages }: Size): Promise<Node> {
   const trx = await app.db.startTransaction().execute()
   try {
-    // It reckons with as many rows a page as it counted last.
+    // It assumes as many rows per page as it counted last.
     await sql`update pg_class set reltuples = ${reltuples}, relpages = ${relpages}
       where oid in ('auth.users'::regclass, 'auth.identities'::regclass, 'auth.sessions'::regclass)`.execute(
       trx,

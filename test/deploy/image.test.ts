@@ -73,7 +73,7 @@ suite('image files', () => {
       await import('./server/app.ts')
       console.log(process.moduleLoadList.some((name) => name.includes('amaro')), getCompileCacheDir())`
     assert.equal(evaluate(code, settingsIn(dockerfile)), 'false undefined\n')
-    // As it would be seen otherwise.
+    // The check detects type stripping without the settings.
     assert.equal(evaluate(code, { NODE_COMPILE_CACHE: folder }).split(' ')[0], 'true')
   })
 

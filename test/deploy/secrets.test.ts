@@ -1,4 +1,4 @@
-/** `npm run secrets`: what the container setup cannot do without. */
+/** `npm run secrets`: the secrets that the container setup requires. */
 import assert from 'node:assert/strict'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

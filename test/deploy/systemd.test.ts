@@ -100,7 +100,7 @@ function hasAnalyzer(): boolean {
   return spawnSync('systemd-analyze', ['--version']).status === 0
 }
 
-/** What it objects to in this unit; nothing when all is well. */
+/** The messages of systemd-analyze about this unit; empty without errors. */
 function verify(file: string): string {
   const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
     encoding: 'utf8',

@@ -1,4 +1,4 @@
-/** Links between the pages of the documentation lead somewhere. */
+/** Links between the pages of the documentation have existing targets. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What docs/email-templates.md promises about kinds, variables and examples. */
+/** The types, variables and examples in docs/email-templates.md. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'

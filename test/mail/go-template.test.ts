@@ -386,7 +386,7 @@ suite('Go templates', () => {
       'html',
     )
 
-    // To its end it would go round ten thousand million times.
+    // Without a limit it would run ten billion iterations.
     assert.throws(
       () => template.render({ L: Array.from({ length: 100_000 }, () => 0) }),
       TemplateError,

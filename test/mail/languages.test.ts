@@ -238,7 +238,7 @@ function mailTexts(tag: string, kind: (typeof mailKindNames)[number]) {
   return emailTexts(createLibrary(() => undefined).get(tag), kind)
 }
 
-/** What a text names, however often and in whatever order. */
+/** The placeholders of a text, without duplicates and sorted. */
 function listVariables(text: unknown): string[] {
   const actions = messagesIn(text).flatMap((sentence) => sentence.match(/\{\{.*?\}\}/g) ?? [])
   return [...new Set(actions.flatMap((action) => action.match(/\.\w+/g) ?? []))].sort()

@@ -61,7 +61,7 @@ const link = {
   RedirectTo: 'https://app.example/?a=1',
 }
 
-/** Something true for every kind. */
+/** Valid variables for every type. */
 export const samples: MailVariables = {
   confirmation: link,
   invite: link,

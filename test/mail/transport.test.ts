@@ -257,7 +257,7 @@ suite('SMTP transport', () => {
     await assert.rejects(slow.send(mail), hasOutcome('ambiguous'))
   })
 
-  test('rejects emails once closed', async (t) => {
+  test('rejects emails after it was closed', async (t) => {
     const { port } = await startSmtp(t)
     const transport = open(t, port)
     transport.close()

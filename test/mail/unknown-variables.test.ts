@@ -1,4 +1,4 @@
-/** Templates of an operator that name what the mail does not have. */
+/** Templates of an operator with variables that the email does not have. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -111,7 +111,7 @@ suite('authorized party', () => {
     })
   }
 
-  test('rejects a callback token for another of our client ids', async (t) => {
+  test('rejects a callback token for another client id of the server', async (t) => {
     const settings = { clientIds: [client.id, 'second client'] }
     const claims = { aud: 'second client' }
     const { signedIn } = await runJourney(t, 'google', { settings, claims })
@@ -121,8 +121,12 @@ suite('authorized party', () => {
   const brought: [string, Record<string, unknown>, boolean][] = [
     // Google Sign-In on Android: requested by the app for its server.
     ['is the app that requested it for the server', { azp: 'the android client' }, true],
-    ['is one of ours among two audiences', { aud: [client.id, 'api'], azp: 'second client' }, true],
-    ['is foreign among two audiences', { aud: [client.id, 'evil'], azp: 'evil' }, false],
+    [
+      'is a client id of the server among two audiences',
+      { aud: [client.id, 'api'], azp: 'second client' },
+      true,
+    ],
+    ['is another client among two audiences', { aud: [client.id, 'evil'], azp: 'evil' }, false],
   ]
   for (const [title, claims, isAccepted] of brought) {
     test(`authorized party of an app’s token ${title}`, async () => {

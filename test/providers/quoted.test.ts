@@ -1,4 +1,4 @@
-/** What of a provider's words may be logged. */
+/** Which parts of a provider's message are logged. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -29,7 +29,7 @@ export async function accountUser(app: App) {
   return { ...user, browser: await accountBrowser(app, user.email) }
 }
 
-/** What the page says was done. */
+/** The success message of the page. */
 export const doneIn = ({ html }: PageResponse): string | undefined =>
   /role="status">([^<]*)</.exec(html)?.[1]
 

@@ -1,4 +1,4 @@
-/** A client of the OAuth server, as a test plays it: requests, consent by the JSON interface, and the exchange. */
+/** A client of the OAuth server in tests: requests, consent by the JSON interface, and the exchange. */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 

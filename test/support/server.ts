@@ -1,4 +1,4 @@
-/** The whole server for a test: its own database, its own mail server, nothing pretended. */
+/** The whole server for a test: its own database and its own mail server, without mocks. */
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 

@@ -26,7 +26,7 @@ type Environment = Record<string, string>
 
 const silentLog: Pick<FastifyBaseLogger, 'info' | 'warn'> = { info() {}, warn() {} }
 
-/** Has the database and has not read it yet. */
+/** Has not read the database yet. */
 export function keyServer(t: Ending, databaseUrl: string, env: Environment = {}): KeyServer {
   const config = testConfig({ DATABASE_URL: databaseUrl, ...env }, false)
   const pool = createPool({ connectionString: databaseUrl, max: 3, log: silentLog })

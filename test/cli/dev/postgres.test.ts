@@ -85,7 +85,7 @@ suite('startPostgres', () => {
     })
   })
 
-  test('starts after a killed run', async (t) => {
+  test('starts after the previous run was killed', async (t) => {
     const dir = used
     const { child, url } = await startedElsewhere(t, dir, 'wait')
     await query(url, 'create table survivor as select 1 as one')

@@ -38,7 +38,7 @@ export async function importGuide<Exports>(
   await build({
     ...{ entryPoints: [join(folder, 'entry.ts')], outfile, bundle: true, logLevel: 'silent' },
     ...{ format: 'esm', platform: 'node', jsx: 'automatic', absWorkingDir: folder },
-    // Of the packages, only the SDK is real.
+    // Only the SDK is the real package.
     external: ['@supabase/*', 'node:*'],
     alias: Object.fromEntries(
       Object.entries(alias).map(([module, file]) => [module, join(stubs, file)]),

@@ -77,7 +77,7 @@ suite('custom OpenID Connect provider', () => {
     assert.ok((await finishSignIn(app, fields)).access_token)
   })
 
-  test('maps claims into the metadata, never into email or id', async (t) => {
+  test('maps claims to the metadata, but not to email or id', async (t) => {
     const { app, issuer } = await withOidc(t)
     const attribute_mapping = { full_name: 'name', sub: 'email', email: 'name', website: 7 }
     const more = { attribute_mapping, custom_claims_allowlist: ['auth_time', 'absent'] }

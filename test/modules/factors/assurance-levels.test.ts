@@ -1,4 +1,4 @@
-/** Actions that require aal2, by the stored session, whatever the token claims. */
+/** Actions that require aal2, by the stored session, not by the claims of the token. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Authenticator apps over HTTP: enrolling, challenging, proving, removing. */
+/** Authenticator apps over HTTP: enrollment, challenge, verification, removal. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -73,7 +73,7 @@ suite('forged security key response', () => {
     })
   }
 
-  test('rejects an attestation instead of an assertion, whatever type the body has', async () => {
+  test('rejects an attestation instead of an assertion, for any type in the body', async () => {
     const { app } = await serverFor(everyFactor)
     const { session, id } = await userWithSecurityKey(app)
     const pending = await challenge(app, session, id)

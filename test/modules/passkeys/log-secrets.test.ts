@@ -1,4 +1,4 @@
-/** Passkeys and recovery codes at the most talkative log: what is verified by them is not in it. */
+/** At the most verbose log level, the log contains no secrets of passkeys and recovery codes. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

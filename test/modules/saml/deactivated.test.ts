@@ -27,7 +27,7 @@ async function postSignOn(app: App, { idp, id }: Known, body: object = {}) {
   return post(app, signedResponse({ idp, requestId, nameId: corporate, attributes }), relayState)
 }
 
-/** Linked by the corporate address, and with another one since. */
+/** Linked by the corporate address, which was then replaced by another one. */
 async function linkedUser(t: Ending) {
   const { app } = await build(t, { env: { ...scimOn, ...samlOn } })
   const organization_id = await newOrganization(app, 'corp.test')
@@ -41,7 +41,7 @@ async function linkedUser(t: Ending) {
 }
 
 suite('SCIM-deactivated user with a separate email', () => {
-  test('loses the sessions of the provider and cannot sign in there until reactivated', async (t) => {
+  test('loses the provider’s sessions and cannot sign in through it until reactivated', async (t) => {
     const { app, idp, client, path } = await linkedUser(t)
     const { refresh_token = '' } = (await postSignOn(app, idp)).fragment
     const session = await signedIn(app, own)

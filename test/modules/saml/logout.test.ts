@@ -1,4 +1,4 @@
-/** Single logout by SAML: begun here, and begun at the identity provider. */
+/** Single logout by SAML: started by this server, and by the identity provider. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'

@@ -17,7 +17,7 @@ function documentedMapping(vendor: string): object {
   return JSON.parse(/```json\n([\s\S]*?)```/.exec(section)?.[1] ?? '')
 }
 
-/** What the mapping makes of the attributes. */
+/** The mapped attributes. */
 const expected: Record<string, object> = {
   Okta: { given_name: 'Ann', family_name: 'Lee' },
   'Entra ID': { full_name: 'Ann Lee', custom_claims: { groups: ['g-1', 'g-2'] } },

@@ -16,7 +16,7 @@ import { alerting, laptopUser, phone, signInFrom } from './device-alerts.ts'
 suite('logout link', () => {
   const servers = sharedServers()
 
-  /** A user on a laptop whose account was entered from a phone, and the path of the link. */
+  /** A user on a laptop, an attacker who signed in on a phone, and the path of the link. */
   async function alerted(server: Built) {
     const owner = await laptopUser(server)
     const attacker = await signInFrom(server, owner.email, phone)

@@ -1,4 +1,4 @@
-/** AUTH_SESSIONS_*: when a session ends by itself. The clock is moved; times are seconds after the sign-in. */
+/** AUTH_SESSIONS_*: when a session expires. The clock is moved; times are seconds after the sign-in. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 

@@ -75,7 +75,7 @@ const malformedByChain: Record<Wallet['chain'], Record<string, (wallet: Wallet) 
   },
 }
 
-/** Well-formed messages that do not count here or now: 400 invalid_grant. */
+/** Well-formed messages for another server or time: 400 invalid_grant. */
 const unacceptable: Record<string, MessageFields> = {
   'whose URI is not https': { uri: 'http://app.example/sign-in' },
   'whose URI is not allowed as redirect': {

@@ -26,7 +26,7 @@ suite('cleanup', () => {
     })
     const { user } = await signUpUser(app)
     await app.db.deleteFrom('audit_log_entries').execute()
-    // Anonymous users alone go for their age.
+    // Only anonymous users are removed by age.
     await app.db
       .updateTable('users')
       .set({ created_at: ago(3650 * day) })

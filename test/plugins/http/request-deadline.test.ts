@@ -179,7 +179,7 @@ function logout(app: App, session: Session) {
   return app.inject({ method: 'DELETE', url, headers: bearer(session) })
 }
 
-/** A hook that has no objection. */
+/** A hook that accepts. */
 function agree(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
 }
@@ -193,7 +193,7 @@ async function waitingStatements(locker: pg.Client) {
   )
 }
 
-/** Nothing that a request began is under way, or waits in a transaction that is open. */
+/** No statement of a request runs, and no transaction is open. */
 async function nothingRuns(locker: pg.Client): Promise<void> {
   await untilRows(async () => {
     await locker.query('select pg_stat_clear_snapshot()')

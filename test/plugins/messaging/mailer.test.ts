@@ -56,7 +56,7 @@ suite('mail queue', () => {
     assert.equal(mail.messages.length, 1)
   })
 
-  test('retries until the mail server is back, across a restart', async (t) => {
+  test('retries until the mail server is available, also after a restart', async (t) => {
     const { app, mail, restart } = await start(t)
     await mail.stop()
     const id = await queue(app)

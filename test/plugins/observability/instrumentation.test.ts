@@ -1,4 +1,4 @@
-/** Which modules a server loads with tracing on and off, and what the instrumentation sends elsewhere. */
+/** Which modules a server loads with tracing on and off, and what the instrumentation exports. */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** A provider of the configuration that gets another issuer: its ids mean other users. */
+/** A provider of the configuration that gets another issuer: its ids belong to other users. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 

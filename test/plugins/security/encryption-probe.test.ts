@@ -1,4 +1,4 @@
-/** A key that does not fit what is stored stops the start, however tokens are signed. */
+/** An encryption key that cannot decrypt the stored values stops the start, for any signing method. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'

@@ -18,7 +18,7 @@ const hour = 3600
 suite('JWT', () => {
   const { server, ending } = sharedServer()
 
-  test('verifies what it signs', async () => {
+  test('verifies tokens that it has signed', async () => {
     const { jwt } = server()
     const payload = { ...claims, iat: seconds(), exp: seconds() + hour, aal: 'aal1' as const }
 

@@ -25,7 +25,7 @@ export interface LoadUser {
   /** Acknowledged exchanges of the refresh token, and those whose outcome is unknown. */
   refreshes: number
   unknown: number
-  /** The last exchanged token, and the one before it, which is spent: its successor was used. */
+  /** The last exchanged token, and the one before it, which is consumed: its successor was used. */
   last?: string
   spent?: string
   /** What was last written into the metadata; 0 before. */

@@ -1,4 +1,4 @@
-/** Compares the database with what the load was told. */
+/** Compares the database with the responses that the load received. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { query } from '../../db/sql.ts'
@@ -54,7 +54,7 @@ export async function findMailLosses(databaseUrl: string, { mailed, mail }: Load
   return { lost: Math.max(0, missing - pending), twice: mail.messages.length - arrived.size }
 }
 
-/** What a crash interrupted is continued after minutes; the wait is for the rest. */
+/** Interrupted emails continue after minutes; the wait is for the others. */
 const waitTimeoutMs = 15_000
 
 /** Waits for mails under way, for a while. Returns how many requested mails are stored and not sent. */

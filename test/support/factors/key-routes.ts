@@ -1,4 +1,4 @@
-/** A server with nothing but the plugins and routes that are about keys. */
+/** A server with only the plugins and routes of signing keys. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify from 'fastify'
 

@@ -1,4 +1,4 @@
-/** As much of the server as queues and sends mail. */
+/** The part of the server that queues and sends emails. */
 import Fastify from 'fastify'
 
 import type { Config } from '../../../config/groups/index.ts'

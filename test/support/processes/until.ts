@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * How long a test waits for background work. Not a measure of speed: a slow machine must not fail a test, and a test
- * that waits in vain reports what for before it is aborted.
+ * that times out reports the missing condition before it is aborted.
  */
 export const waitTimeoutMs = 60_000
 
@@ -20,7 +20,7 @@ export async function until<Answer>(
   {
     seconds = waitTimeoutMs / 1000,
     everyMs = 50,
-    missing = 'it did not come to pass',
+    missing = 'the condition was not met in time',
   }: Waiting = {},
 ): Promise<Answer> {
   const end = performance.now() + seconds * 1000
@@ -39,6 +39,6 @@ export function untilRows<Row>(read: () => Promise<Row[]>): Promise<Row[]> {
       const rows = await read()
       return rows.length > 0 && rows
     },
-    { missing: 'nothing came' },
+    { missing: 'no row was found in time' },
   )
 }

@@ -17,7 +17,7 @@ export interface OpenidProviderOptions {
   https?: boolean
 }
 
-/** As a provider with addresses and habits of its own. */
+/** As a provider with its own endpoints and claims. */
 export interface ProviderVariant {
   /** Path of the issuer. */
   issuer?: string

@@ -16,7 +16,7 @@ export interface Pair<Stage> {
   prepare(seed: number): Promise<Stage>
   first(stage: Stage): Promise<Response>
   second(stage: Stage): Promise<Response>
-  /** What is untrue of the invariant, a sentence each. */
+  /** One sentence for each violation of the invariant. */
   violations(stage: Stage, course: Course): Promise<string[]> | string[]
 }
 

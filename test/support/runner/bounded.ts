@@ -1,4 +1,4 @@
-/** For code whose time must not explode when its input grows. */
+/** For code whose time must be linear in its input. */
 import assert from 'node:assert/strict'
 
 /** Milliseconds. Not a measure of speed, which varies: the failures to detect take minutes or hours. */

@@ -1,4 +1,4 @@
-/** An identity provider that signs whatever a test asks for, also what no honest one would. */
+/** An identity provider that signs whatever a test requests, including invalid responses. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 
 import { signXml } from '@node-saml/node-saml/lib/xml.js'

@@ -1,4 +1,4 @@
-/** Recovery codes over HTTP: making, counting, using and deleting them. */
+/** Recovery codes over HTTP: generating, counting, using and deleting them. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'

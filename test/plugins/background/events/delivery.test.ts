@@ -1,4 +1,4 @@
-/** How events arrive: signed, at least once, in order for each user, whatever an endpoint does. */
+/** Delivery of events: signed, at least once, in order for each user, also with failing endpoints. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 

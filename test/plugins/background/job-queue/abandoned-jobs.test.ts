@@ -1,4 +1,4 @@
-/** What a process had in hand when it was killed: another does it, minutes later and not hours. */
+/** Jobs of a killed process are run by another one after minutes, not hours. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -65,7 +65,7 @@ suite('jobs of a dead worker', () => {
 
   test('do not count as failed when a job with the same key replaces them', async (t) => {
     const { pool, start } = await queues(t)
-    const still = start({ stands: true })
+    const still = start({ isBlocked: true })
     const addKeyed = () =>
       pool.query(`select ${schema}.add_job('one', job_key => 'one', run_at => now())`)
     await addKeyed()
@@ -80,7 +80,7 @@ suite('jobs of a dead worker', () => {
 
   test('are run by another worker with their attempts counted', async (t) => {
     const { pool, start } = await queues(t)
-    const died = start({ stands: true, lockTimes: { renewMs: 3_600_000, expireMs: 3_600_000 } })
+    const died = start({ isBlocked: true, lockTimes: { renewMs: 3_600_000, expireMs: 3_600_000 } })
     await add(pool, 'one')
     await add(pool, 'two')
     await until(() => died.begun.length === 2)
@@ -94,7 +94,7 @@ suite('jobs of a dead worker', () => {
   test('are not run twice while the worker renews its locks', async (t) => {
     const { pool, start } = await queues(t)
     const lockTimes = { renewMs: 100, expireMs: 500 }
-    const living = start({ stands: true, lockTimes })
+    const living = start({ isBlocked: true, lockTimes })
     await add(pool, 'one')
     await until(() => living.begun.length === 1)
 
@@ -135,8 +135,14 @@ async function queues(t: TestContext) {
   const pool = openPool({ connectionString })
   ending.after(() => pool.end())
 
-  /** A queue with `stands` starts jobs and does not complete them before the test ends. */
-  function start({ stands = false, lockTimes }: { stands?: boolean; lockTimes?: LockTimes } = {}) {
+  /** A queue with `isBlocked` starts jobs and does not complete them before the test ends. */
+  function start({
+    isBlocked = false,
+    lockTimes,
+  }: {
+    isBlocked?: boolean
+    lockTimes?: LockTimes
+  } = {}) {
     const own = openPool({ connectionString, max: 2 })
     const queue = createJobQueue({
       pool: own,
@@ -151,7 +157,7 @@ async function queues(t: TestContext) {
       (task: string) =>
       async (_payload: unknown, { job }: JobContext) => {
         begun.push(`${task}, attempt ${await countAttempts(pool, job)}`)
-        if (stands) await end
+        if (isBlocked) await end
       }
     for (const task of ['one', 'two']) queue.addTask(task, handler(task))
     queue.start()

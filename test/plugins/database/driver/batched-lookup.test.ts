@@ -80,7 +80,7 @@ suite('batched lookups', () => {
     assert.deepEqual(idsSent(), ['a', 'b'])
     sent[1]?.answer(['b1'])
     assert.equal(await others, 'b1')
-    // Its own end begins nothing a second time.
+    // Its end does not start a second statement.
     const [third, fourth] = [send('c'), send('d')]
     await turn()
     sent[0]?.answer(['a1'])

@@ -42,7 +42,7 @@ suite('group commit with slow statements', () => {
     const both = (ms: number) =>
       watchPool(pool, async () => {
         const changes = Promise.all([1, 2].map((id) => query(setSlowly, [id, 0.02])))
-        // They are on their way then.
+        // Both have been sent then.
         await turn()
         now += ms
         await changes
@@ -51,7 +51,7 @@ suite('group commit with slow statements', () => {
     await both(30)
     assert.equal(await isTogether(51), true)
     assert.equal(await isTogether(0), false)
-    // The others are not concerned.
+    // Other statements are not affected.
     const [others] = await watchPool(pool, () => Promise.all([change(1, 'a'), change(2, 'a')]))
     assert.equal(others?.[0], 'begin')
     now += 251

@@ -104,7 +104,7 @@ suite('database used by GoTrue and Postern', () => {
     assert.equal(right.statusCode, 403)
   })
 
-  test('stores links and codes where GoTrue finds them', async () => {
+  test('stores links and codes in the columns that GoTrue reads', async () => {
     const email = newAddress()
     await confirmedUser(server, email)
     await call(server.app, '/recover', { email })

@@ -1,4 +1,4 @@
-/** The mail of a sign-up on its way: sent by the process that queued it, or by another. */
+/** The email of a sign-up: sent by the process that queued it, or by another. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -324,7 +324,7 @@ suite('custom access token hook over HTTP', () => {
     assert.deepEqual(statusAndCode(response), [422, 'token_too_large'])
   })
 
-  test('uses no pool connection while it hangs', async () => {
+  test('uses no pool connection while the hook hangs', async () => {
     const { receiver, app } = await started
     const session = await signUpUser(app)
     let hanging = Promise.withResolvers<() => void>()

@@ -1,4 +1,4 @@
-/** SEND_EMAIL: the operator mails, with a receiver in the form that guides for such hooks show. */
+/** SEND_EMAIL: the operator sends emails, with a receiver in the form that guides for such hooks show. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

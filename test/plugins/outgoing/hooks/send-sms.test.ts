@@ -1,4 +1,4 @@
-/** SEND_SMS: the operator texts, with a receiver in the form that guides for such hooks show. */
+/** SEND_SMS: the operator sends SMS messages, with a receiver in the form that guides for such hooks show. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Passwords that GoTrue encrypted at rest (AUTH_SECURITY_DB_ENCRYPTION_*) open their accounts here. */
+/** Passwords that GoTrue encrypted at rest (AUTH_SECURITY_DB_ENCRYPTION_*) are accepted here. */
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,7 @@ async function storedPassword(app: App, id: string): Promise<string> {
   return (await found.executeTakeFirstOrThrow()).encrypted_password ?? ''
 }
 
-/** Another start on the same database: how a sign-in ends there. */
+/** Another start on the same database: the result of a sign-in there. */
 async function signInAgain(url: string, env: Record<string, string>, email: string) {
   const own = { AUTH_JWT_ALGORITHM: 'ES256', AUTH_ENCRYPTION_KEY: encryptionKey }
   const config = testConfig({ DATABASE_URL: url, ...own, ...env }, false)

@@ -1,4 +1,4 @@
-/** Providers that send id_tokens or speak OpenID Connect. */
+/** Providers that send id_tokens or implement OpenID Connect. */
 import { type Case, email, known, name, picture, slackUser, verified } from './ann.ts'
 
 export const openid: Record<string, Case> = {

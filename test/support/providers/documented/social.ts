@@ -1,4 +1,4 @@
-/** Providers that users have for themselves. */
+/** Providers for personal accounts. */
 import { type Case, email, known, name, picture } from './ann.ts'
 
 const snapScope = 'https://auth.snapchat.com/oauth2/api/'

@@ -1,4 +1,4 @@
-/** Providers that users have for their work. */
+/** Providers for work accounts. */
 import { type Case, email, known, name, picture, slackUser, verified } from './ann.ts'
 
 export const work: Record<string, Case> = {
