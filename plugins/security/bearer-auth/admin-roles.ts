@@ -57,12 +57,13 @@ export async function checkRole(
 }
 
 function checkSession(
-  { checkFactor, sessionPolicy }: AdminDeps,
+  { checkFactor, config, sessionPolicy }: AdminDeps,
   auth: AuthContext,
   now: Date,
 ): void {
   if (auth.session && sessionPolicy.expiredBy(auth.session, now)) throw sessionInvalid()
   checkFactor(auth)
+  if (config.AUTH_CONSOLE_REQUIRE_MFA) throwIfRequired(sessionPolicy.requiredByAdmin(auth))
 }
 
 /** The user's role in the admins table; undefined for every other token. Throws like authorizeRole. */
@@ -72,13 +73,10 @@ export async function findListedRole(
   claims: AccessTokenClaims,
   now: Date,
 ): Promise<AdminRole | undefined> {
-  const { config, findLive, sessionPolicy } = deps
   const [userId] = pathUserId({ user_id: claims.sub })
   if (!userId || !getSessionId(claims) || isImpersonated(claims)) return undefined
   const role = await findAdminRole(db, userId)
   if (!role) return undefined
-  const auth = await findLive(lookUps, claims, now)
-  checkSession(deps, auth, now)
-  if (config.AUTH_CONSOLE_REQUIRE_MFA) throwIfRequired(sessionPolicy.requiredByAdmin(auth))
+  checkSession(deps, await deps.findLive(lookUps, claims, now), now)
   return role
 }

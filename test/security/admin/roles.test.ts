@@ -10,11 +10,12 @@ import {
 } from '../../../schemas/console/admin-role.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { createAdmin, removeAdmins, withConsole } from '../../support/admins.ts'
+import { addTotp, send, stepUp } from '../../support/factors/factors.ts'
 import { lockRows, lockUserRow } from '../../support/locked-user.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
-import { newAddress, password, signUpUser } from '../../support/users.ts'
+import { newAddress, password, signedIn, signUpUser } from '../../support/users.ts'
 
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
@@ -182,6 +183,21 @@ suite('admin roles', () => {
       'mfa_enrollment_required',
     ])
     assert.equal((await asAdmin(app, 'GET', '/admin/users')).statusCode, 200)
+  })
+
+  test('AUTH_CONSOLE_REQUIRE_MFA rejects users with an admin role without a second factor', async () => {
+    const { app } = await serverFor({ ...withConsole, AUTH_CONSOLE_REQUIRE_MFA: 'true' })
+    const user = { email: newAddress(), password, email_confirm: true, role: 'service_role' }
+    const { id } = await adminCall<{ id: string }>(app, 'POST', '/admin/users', user)
+    const listUsers = async () => send(app, 'GET', '/admin/users', await signedIn(app, user.email))
+    assert.deepEqual(statusAndCode(await listUsers()), [403, 'mfa_enrollment_required'])
+    // An entry in the table of admins changes nothing.
+    await asAdmin(app, 'POST', '/admin/admins', { user_id: id, role: 'owner' })
+    assert.deepEqual(statusAndCode(await listUsers()), [403, 'mfa_enrollment_required'])
+    const session = await signedIn(app, user.email)
+    const steppedUp = await stepUp(app, session, await addTotp(app, session))
+    assert.equal((await send(app, 'GET', '/admin/users', steppedUp)).statusCode, 200)
+    assert.deepEqual(statusAndCode(await listUsers()), [403, 'insufficient_aal'])
   })
 })
 
