@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Db } from '../core/database.ts'
 import type { RefreshTokensTable } from '../tables/sessions.ts'
 import { nilUuid } from '../tables/users.ts'
+import { isOwnerLive } from './refreshable.ts'
 
 export type RefreshTokenRow = Pick<
   Selectable<RefreshTokensTable>,
@@ -18,10 +19,16 @@ export function findRefreshToken(db: Db, token: string): Promise<RefreshTokenRow
 }
 
 /**
- * The session is locked before its tokens, in the order in which a session is revoked. The other order could deadlock.
+ * The session of a user who is still neither banned nor deleted. It is locked before its tokens, in the order in which a
+ * session is revoked. The other order could deadlock.
  */
-const heldSession = (db: Pick<Db, 'selectFrom'>, id: string) =>
-  db.selectFrom('sessions').select('sessions.id').where('sessions.id', '=', id).forNoKeyUpdate()
+const heldSession = (db: Pick<Db, 'selectFrom'>, id: string, now: Date) =>
+  db
+    .selectFrom('sessions')
+    .select('sessions.id')
+    .where('sessions.id', '=', id)
+    .where((eb) => isOwnerLive(eb, sql<Date>`${now}`))
+    .forNoKeyUpdate()
 
 export interface RotationValues {
   tokenId: number
@@ -39,7 +46,7 @@ export interface CounterState {
 
 /**
  * Consumes the token and converts its session to the counter format in one statement. Returns undefined when the token
- * was consumed before, or the session has ended.
+ * was consumed before, the session has ended, or its user was banned or deleted.
  */
 export async function rotateLegacyToken(
   db: Db,
@@ -47,7 +54,7 @@ export async function rotateLegacyToken(
   now: Date,
 ): Promise<CounterState | undefined> {
   return db
-    .with('held', (eb) => heldSession(eb, sessionId))
+    .with('held', (eb) => heldSession(eb, sessionId, now))
     .with('consumed', (eb) =>
       eb
         .updateTable('refresh_tokens')
@@ -84,14 +91,14 @@ export interface Rotation {
   ip: string | null
 }
 
-/** Consumes the token and inserts its child token in one statement. Returns false when it was consumed before. */
+/** As `rotateLegacyToken`, but inserts a child token instead. Returns false when nothing was consumed. */
 export async function rotateRefreshToken(
   db: Db,
   { tokenId, sessionId, child, userAgent, ip }: Rotation,
   now: Date,
 ): Promise<boolean> {
   const row = await db
-    .with('held', (eb) => heldSession(eb, sessionId))
+    .with('held', (eb) => heldSession(eb, sessionId, now))
     .with('consumed', (eb) =>
       eb
         .updateTable('refresh_tokens')

@@ -82,15 +82,15 @@ export function isRefreshable(
     ...rules.flatMap((rule) =>
       rule === 'audited' || rule === 'organization' ? [] : [conditions[rule]()],
     ),
-    mayReturn(eb, now),
+    isOwnerLive(eb, now),
   ])
 }
 
 /**
- * A scalar comparison instead of `exists`: that would be planned as a join, which for a small table reads all users and
- * is cached.
+ * The session's user is neither banned nor deleted. A scalar comparison instead of `exists`: that would be planned as a
+ * join, which for a small table reads all users and is cached.
  */
-function mayReturn(eb: ExpressionBuilder<Database, 'sessions'>, now: RawBuilder<Date>) {
+export function isOwnerLive(eb: ExpressionBuilder<Database, 'sessions'>, now: RawBuilder<Date>) {
   const isLive = sql<boolean>`users.deleted_at is null and coalesce(users.banned_until <= ${now}, true)`
   const owner = eb.selectFrom('users').whereRef('users.id', '=', 'sessions.user_id')
   return sql<boolean>`coalesce(${owner.select(isLive.as('is_live'))}, false)`

@@ -126,6 +126,10 @@ async function handleConsumedToken(
   const scope = organizationScope(deps, clientInfo.organizationId)
   const current = await findSessionById(deps.db, record.session_id, scope)
   if (!token || !current) return refreshTokenNotFound()
+  // A ban or deletion since the first look-up, which has checked the limits of the session.
+  const asUsed = { ...current, refreshed_at: now }
+  const refreshError = await findRefreshError(deps, asUsed, clientInfo, now)
+  if (refreshError) return refreshError
   const child = await findChild(deps, { token, record: current }, now)
   if (child) return { record: current, token: child, outcome: 'reused' }
   await revokeForReuse(deps, current, clientInfo, now)

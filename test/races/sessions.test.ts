@@ -1,5 +1,6 @@
 /** (refresh, logout) and (ban, sign-in): what ended stays ended. */
 import type { Session } from '../../schemas/session.ts'
+import { legacySession } from '../support/legacy-session.ts'
 import {
   type Course,
   cameAfter,
@@ -86,6 +87,33 @@ function beganAfter(course: Course): boolean {
 const demoted = { role: 'authenticated' }
 const touched = { user_metadata: { touched: true } }
 
+/** A refresh token of GoTrue's older format is accepted only by a statement that began before the ban. */
+function bannedLegacy(users: Users): Pair<User & { token: string }> {
+  const { app, createSignedIn } = users
+  const pair = banned(users, ({ refresh_token }) => refresh(app, refresh_token))
+  return {
+    ...pair,
+    async prepare() {
+      const user = await createSignedIn()
+      return { ...user, token: await (await legacySession(app, user.id)).add() }
+    },
+    first: ({ token }) => refresh(app, token),
+    async violations({ token }, course) {
+      const rotation = findStatement(course, 'first', /update "auth"."refresh_tokens"/)
+      const commit = findStatement(course, 'second', /^commit/)
+      const isLate = rotation && commit && rotation.sent > commit.returned
+      return trueFacts({
+        'the ban was rejected': course.second.statusCode !== 200,
+        'a token was consumed after the ban': course.first.statusCode === 200 && isLate === true,
+        'the error names no ban':
+          course.first.statusCode !== 200 && course.first.json().error_code !== 'user_banned',
+        'the session is valid': await users.opens(course.first),
+        'the token is accepted': (await refresh(app, token)).statusCode === 200,
+      })
+    },
+  }
+}
+
 /** A user with an admin role writes while the role is removed. */
 function roleChange(users: Users): Pair<User & { other: string }> {
   const { app, asAdmin, create, createSignedIn } = users
@@ -131,6 +159,8 @@ suiteOfRaces(
         banned(users, ({ refresh_token }) => refresh(users.app, refresh_token)),
         12,
       ),
+    'a ban and a refresh with a token of the older format': (users) =>
+      runRaces(bannedLegacy(users), 12),
     'a demotion and a write of the demoted admin': (users) => runRaces(roleChange(users), 12),
   },
 )
