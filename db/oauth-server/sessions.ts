@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
+import type { StoredAuthentication } from '../tables/oauth-server.ts'
 
 export interface EndedSession {
   id: string
@@ -59,14 +60,21 @@ export async function hasGrantedResources(
   return row !== undefined
 }
 
-/** Whether the session that approved a request still exists. */
-export async function isSessionLive(db: Db, sessionId: string): Promise<boolean> {
-  const row = await db
+/**
+ * The second factor of the session that approved a request; null without a session. Undefined when the session has
+ * ended, or lost the level that it had then, because its factor was removed.
+ */
+export async function findApprovingFactor(
+  db: Db,
+  { session_id, aal }: Pick<StoredAuthentication, 'session_id' | 'aal'>,
+): Promise<{ factor_id: string | null } | undefined> {
+  if (session_id === null) return { factor_id: null }
+  return db
     .selectFrom('sessions')
-    .select(sql`1`.as('one'))
-    .where('id', '=', sessionId)
+    .select('factor_id')
+    .where('id', '=', session_id)
+    .where(sql<boolean>`coalesce(aal, 'aal1') >= ${aal}`)
     .executeTakeFirst()
-  return row !== undefined
 }
 
 /** Deletes the codes and device codes that a user approved; pending requests are kept. */

@@ -125,7 +125,7 @@ const sessionColumns = [
   'refresh_token_hmac_key',
 ] as const
 
-const clientColumns = ['oauth_client_id', 'scopes'] as const
+const clientColumns = ['oauth_client_id', 'scopes', 'factor_id'] as const
 
 function sessionInsert(db: WithUser, value: ParamOf<SessionInsertValues>, parts: readonly Part[]) {
   const now = value('now')

@@ -193,4 +193,6 @@ export interface ClientGrant {
   auth_time: Date
   /** Single claims for the userinfo endpoint. */
   userinfo_claims: string[]
+  /** The second factor of the session that approved it: its removal lowers the client's session too. */
+  factor_id: string | null
 }

@@ -7,7 +7,7 @@ import {
   lockDevice,
   recordPoll,
 } from '../../../db/oauth-server/devices.ts'
-import { isSessionLive } from '../../../db/oauth-server/sessions.ts'
+import { findApprovingFactor } from '../../../db/oauth-server/sessions.ts'
 import { isBanned, type UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import {
@@ -21,6 +21,7 @@ import { lockAndLoadUser } from '../../users/index.ts'
 import type { Client } from '../clients/client.ts'
 import { hashClientSecret } from '../clients/secret.ts'
 import {
+  approvalIsOver,
   type IssueDeps,
   issueTokens,
   type OpenedGrant,
@@ -102,22 +103,17 @@ async function openSession(
   if (!user || user.deleted_at || isBanned(user, now)) {
     return oauthAccessDenied('The user is banned')
   }
-  // A sign-out since the approval revokes it.
-  if (session_id && !(await isSessionLive(trx, session_id))) {
-    return invalidGrant('The session that approved the device was revoked or has expired')
-  }
+  const signIn = { session_id, auth_time: auth_time ?? now, aal: aal ?? 'aal1', amr: amr ?? [] }
+  const approval = await findApprovingFactor(trx, signIn)
+  if (!approval) return invalidGrant(approvalIsOver)
   const grant = {
     client,
     user,
     scope: device.scope,
     granted: device.resources,
     resources,
-    signIn: {
-      session_id,
-      auth_time: auth_time ?? now,
-      aal: aal ?? ('aal1' as const),
-      amr: amr ?? [],
-    },
+    signIn,
+    factorId: approval.factor_id,
     nonce: null,
     idTokenNames: [],
     userinfoNames: [],

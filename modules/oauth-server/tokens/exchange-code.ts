@@ -6,7 +6,7 @@ import {
   lockAuthorizationByCode,
   type StoredAuthorization,
 } from '../../../db/oauth-server/authorizations.ts'
-import { isSessionLive } from '../../../db/oauth-server/sessions.ts'
+import { findApprovingFactor } from '../../../db/oauth-server/sessions.ts'
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
 import { isBanned, type UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
@@ -22,7 +22,13 @@ import { revokeSession } from '../../sessions/index.ts'
 import { lockAndLoadUser } from '../../users/index.ts'
 import type { Client } from '../clients/client.ts'
 import { hashClientSecret } from '../clients/secret.ts'
-import { type IssueDeps, issueTokens, openClientSession, type TokenResponse } from './issue.ts'
+import {
+  approvalIsOver,
+  type IssueDeps,
+  issueTokens,
+  openClientSession,
+  type TokenResponse,
+} from './issue.ts'
 import type { Origin } from './origin.ts'
 
 export interface CodeRequest {
@@ -53,9 +59,11 @@ export async function exchangeCode(
     const request = await lockAuthorizationByCode(trx, hash)
     if (!user || !request) return invalidGrant('The authorization code is unknown')
     if (request.consumed_at) return revokeReplayed(deps, trx, request, user, origin, now)
-    const problem = await findProblem(trx, { request, client, user, codeRequest }, now)
+    const problem = findProblem({ request, client, user, codeRequest }, now)
     if (problem) return problem
-    return exchange(deps, trx, { request, client, user, codeRequest }, origin, now)
+    const approval = await findApprovingFactor(trx, toSignIn(request))
+    if (!approval) return invalidGrant(approvalIsOver)
+    return exchange(deps, trx, { request, client, user, codeRequest }, approval, origin, now)
   })
   if ('errorCode' in outcome) throw outcome
   return issueTokens(deps, outcome, now)
@@ -69,11 +77,10 @@ interface Exchange {
 }
 
 /** Returns why the code is not exchanged. The code is not consumed, so that its own client can still exchange it. */
-async function findProblem(
-  trx: Trx,
+function findProblem(
   { request, client, user, codeRequest }: Exchange,
   now: Date,
-): Promise<ApiError | undefined> {
+): ApiError | undefined {
   if (request.client_id !== client.id) return invalidGrant('The code was issued to another client')
   if (!request.code_expires_at || request.code_expires_at <= now) {
     return invalidGrant('The authorization code has expired')
@@ -92,17 +99,14 @@ async function findProblem(
     return invalidGrant('code_verifier is wrong')
   }
   if (user.deleted_at || isBanned(user, now)) return oauthAccessDenied('The user is banned')
-  // A sign-out since the approval revokes it.
-  const isOver = request.session_id !== null && !(await isSessionLive(trx, request.session_id))
-  return isOver
-    ? invalidGrant('The session that approved the request was revoked or has expired')
-    : undefined
+  return undefined
 }
 
 async function exchange(
   deps: ExchangeDeps,
   trx: Trx,
   { request, client, user, codeRequest }: Exchange,
+  { factor_id: factorId }: { factor_id: string | null },
   origin: Origin,
   now: Date,
 ) {
@@ -113,6 +117,7 @@ async function exchange(
     granted: request.parameters?.resources ?? [],
     resources: codeRequest.resources,
     signIn: toSignIn(request),
+    factorId,
     nonce: request.nonce,
     idTokenNames: request.parameters?.id_token_claims ?? [],
     userinfoNames: request.parameters?.userinfo_claims ?? [],

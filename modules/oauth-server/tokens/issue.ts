@@ -25,12 +25,18 @@ export interface UserGrant {
   granted: readonly string[]
   resources: readonly string[]
   signIn: StoredAuthentication
+  /** Of the session that approved it. */
+  factorId: string | null
   nonce: string | null
   /** Individually requested claims (OpenID Connect Core §5.5). */
   idTokenNames: readonly string[]
   userinfoNames: readonly string[]
   method: 'oauth_provider/authorization_code' | 'oauth_provider/device_code'
 }
+
+/** A sign-out revokes what was approved, and so does the removal of the second factor that was verified for it. */
+export const approvalIsOver =
+  'The session of the approval was revoked or has expired, or its second factor was removed'
 
 export interface OpenedGrant {
   grant: UserGrant
@@ -56,7 +62,7 @@ export async function openClientSession(
   { client: info, ip }: Origin,
   now: Date,
 ): Promise<OpenedGrant> {
-  const { client, user, scope, granted, resources, signIn, method } = grant
+  const { client, user, scope, granted, resources, signIn, factorId, method } = grant
   const audience = listTokenAudiences(client, narrowResources(granted, resources), user.aud)
   const provider_type = method.replace('/', '_')
   const entry = createAuditEntry(audit, 'login', user, ip, { provider_type, client_id: client.id })
@@ -77,6 +83,7 @@ export async function openClientSession(
         auth_time: signIn.auth_time,
         audience,
         userinfo_claims: [...grant.userinfoNames],
+        factor_id: factorId,
       },
     },
     now,

@@ -2,14 +2,22 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { userWithTotp } from '../../support/factors/factors.ts'
+import type { Session } from '../../../schemas/session.ts'
+import { asAdmin } from '../../support/admin.ts'
+import { addTotp, send, stepUp, userWithTotp } from '../../support/factors/factors.ts'
 import {
   createClient,
+  decodeClaims,
+  exchangeCode,
   makePkce,
   oauthServer,
+  obtainCode,
   ownConsentPage,
   postForm,
+  refreshTokens,
+  signInClient,
   startAuthorization,
+  type Tokens,
 } from '../../support/oauth-server.ts'
 import { authorizeUrl, openBrowser, signedInBrowser, titleIn } from '../../support/page-browser.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
@@ -96,5 +104,49 @@ suite('second factor before consent', () => {
     const path = `/oauth/authorizations/${id}/consent`
     const approved = await call(app, path, { action: 'approve' }, { token })
     assert.equal(approved.statusCode, 200, approved.body)
+  })
+})
+
+suite('factor removed after the consent', () => {
+  const serverFor = sharedServers()
+
+  type Remove = (app: App, user: Session, factorId: string) => ReturnType<typeof asAdmin>
+  const removals: Record<string, Remove> = {
+    'the user': async (app, user, id) => send(app, 'DELETE', `/factors/${id}`, user),
+    'an admin': (app, { user }, id) =>
+      asAdmin(app, 'DELETE', `/admin/users/${user.id}/factors/${id}`),
+  }
+  for (const [who, remove] of Object.entries(removals)) {
+    test(`lowers the session of the client to aal1 when removed by ${who}`, async () => {
+      const { app } = await serverFor(own)
+      const client = await createClient(app)
+      const { session, factor } = await userWithTotp(app)
+      const tokens = await signInClient(app, client, session)
+      assert.equal(decodeClaims(tokens.access_token).aal, 'aal2')
+      assert.equal((await remove(app, session, factor.id)).statusCode, 200)
+      const refreshed: Tokens = (await refreshTokens(app, client, tokens.refresh_token)).json()
+      assert.equal(decodeClaims(refreshed.access_token).aal, 'aal1')
+    })
+
+    test(`rejects the code of the client when removed by ${who}`, async () => {
+      const { app } = await serverFor(own)
+      const client = await createClient(app)
+      const { session, factor } = await userWithTotp(app)
+      const { code, verifier } = await obtainCode(app, client, session)
+      assert.equal((await remove(app, session, factor.id)).statusCode, 200)
+      const exchanged = await exchangeCode(app, client, code, { code_verifier: verifier })
+      assert.deepEqual([exchanged.statusCode, exchanged.json().error], [400, 'invalid_grant'])
+    })
+  }
+
+  test('keeps the session of a client that another factor approved', async () => {
+    const { app } = await serverFor(own)
+    const client = await createClient(app)
+    const { session, factor } = await userWithTotp(app)
+    const other = await stepUp(app, session, await addTotp(app, session, 'other'))
+    const tokens = await signInClient(app, client, other)
+    assert.equal((await send(app, 'DELETE', `/factors/${factor.id}`, other)).statusCode, 200)
+    const refreshed: Tokens = (await refreshTokens(app, client, tokens.refresh_token)).json()
+    assert.equal(decodeClaims(refreshed.access_token).aal, 'aal2')
   })
 })
