@@ -3,19 +3,19 @@
 # replication. Their connections must go through a PgBouncer in transaction mode, which holds requests during the switch.
 # docs/scaling.md#moving-a-namespace lists the prerequisites.
 #
-#   FROM     connection string of a superuser on the server that has the tables (wal_level = logical)
-#   TO       the same for the other server
-#   POOLER   the console of PgBouncer: postgres://admin@pooler:6432/pgbouncer
-#   REPOINT  a command that changes the server of DATABASE in PgBouncer's configuration
-#   PATIENCE seconds (4) for requests to end, and again for the copy to catch up. Both together must be shorter than
-#            query_wait_timeout of PgBouncer, so that no request ends with an error.
+#   FROM            connection string of a superuser on the server that has the tables (wal_level = logical)
+#   TO              the same for the other server
+#   POOLER          the console of PgBouncer: postgres://admin@pooler:6432/pgbouncer
+#   REPOINT         a command that changes the server of DATABASE in PgBouncer's configuration
+#   SWITCH_TIMEOUT  seconds (4) for requests to end, and again for the copy to catch up. Both together must be shorter
+#                   than query_wait_timeout of PgBouncer, so that no request ends with an error.
 #
 #   move-namespace.sh NAMESPACE DATABASE     DATABASE is its name in pgbouncer.ini
 set -euo pipefail
 
 namespace=$1 database=$2
 schemas="$namespace ${namespace}_jobs"
-patience=${PATIENCE:-4}
+switch_timeout=${SWITCH_TIMEOUT:-4}
 copied=no
 
 on() { psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
@@ -50,9 +50,9 @@ on -d "$TO" -c "create subscription \"$namespace\" connection '$FROM' publicatio
 within 86400 "$TO" "not exists (select from pg_subscription_rel where srsubstate <> 'r')"
 
 # 2. Requests wait until the last changes have arrived.
-timeout "$patience" psql -X -q -d "$POOLER" -c "pause \"$database\""
+timeout "$switch_timeout" psql -X -q -d "$POOLER" -c "pause \"$database\""
 position=$(on -d "$FROM" -c 'select pg_current_wal_lsn()')
-within "$patience" "$FROM" "confirmed_flush_lsn >= '$position' from pg_replication_slots where slot_name = '$namespace'"
+within "$switch_timeout" "$FROM" "confirmed_flush_lsn >= '$position' from pg_replication_slots where slot_name = '$namespace'"
 # Logical replication leaves these out: sequences, and the counters of failed attempts, which are an unlogged table.
 on -d "$FROM" -c "select format('select setval(%L, %s);', format('%I.%I', schemaname, sequencename), last_value)
   from pg_sequences where schemaname in ('$namespace', '${namespace}_jobs') and last_value is not null" | on -d "$TO" > /dev/null

@@ -101,7 +101,7 @@ async function startTenant(t: Ending, on: PostgresServer, namespace: string) {
       TO: to.url,
       POOLER: new URL('/pgbouncer', pooled).href,
       REPOINT,
-      PATIENCE: '25',
+      SWITCH_TIMEOUT: '25',
     }
     await run(script, [namespace, pooled.pathname.slice(1)], { env })
   }

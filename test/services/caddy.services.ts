@@ -60,7 +60,7 @@ suite('Caddy', { skip: missing('caddy') }, () => {
 })
 
 /** In front of the server on this port, for which a request waits at most this long. */
-async function startCaddy(t: Ending, serverPort: string, patience = '60s') {
+async function startCaddy(t: Ending, serverPort: string, tryDuration = '60s') {
   const folder = await createFolder(t)
   const port = await freePort()
   const own = `
@@ -79,7 +79,7 @@ async function startCaddy(t: Ending, serverPort: string, patience = '60s') {
     .replace('log {', `log {\n    output file ${folder}/log`)
     .replace('{$POSTERN_DOMAIN}', 'localhost')
     .replace('reverse_proxy postern:8081', `reverse_proxy 127.0.0.1:${serverPort}`)
-    .replace(/lb_try_duration .*/, `lb_try_duration ${patience}`)
+    .replace(/lb_try_duration .*/, `lb_try_duration ${tryDuration}`)
   const file = join(folder, 'Caddyfile')
   await writeFile(file, settings)
   await startProgram(t, 'caddy', ['run', '--adapter', 'caddyfile', '--config', file], port)

@@ -124,7 +124,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     for (const [what, reply] of failures) {
       test(`returns 422 sms_send_failed with our message for ${what}`, async (t) => {
         const { app, lines } =
-          reply === 'hang' ? await startServer(t, name, impatient(vendor)) : await begin(reply)
+          reply === 'hang' ? await startServer(t, name, withShortDeadline(vendor)) : await begin(reply)
         const phone = newNumber()
         const response = await call(app, '/otp', { phone })
         assert.deepEqual(statusAndCode(response), [422, 'sms_send_failed'])
@@ -354,7 +354,7 @@ async function startServer(t: Ending, name: string, { env }: Pick<Vendor, 'env'>
 }
 
 /** The request waits most of this time for the silent provider. */
-const impatient = ({ env }: Vendor): Pick<Vendor, 'env'> => ({
+const withShortDeadline = ({ env }: Vendor): Pick<Vendor, 'env'> => ({
   env: (url) => ({ ...env(url), AUTH_API_MAX_REQUEST_DURATION: '2s' }),
 })
 

@@ -208,9 +208,9 @@ suite('send email hook over HTTP', () => {
 test('retries an email when the database fails before the call', async (t) => {
   const receiver = await startHookReceiver(t)
   const database = await cloneDatabase()
-  const impatient = new URL(database.url)
-  impatient.searchParams.set('options', '-c lock_timeout=200')
-  const env = { ...receiver.env('SEND_EMAIL'), DATABASE_URL: impatient.href }
+  const withLockTimeout = new URL(database.url)
+  withLockTimeout.searchParams.set('options', '-c lock_timeout=200')
+  const env = { ...receiver.env('SEND_EMAIL'), DATABASE_URL: withLockTimeout.href }
   const { app } = await build(t, { database, env })
   receiver.reply({ status: 500 })
   const email = newAddress()
