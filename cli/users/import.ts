@@ -60,7 +60,7 @@ export async function importUsers(db: Db, options: ImportOptions): Promise<Impor
   for await (const { batch, lineBefore } of batches) {
     report ??= await openReport(reportPath, lineBefore)
     progress = await settle(db, batch, progress, report, dryRun)
-    const note = `${progress.imported} imported, ${progress.refused} refused`
+    const note = `${progress.imported} imported, ${progress.refused} rejected`
     progressBar.show(batch.bytesRead / size, note)
   }
   progressBar.end()

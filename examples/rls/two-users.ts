@@ -79,7 +79,7 @@ function bodies(rows: { body: string }[]): string {
 
 async function describeOutcome(attempt: Promise<unknown>): Promise<string> {
   return attempt.then(
-    () => 'was not refused',
+    () => 'was not rejected',
     (error: Error) => error.message,
   )
 }

@@ -28,8 +28,8 @@ export async function storeBatch(trx: Trx, records: BulkRecord[]): Promise<Impor
     await rollbackToSavepoint(trx, 'batch')
     if (records.length === 1) return [{ line: first.line, reason }]
     const middle = Math.ceil(records.length / 2)
-    const refused = await storeBatch(trx, records.slice(0, middle))
-    return [...refused, ...(await storeBatch(trx, records.slice(middle)))]
+    const rejected = await storeBatch(trx, records.slice(0, middle))
+    return [...rejected, ...(await storeBatch(trx, records.slice(middle)))]
   }
 }
 

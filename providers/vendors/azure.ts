@@ -35,7 +35,7 @@ export const azure: NamedProviderDefinition = {
     scopes: 'openid email profile',
     url: '`https://login.microsoftonline.com/<tenant id>` for one tenant, `https://<name>.ciamlogin.com/<tenant id>` for External ID; default: `https://login.microsoftonline.com/common`, every tenant',
     notes: [
-      'With one tenant configured, tokens of every other tenant are refused. Use the tenant id, not a domain name.',
+      'With one tenant configured, tokens of every other tenant are rejected. Use the tenant id, not a domain name.',
       'An administrator of any tenant can give a user any email address. With `common` or `organizations`, an address is therefore verified only if `xms_edov` is true or the account is personal; with a single tenant, a missing `xms_edov` counts as verified.',
     ],
   },

@@ -26,9 +26,9 @@ export function readScope(
   if (unknown !== undefined) {
     throw new AuthorizationError('invalid_scope', `Unknown scope ${printable(unknown)}`)
   }
-  const refused = names.find((name) => !allowed.includes(name))
-  if (refused !== undefined) {
-    throw new AuthorizationError('invalid_scope', `This client may not request ${refused}`)
+  const notAllowed = names.find((name) => !allowed.includes(name))
+  if (notAllowed !== undefined) {
+    throw new AuthorizationError('invalid_scope', `This client may not request ${notAllowed}`)
   }
   return names.join(' ')
 }

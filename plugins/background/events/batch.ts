@@ -85,6 +85,6 @@ async function settle(
 function toAttempted({ delivery, answer, accepted }: Result, now: Date): Attempted {
   const { position, attempts, first_attempt_at } = delivery
   const retryAt = new Date(now.getTime() + getWebhookRetryDelay(attempts))
-  const refused = isGivenUp(first_attempt_at, now) ? 'dead' : 'waiting'
-  return { position, attempts, state: accepted ? 'delivered' : refused, due_at: retryAt, answer }
+  const rejected = isGivenUp(first_attempt_at, now) ? 'dead' : 'waiting'
+  return { position, attempts, state: accepted ? 'delivered' : rejected, due_at: retryAt, answer }
 }

@@ -8,7 +8,7 @@ import { hashQueueFull } from '../../../schemas/errors.ts'
 /** Receives the result of each hash; durations are milliseconds. */
 export interface HashObserver {
   ended(waitedMs: number, tookMs: number): void
-  refused(): void
+  rejected(): void
 }
 
 /** Throws hash_queue_full (503 with Retry-After) when the queue is full. */
@@ -31,7 +31,7 @@ export function createHashQueue(concurrency: number, maxWaiting: number, observe
   return {
     run<T>(work: () => Promise<T>): Promise<T> {
       if (limit.activeCount >= concurrency && limit.pendingCount >= maxWaiting) {
-        observer?.refused()
+        observer?.rejected()
         throw hashQueueFull()
       }
       return observer ? observed(work, observer) : limit(work)

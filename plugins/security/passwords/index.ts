@@ -142,7 +142,7 @@ function createHashObserver({ telemetry: { metrics, tracing } }: Deps<'telemetry
       const attributes = { 'postern.waited_ms': Math.round(waitedMs) }
       tracing.ended(() => ({ name: 'password hash', ms: waitedMs + tookMs, attributes }))
     },
-    refused: () => metrics.count('postern.password_hashes.rejected', {}),
+    rejected: () => metrics.count('postern.password_hashes.rejected', {}),
   }
 }
 

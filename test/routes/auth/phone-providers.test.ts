@@ -124,7 +124,9 @@ for (const [name, vendor] of Object.entries(vendors)) {
     for (const [what, reply] of failures) {
       test(`returns 422 sms_send_failed with our message for ${what}`, async (t) => {
         const { app, lines } =
-          reply === 'hang' ? await startServer(t, name, withShortDeadline(vendor)) : await begin(reply)
+          reply === 'hang'
+            ? await startServer(t, name, withShortDeadline(vendor))
+            : await begin(reply)
         const phone = newNumber()
         const response = await call(app, '/otp', { phone })
         assert.deepEqual(statusAndCode(response), [422, 'sms_send_failed'])

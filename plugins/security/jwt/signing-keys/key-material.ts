@@ -52,10 +52,10 @@ export function getAlgorithm(jwk: JWK): string {
   const fitting = algorithms[kind]
   if (!fitting) {
     const known = Object.keys(algorithms).join(', ')
-    throw refused(`keys of type ${kind} are not supported; use one of ${known}`)
+    throw signingKeyRejected(`keys of type ${kind} are not supported; use one of ${known}`)
   }
   const alg = jwk.alg ?? fitting[0] ?? ''
-  if (!fitting.includes(alg)) throw refused(`keys of type ${kind} do not support ${alg}`)
+  if (!fitting.includes(alg)) throw signingKeyRejected(`keys of type ${kind} do not support ${alg}`)
   return alg
 }
 
@@ -82,14 +82,14 @@ export async function publicPart(jwk: JWK): Promise<PublicJwk | undefined> {
 export async function importSigningKey(jwk: JWK): Promise<Key> {
   if (jwk.kty === 'oct') return importSecret(jwk)
   const alg = getAlgorithm(jwk)
-  if (jwk.d === undefined) throw refused('the private key is missing')
+  if (jwk.d === undefined) throw signingKeyRejected('the private key is missing')
   try {
     const key = await toCryptoKey(jwk, 'sign')
     const probe = await new CompactSign(Buffer.of()).setProtectedHeader({ alg }).sign(key)
     await compactVerify(probe, (await importVerificationKey(jwk)).key)
     return { kid: await signingKeyId(jwk), alg, key }
   } catch (cause) {
-    throw refused(
+    throw signingKeyRejected(
       'its public and private parts do not match, or it is shorter than RFC 7518 allows',
       cause,
     )
@@ -125,7 +125,7 @@ export async function secretKey(secret: Uint8Array, kid: string | undefined): Pr
 
 async function toCryptoKey(jwk: JWK, use: 'sign' | 'verify'): Promise<CryptoKey> {
   const key = await importJWK({ ...jwk, key_ops: [use] }, getAlgorithm(jwk), { extractable })
-  if (key instanceof Uint8Array) throw refused('a key pair is needed here, not a secret')
+  if (key instanceof Uint8Array) throw signingKeyRejected('a key pair is needed here, not a secret')
   return key
 }
 
@@ -136,6 +136,6 @@ export async function generateJwk(alg: GeneratedAlgorithm): Promise<JWK> {
   return { ...jwk, alg, kid: await calculateJwkThumbprint(jwk) }
 }
 
-function refused(why: string, cause?: unknown) {
+function signingKeyRejected(why: string, cause?: unknown) {
   return new ApiError(422, 'validation_failed', `Invalid signing key: ${why}.`, { cause })
 }
