@@ -43,7 +43,7 @@ const screens = [360, 1280].flatMap((width) =>
 
 suite('account pages in a browser', { skip }, () => {
   for (const { width, scheme } of screens) {
-    test(`fit ${width} px in ${scheme}, and axe finds nothing serious`, async (t) => {
+    test(`fit ${width} px in ${scheme} without serious accessibility issues`, async (t) => {
       const provider = await openProvider(t, everything)
       const options = { viewport: { width, height: 800 }, colorScheme: scheme, bypassCSP: true }
       const browser = provider.page.context().browser()

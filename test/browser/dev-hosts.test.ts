@@ -7,7 +7,7 @@ import { executablePath, openBrowser } from './chromium.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
-suite('the inbox of development', { skip }, () => {
+suite('development inbox', { skip }, () => {
   test('is not served to a site whose name resolves to this machine', async (t) => {
     const { app } = await build(t, { dev: true })
     const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))

@@ -10,8 +10,8 @@ import { openDevSite } from './dev-site.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
-suite('the example page', { skip }, () => {
-  test('signs up, in and out in every way, and changes all that a user may change', {
+suite('example page', { skip }, () => {
+  test('signs up, in and out by every method and changes each field of the user', {
     timeout: 600_000,
   }, async (t) => {
     const { page, url, local, message } = await openDevSite(t)

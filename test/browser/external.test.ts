@@ -48,15 +48,15 @@ const variants: Record<string, ProviderVariant> = {
   },
 }
 
-suite('a user in a browser', { skip }, () => {
+suite('external sign-in in a browser', { skip }, () => {
   for (const [name, variant] of Object.entries(variants)) {
-    test(`${name}: a session in the fragment, then a code`, async (t) => {
+    test(`${name}: returns a session in the fragment, and a code to a PKCE client`, async (t) => {
       const { origin } = await startOpenidProvider(t, { claimsInIdToken: true, variant })
       await walk(t, name, providerEnv(name, origin))
     })
   }
 
-  test('any OpenID provider', async (t) => {
+  test('generic OpenID provider: returns a session in the fragment, and a code to a PKCE client', async (t) => {
     const { issuer } = await startOpenidProvider(t, { claimsInIdToken: false })
     await walk(t, 'acme', {
       AUTH_EXTERNAL_OIDC_ACME_ISSUER: issuer,
@@ -67,7 +67,7 @@ suite('a user in a browser', { skip }, () => {
   })
 
   for (const prefix of ['', '/auth/v1']) {
-    test(`the provider that development brings along, below "${prefix}"`, async (t) => {
+    test(`development provider below "${prefix}": returns a session in the fragment, and a code to a PKCE client`, async (t) => {
       const port = await freePort()
       const env = { AUTH_API_EXTERNAL_URL: `http://127.0.0.1:${port}${prefix}` }
       await walk(t, 'dev', env, port)

@@ -7,9 +7,9 @@ import { openDevSite } from './dev-site.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
-suite('the guide', { skip }, () => {
+suite('documentation site in a browser', { skip }, () => {
   for (const width of [360, 1280]) {
-    test(`a page begins at its top, and a link to a heading shows it, ${width} px wide`, async (t) => {
+    test(`opens pages at the top and scrolls to a linked heading at ${width} px`, async (t) => {
       const site = await openDevSite(t)
       const page = await site.another({ viewport: { width, height: 600 } })
       const open = async (link: string) => {
@@ -29,7 +29,7 @@ suite('the guide', { skip }, () => {
     })
   }
 
-  test('a page lists its own headings, and a block is copied by its button', async (t) => {
+  test('lists the headings of a page and copies a code block by its button', async (t) => {
     const site = await openDevSite(t)
     const page = await site.another({ permissions: ['clipboard-read', 'clipboard-write'] })
     await page.goto(`${site.url}/docs/guide/passkeys`)

@@ -18,7 +18,7 @@ const keysOn = {
   AUTH_WEBAUTHN_RP_DISPLAY_NAME: 'Test',
 }
 
-suite('keys at the hosted pages', { skip }, () => {
+suite('passkeys and security keys on the hosted pages', { skip }, () => {
   test('sign a user in with a passkey', async (t) => {
     const { url, page, evaluate, account } = await open(t, {
       transport: 'internal',

@@ -29,7 +29,7 @@ const screens = [360, 1280].flatMap((width) =>
 
 suite('hosted pages in a browser', { skip }, () => {
   for (const { width, scheme } of screens) {
-    test(`fit ${width} px in ${scheme}, and axe finds nothing serious`, async (t) => {
+    test(`fit ${width} px in ${scheme} without serious accessibility issues`, async (t) => {
       const provider = await openProvider(t, {
         ...everyFactor,
         AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION: 'true',
@@ -50,7 +50,7 @@ suite('hosted pages in a browser', { skip }, () => {
     })
   }
 
-  test('are not shown in the frame of another site, whose form is rejected as well', async (t) => {
+  test('cannot be framed by another site, whose forms are rejected', async (t) => {
     const { app, issuer, page } = await openProvider(t)
     const client = await createClient(app)
     const url = `${issuer}${authorizeUrl(client, makePkce().challenge)}`

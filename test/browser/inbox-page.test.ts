@@ -21,7 +21,7 @@ const mail = {
   code: '123456',
 }
 
-suite('the page /dev/inbox', { skip }, () => {
+suite('/dev/inbox in a browser', { skip }, () => {
   test('shows a new message immediately with its code, link and both parts', async (t) => {
     const { page, inbox } = await open(t)
     await page.getByText('No messages yet').waitFor()
@@ -68,7 +68,7 @@ suite('the page /dev/inbox', { skip }, () => {
     assert.equal(await page.title(), 'Inbox · Postern')
   })
 
-  test('fits a phone', async (t) => {
+  test('fits the screen of a phone', async (t) => {
     const { page, inbox } = await open(t, 320)
     const to = `${'long.'.repeat(12)}address@example.com`
     const links = [`http://127.0.0.1:9/verify?token=${'a'.repeat(200)}`]

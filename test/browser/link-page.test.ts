@@ -12,12 +12,12 @@ import { startSite } from './site.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
-suite('the page of a mailed link', { skip }, () => {
+suite('confirmation page of an emailed link', { skip }, () => {
   for (const { width, scheme } of [
     { width: 320, scheme: 'light' as const },
     { width: 800, scheme: 'dark' as const },
   ]) {
-    test(`${width} px, ${scheme}: its button signs in on the site`, async (t) => {
+    test(`signs in on the site by its button at ${width} px, ${scheme}`, async (t) => {
       const server = await build(t, { env: { AUTH_MAILER_LINK_CONFIRMATION: 'true' } })
       const origin = await server.app.listen({ host: '127.0.0.1', port: 0 })
       const site = await startSite(t)

@@ -29,7 +29,7 @@ const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM
 const documentUrl = 'https://client.example/oauth/agent.json'
 
 suite('MCP TypeScript SDK', { skip }, () => {
-  test('signs in with its metadata document, for the resource alone, and steps up', async (t) => {
+  test('signs in with its metadata document for one resource and steps up its scopes', async (t) => {
     const { app, page, resource, callback } = await open(t)
     const documents = await serveDocuments(t, app)
     documents.document = {
@@ -68,7 +68,7 @@ suite('MCP TypeScript SDK', { skip }, () => {
     assert.deepEqual([aud, sub], [[resource.url, 'authenticated'], account.user.id])
   })
 
-  test('registers itself where it has no metadata document, and refreshes', async (t) => {
+  test('registers itself without a metadata document and refreshes', async (t) => {
     const { app, page, resource, callback } = await open(t, {
       AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION: 'true',
       AUTH_OAUTH_SERVER_CLIENT_ID_METADATA_DOCUMENTS: 'false',

@@ -23,7 +23,7 @@ interface Result {
 }
 
 suite('passkeys in a browser', { skip }, () => {
-  test('registerPasskey and signInWithPasskey, by a device that verifies its user', async (t) => {
+  test('registers a passkey and signs in with a device that verifies its user', async (t) => {
     const { page, device, claims } = await open(t, { AUTH_PASSKEY_AAL2: 'true' })
     await device()
     const userId = await signUp(page)
@@ -37,7 +37,7 @@ suite('passkeys in a browser', { skip }, () => {
     assert.equal((await claims()).aal, 'aal2')
   })
 
-  test('a device that does not verify its user adds one, and signs in at aal1', async (t) => {
+  test('registers a passkey and signs in at aal1 with a device that does not verify its user', async (t) => {
     const { page, device, cdp, claims } = await open(t, { AUTH_PASSKEY_AAL2: 'true' })
     const authenticatorId = await device({ hasUserVerification: false, isUserVerified: false })
     const userId = await signUp(page)
@@ -61,7 +61,7 @@ suite('passkeys in a browser', { skip }, () => {
     assert.deepEqual((await run(page, 'client.passkey.list()')).data, [])
   })
 
-  test('registers one passkey per device, and no second one on the same device', async (t) => {
+  test('registers one passkey per device and rejects a second one', async (t) => {
     const { page, device, cdp } = await open(t)
     const first = await device()
     const userId = await signUp(page)
@@ -80,7 +80,7 @@ suite('passkeys in a browser', { skip }, () => {
     assert.equal((await run(page, 'client.signInWithPasskey()')).data?.user?.id, userId)
   })
 
-  test('rejects a passkey that was deleted here but is still on the device', async (t) => {
+  test('rejects a passkey that was deleted on the server but is still on the device', async (t) => {
     const { page, device } = await open(t)
     await device()
     await signUp(page)
@@ -90,7 +90,7 @@ suite('passkeys in a browser', { skip }, () => {
     assert.equal(refused.error?.code, 'webauthn_verification_failed')
   })
 
-  test('a copy of a device is rejected once the other has been used', async (t) => {
+  test('rejects a copied device once the original has been used again', async (t) => {
     const { page, device, cdp } = await open(t)
     const authenticatorId = await device()
     await signUp(page)
@@ -105,7 +105,7 @@ suite('passkeys in a browser', { skip }, () => {
     assert.equal(refused.error?.code, 'webauthn_verification_failed')
   })
 
-  test('the blocks of docs/passkeys.md work as they are written', async (t) => {
+  test('runs the code blocks of docs/passkeys.md as written', async (t) => {
     const { page, device, url } = await open(t)
     await device()
     const [create = '', add = '', signIn = '', ...others] = readBlocks('docs/passkeys.md')
@@ -123,7 +123,7 @@ suite('passkeys in a browser', { skip }, () => {
     }
   })
 
-  test('an origin that is not listed is rejected, whatever the browser thinks of it', async (t) => {
+  test('rejects an unlisted origin that the browser accepts', async (t) => {
     const { page, device } = await open(t, { AUTH_WEBAUTHN_RP_ORIGINS: 'https://localhost' })
     await device()
     await signUp(page)

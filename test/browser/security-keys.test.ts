@@ -20,10 +20,13 @@ interface Device {
 
 /** All of them are plugged in: the SDK asks for such keys alone. */
 const devices: Record<string, Device> = {
-  'a plain key': { hasResidentKey: false, hasUserVerification: false },
-  'a key that keeps what it makes': { hasResidentKey: true, hasUserVerification: false },
+  'a key without a PIN': { hasResidentKey: false, hasUserVerification: false },
+  'a key with discoverable credentials': { hasResidentKey: true, hasUserVerification: false },
   'a key with a PIN': { hasResidentKey: false, hasUserVerification: true },
-  'a key that keeps what it makes, with a PIN': { hasResidentKey: true, hasUserVerification: true },
+  'a key with discoverable credentials and a PIN': {
+    hasResidentKey: true,
+    hasUserVerification: true,
+  },
 }
 
 /** What the SDK answered: the level of the session, or the code of an error. */
@@ -42,13 +45,13 @@ suite('security keys in a browser', { skip }, () => {
     })
   }
 
-  test('two keys: accepts either and registers none twice', async (t) => {
+  test('accepts either of two keys and registers neither twice', async (t) => {
     const { plug, run, signIn } = await open(t)
-    const first = await plug(devices['a plain key'])
+    const first = await plug(devices['a key without a PIN'])
     assert.equal(await run(register('first')), 'aal2')
     assert.equal(await run(register('first again')), 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED')
     await first.unplug()
-    await plug(devices['a plain key'])
+    await plug(devices['a key without a PIN'])
     assert.equal(await run(register('second')), 'aal2')
     await signIn()
     assert.equal(await run(authenticate), 'aal2')
@@ -56,7 +59,7 @@ suite('security keys in a browser', { skip }, () => {
 
   test('does not request a key whose factor was removed', async (t) => {
     const { plug, run, signIn } = await open(t)
-    await plug(devices['a plain key'])
+    await plug(devices['a key without a PIN'])
     assert.equal(await run(register('my key')), 'aal2')
     const factorId = await run('(await client.mfa.listFactors()).data.webauthn[0].id')
     const removed = `(await client.mfa.unenroll({ factorId: '${factorId}' })).data.id`
@@ -98,7 +101,7 @@ async function open(t: TestContext) {
   assert.equal(await run(`(await client.signUp(${who})).error`), null)
   return {
     run,
-    plug: (device = devices['a plain key']) => plug(cdp, device),
+    plug: (device = devices['a key without a PIN']) => plug(cdp, device),
     async signIn() {
       assert.equal(await run(`(await client.signOut()).error`), null)
       assert.equal(await run(`(await client.signInWithPassword(${who})).error`), null)

@@ -32,7 +32,7 @@ async function underLoad(
 }
 
 suite('connections to Postgres', () => {
-  test('a pool of 7 means at most 10 connections, one of which listens', async (context) => {
+  test('opens at most 10 connections with a pool of 7, one of them to listen', async (context) => {
     const t = lastFirst(context)
     const { url } = await cloneDatabase(t)
     const counts: number[] = []

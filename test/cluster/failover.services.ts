@@ -21,7 +21,7 @@ const skip = missing('haproxy') || (!bin && 'not installed: Postgres')
 const timeout = 10 * 60_000
 
 suite('failover of Postgres under load', { skip, timeout }, () => {
-  test('with synchronous replication, nothing acknowledged is lost or consumed twice', {
+  test('with synchronous replication, no acknowledged data is lost or consumed twice', {
     timeout,
   }, async (context) => {
     const t = lastFirst(context)
@@ -43,7 +43,7 @@ suite('failover of Postgres under load', { skip, timeout }, () => {
     for (const { name, late } of seen) assert.equal(late, 0, name)
   })
 
-  test('with asynchronous replication, a switchover loses nothing, and what a crash loses is counted', {
+  test('with asynchronous replication, a switchover loses no data, and the losses of a crash are counted', {
     timeout,
   }, async (context) => {
     const t = lastFirst(context)

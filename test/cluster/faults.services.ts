@@ -37,7 +37,7 @@ async function restart({ stop, start }: Installation['pooler']): Promise<void> {
 }
 
 suite('faults of a cluster under load', { skip, timeout }, () => {
-  test('no acknowledged write is lost, and no request fails outside the window of a fault', {
+  test('lose no acknowledged write and fail no request outside the window of a fault', {
     timeout,
   }, async (context) => {
     const t = lastFirst(context)

@@ -16,7 +16,7 @@ import { adminCreatedUser, newAddress } from '../support/users.ts'
 const maxLagSeconds = 3
 
 suite('read replica', { skip: !bin && 'not installed: PostgreSQL' }, () => {
-  test('reads go to the standby, to the primary above the maximum lag, and back', async (context) => {
+  test('reads from the standby, from the primary above the maximum lag, and from the standby again', async (context) => {
     const t = lastFirst(context)
     const pair = await startMigrated(t)
     const [writer, reader] = [await start(t, pair), await start(t, pair)]
@@ -38,7 +38,7 @@ suite('read replica', { skip: !bin && 'not installed: PostgreSQL' }, () => {
     }
   })
 
-  test('an idle primary is no lag', async (context) => {
+  test('does not report lag while the primary is idle', async (context) => {
     const t = lastFirst(context)
     const pair = await startMigrated(t)
     const app = await start(t, pair)
@@ -53,7 +53,7 @@ suite('read replica', { skip: !bin && 'not installed: PostgreSQL' }, () => {
     await until(() => readsStandby(app))
   })
 
-  test('no read fails while the standby stops responding, is killed and restarts', async (context) => {
+  test('fails no read while the standby stops responding, is killed and restarts', async (context) => {
     const t = lastFirst(context)
     const pair = await startMigrated(t)
     const app = await start(t, pair)
@@ -73,7 +73,7 @@ suite('read replica', { skip: !bin && 'not installed: PostgreSQL' }, () => {
     context.diagnostic(`${reads} lists of users, none failed`)
   })
 
-  test('a standby that was promoted while the primary runs is not read', async (context) => {
+  test('does not read from a standby that was promoted while the primary runs', async (context) => {
     const t = lastFirst(context)
     const pair = await startMigrated(t)
     const lines: string[] = []

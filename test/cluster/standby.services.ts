@@ -7,7 +7,7 @@ import { bin } from '../services/postgres.ts'
 import { startWithStandby } from '../support/cluster/standby.ts'
 import { lastFirst } from '../support/processes/ending.ts'
 
-suite('a primary with a standby', { skip: !bin && 'not installed: PostgreSQL' }, () => {
+suite('primary with a standby', { skip: !bin && 'not installed: PostgreSQL' }, () => {
   test('a paused standby shows a change after its replay is resumed', async (context) => {
     const pair = await startWithStandby(lastFirst(context))
     await query(pair.primary.url, 'create table notes (text text)')

@@ -7,7 +7,7 @@ import { bin } from '../services/postgres.ts'
 import { startWithStandby } from '../support/cluster/standby.ts'
 import { lastFirst } from '../support/processes/ending.ts'
 
-suite('start of a server', { skip: !bin && 'not installed: PostgreSQL' }, () => {
+suite('server start', { skip: !bin && 'not installed: PostgreSQL' }, () => {
   test('waits until a standby is promoted', async (context) => {
     const { standby } = await startWithStandby(lastFirst(context))
     const lines: string[] = []

@@ -127,7 +127,7 @@ suite('admin API by SDK', () => {
     { type: 'email_change_new', email: 'link-2@example.com', newEmail: 'link-9@example.com' },
   ]
   for (const params of links) {
-    test(`generateLink: ${params.type}, whose link works`, async () => {
+    test(`generateLink: ${params.type} link signs in`, async () => {
       const { data, error } = await admin.generateLink({
         ...params,
         options: { ...params.options, redirectTo: 'http://app.example/landed' },
@@ -140,7 +140,7 @@ suite('admin API by SDK', () => {
     })
   }
 
-  test('generateLink: the hashed token verifies', async () => {
+  test('generateLink: the hashed token can be verified', async () => {
     const { data } = await admin.generateLink({ type: 'magiclink', email: 'link-1@example.com' })
     const token_hash = data.properties?.hashed_token ?? ''
     const verified = await client().verifyOtp({ token_hash, type: 'magiclink' })

@@ -35,14 +35,14 @@ const requests: Record<string, Send> = {
   'GET /admin/users by cursor': (app) =>
     asAdmin(app, 'GET', `/admin/users?limit=${randomInt(1, 9)}`),
   'signing in': (app, { email }) => signIn(app, { email }),
-  'signing up, confirmed at once': (app) => signUp(app, { email: newAddress() }),
-  'signing up anonymously': (app) => call(app, '/signup', {}),
+  'an autoconfirmed sign-up': (app) => signUp(app, { email: newAddress() }),
+  'an anonymous sign-up': (app) => call(app, '/signup', {}),
 }
 
 suite('compiled queries', () => {
   const serverFor = sharedServers()
   for (const [name, ask] of Object.entries(requests)) {
-    test(name, async (t) => {
+    test(`${name} compiles no query the second time`, async (t) => {
       const { app } = await serverFor(settings)
       const users = [await signUpUser(app), await signUpUser(app)]
       const compiledBy = watchCompiler(t)
@@ -53,9 +53,9 @@ suite('compiled queries', () => {
   }
 })
 
-suite('planned once', () => {
+suite('query plans', () => {
   const serverFor = sharedServers()
-  test('Postgres caches the plans of frequent requests', async () => {
+  test('are cached by Postgres for frequent requests', async () => {
     const { app } = await serverFor({ ...settings, AUTH_DB_MAX_POOL_SIZE: '1' })
     for (const ask of Object.values(requests)) {
       for (let times = 0; times < 8; times++) {
@@ -73,7 +73,7 @@ suite('planned once', () => {
 
 suite('compiled queries: email', () => {
   const serverFor = sharedServers()
-  test('signing up', async (t) => {
+  test('a sign-up compiles no query the second time', async (t) => {
     const { app } = await serverFor({})
     const compiledBy = watchCompiler(t)
     await compiledBy(() => signUp(app, { email: newAddress() }))

@@ -12,7 +12,7 @@ import { autoconfirm, signUp, signUpUser } from '../support/users.ts'
 suite('racing requests', () => {
   const serverFor = sharedServers()
 
-  test('twelve refreshes of one token return one child and change one row', async () => {
+  test('twelve refreshes of one token return one child and update one row', async () => {
     const { app } = await serverFor(autoconfirm)
     const { refresh_token, user } = await signUpUser(app)
 

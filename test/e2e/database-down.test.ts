@@ -13,7 +13,7 @@ import { call, getUser, refresh, statusAndCode } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { autoconfirm, newAddress, signIn, signUp, signUpUser } from '../support/users.ts'
 
-suite('lost database', () => {
+suite('unavailable database', () => {
   test('returns 503 for requests that need it and recovers', async (t) => {
     const { app, proxy } = await start(t)
     const session = await signUpUser(app)

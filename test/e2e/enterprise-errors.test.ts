@@ -43,7 +43,7 @@ const singleSignOn: Row[] = [
     [400, 'validation_failed'],
     sso(() => ({ provider_id: uuid(), domain: 'corp.example' })),
   ],
-  ['a provider_id that is no UUID', [400, 'bad_json'], sso(() => ({ provider_id: 'corp' }))],
+  ['a provider_id that is not a UUID', [400, 'bad_json'], sso(() => ({ provider_id: 'corp' }))],
   [
     'the nil UUID',
     [400, 'validation_failed'],
@@ -238,7 +238,7 @@ const ssoProviders: Row[] = [
   ],
   ['no metadata', [400, 'validation_failed'], create(() => ({}))],
   [
-    'both kinds of metadata',
+    'both forms of metadata',
     [400, 'validation_failed'],
     create(() => ({
       metadata_xml: createIdp().metadata,
@@ -260,7 +260,7 @@ const ssoProviders: Row[] = [
     [400, 'validation_failed'],
     create(() => ({ metadata_xml: createIdp().metadata, name_id_format: 'urn:x' })),
   ],
-  ['what is no XML', [400, 'validation_failed'], create(xml(() => 'no XML'))],
+  ['a document that is not XML', [400, 'validation_failed'], create(xml(() => 'no XML'))],
   [
     'metadata without entity id',
     [400, 'validation_failed'],
@@ -303,7 +303,7 @@ const ssoProviders: Row[] = [
     },
   ],
   [
-    'a mapping of a list to a text',
+    'a mapping of a list to a string',
     [400, 'validation_failed'],
     create(() => ({
       metadata_xml: createIdp().metadata,

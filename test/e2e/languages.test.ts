@@ -36,13 +36,13 @@ suite('language of emails and pages', () => {
   }
 
   const choices: [why: string, data: object | undefined, header: string, subject: RegExp][] = [
-    ['metadata locale comes first', { locale: 'es', language: 'it' }, 'ja', /^Confirma tu/],
-    ['metadata language comes second', { language: 'it-IT' }, 'ja', /^Conferma il/],
-    ['Accept-Language comes third', undefined, 'hu, ja;q=0.9, en;q=0.1', /^メールアドレスの確認/],
-    ['AUTH_DEFAULT_LOCALE comes last', undefined, '*', /^Bestätigen Sie/],
-    ['an unknown language is ignored', { locale: 'xx-invalid-xx' }, 'pl', /^Potwierdź swój/],
+    ['uses the metadata locale first', { locale: 'es', language: 'it' }, 'ja', /^Confirma tu/],
+    ['uses the metadata language second', { language: 'it-IT' }, 'ja', /^Conferma il/],
+    ['uses Accept-Language third', undefined, 'hu, ja;q=0.9, en;q=0.1', /^メールアドレスの確認/],
+    ['uses AUTH_DEFAULT_LOCALE last', undefined, '*', /^Bestätigen Sie/],
+    ['ignores an unknown language', { locale: 'xx-invalid-xx' }, 'pl', /^Potwierdź swój/],
     [
-      'a value that is not a string is ignored',
+      'ignores a value that is not a string',
       { locale: { de: 1 }, language: 7 },
       'nl',
       /^Bevestig je/,
@@ -124,7 +124,7 @@ suite('language of SMS', () => {
     return newest?.text ?? ''
   }
 
-  test('is that of the metadata, for new and known users', async () => {
+  test('is taken from the metadata for new and known users', async () => {
     const phone = newNumber()
     assert.match(await texted({ phone, data: { locale: 'pl' } }, french), /^Twój kod to \d{6}$/)
     await server.app.db
@@ -134,7 +134,7 @@ suite('language of SMS', () => {
     assert.match(await texted({ phone }, french), /^Twój kod to \d{6}$/)
   })
 
-  test('is that of the request without metadata', async () => {
+  test('is taken from the request without metadata', async () => {
     assert.match(await texted({ phone: newNumber() }, french), /^Votre code est \d{6}$/)
   })
 })
@@ -174,7 +174,7 @@ suite('custom templates and languages', () => {
   const invitation = (tag: string, built = server) => preview('invite', tag, built)
   const magicLink = (tag: string, built = server) => preview('magic_link', tag, built)
 
-  test('a template is a file of AUTH_TEMPLATES_DIR for all languages', async () => {
+  test('uses a file of AUTH_TEMPLATES_DIR for all languages', async () => {
     const { html, subject } = await invitation('de')
     assert.equal(html, '<p>File for ada.lovelace@example.com in de</p>')
     assert.equal(subject, "You've been invited")
@@ -187,7 +187,7 @@ suite('custom templates and languages', () => {
     assert.equal((await invitation('ja')).subject, 'ようこそ')
   })
 
-  test('a language is a file or a URL', async () => {
+  test('loads a language from a file or a URL', async () => {
     assert.equal((await magicLink('sv')).subject, 'Välkommen')
     assert.equal((await magicLink('hu')).subject, 'Szia')
     assert.equal(server.app.languages.tagFor({ locale: 'sv-FI' }), 'sv')
@@ -196,7 +196,7 @@ suite('custom templates and languages', () => {
     assert.ok(swedish.places.includes('mails.invite.heading'))
   })
 
-  test('files are reloaded on SIGHUP, and always in development', async (t) => {
+  test('reloads files on SIGHUP, and always in development', async (t) => {
     const stored = await build(t, {
       env: {
         AUTH_TEMPLATES_DIR: folder,
@@ -217,7 +217,7 @@ suite('custom templates and languages', () => {
     assert.equal((await magicLink('sv', stored)).subject, 'Hej')
   })
 
-  test('a missing or invalid file keeps the last valid copy', async () => {
+  test('keeps the last valid copy when a file is missing or invalid', async () => {
     writeFileSync(join(folder, 'invite.html'), '<p>{{ if .Email }}')
     await server.app.mailer.reloadTemplates()
     assert.equal((await invitation('de')).html, '<p>Newer</p>')
@@ -226,7 +226,7 @@ suite('custom templates and languages', () => {
     assert.equal((await invitation('de')).html, '<p>Newer</p>')
   })
 
-  test('a file outside the folder is not read', async () => {
+  test('does not read a file outside the folder', async () => {
     writeFileSync(join(folder, '..', 'outside.html'), '<p>secret</p>')
     const previews = await server.app.mailer.preview('en')
     rmSync(join(folder, '..', 'outside.html'))

@@ -12,7 +12,7 @@ const password = 'the-first-secret-of-all'
 const verifier = 'a-verifier-that-only-the-client-knows-0123456789'
 const challenge = createHash('sha256').update(verifier).digest('base64url')
 
-suite('log', () => {
+suite('log of a user journey', () => {
   test('contains no credential, and no email at level info or above', async (t) => {
     const { lines, secrets } = await journey(t)
 

@@ -31,7 +31,7 @@ interface Domain {
   dns_record: { name: string; value: string }
 }
 
-test('a B2B product: create, verify a domain, invite, sign in by SSO, provision by SCIM, see one’s own rows', async (t) => {
+test('organizations work with domains, invitations, SSO, SCIM and row-level security together', async (t) => {
   const { app, mail, dns, as: sql } = await product(t)
   const { owner, organization } = await createOwner(app, 'Acme')
   const path = `/organizations/${organization.id}`
@@ -116,7 +116,7 @@ suite('policies of examples/organizations/todos.sql', () => {
     remover: ['select', 'delete'],
   }
 
-  test('let each role of two organizations do what its permissions allow, to its own rows', async (t) => {
+  test('allow each role the actions of its permissions on the rows of its own organization', async (t) => {
     const { app, as: sql } = await product(t)
     const tenants = [await tenant(app, 'First'), await tenant(app, 'Second')]
     const wrong: string[] = []
@@ -156,7 +156,7 @@ suite('policies of examples/organizations/todos.sql', () => {
     assert.doesNotMatch(plan, /org_id\(\).*Filter/)
   })
 
-  test('read the membership as it is now where they ask is_member', async (t) => {
+  test('read the current membership when they call is_member', async (t) => {
     const { app, as: sql, client } = await product(t)
     const { id, claims } = await tenant(app, 'Live')
     const { remover } = claims

@@ -31,21 +31,70 @@ type Reuse = [
 ]
 
 const reuses: Record<string, Reuse> = {
-  'the active token returns a child': [1, 0, 1, 2, true],
-  'the active token returns a child after a month': [1, month, 1, 2, true],
-  'the previous token, immediately: returns the active child': [1, 0, 0, 1, true],
-  'the previous token, at the end of the interval': [3, 10, 2, 3, true],
-  'the previous token, after the interval': [1, 11, 0, used, false],
-  'an older token, immediately': [2, 0, 0, used, false],
-  'an older token, a month later': [5, month, 1, used, false],
-  'longer interval: within it': [1, 60, 0, 1, true, longer],
-  'longer interval: after it': [1, 61, 0, used, false, longer],
-  'interval of zero': [1, 1, 0, used, false, never],
-  'until used: the previous token, a month later': [1, month, 0, 1, true, untilUsed],
-  'until used: the child was used': [2, 0, 0, used, false, untilUsed],
-  'no rotation: the previous token, within the interval': [1, 10, 0, used, true, noRotation],
-  'no rotation: the previous token, after the interval': [1, 11, 0, used, true, noRotation],
-  'no rotation: an older token': [2, 0, 0, used, true, noRotation],
+  'returns a child for the active token': [1, 0, 1, 2, true],
+  'returns a child for the active token after a month': [1, month, 1, 2, true],
+  'returns the active child for the previous token immediately': [1, 0, 0, 1, true],
+  'returns the active child for the previous token at the end of the interval': [3, 10, 2, 3, true],
+  'revokes the session for the previous token after the interval': [1, 11, 0, used, false],
+  'revokes the session for an older token immediately': [2, 0, 0, used, false],
+  'revokes the session for an older token after a month': [5, month, 1, used, false],
+  'longer interval: returns the active child for the previous token within the interval': [
+    1,
+    60,
+    0,
+    1,
+    true,
+    longer,
+  ],
+  'longer interval: revokes the session for the previous token after the interval': [
+    1,
+    61,
+    0,
+    used,
+    false,
+    longer,
+  ],
+  'interval of zero: revokes the session for the previous token after a second': [
+    1,
+    1,
+    0,
+    used,
+    false,
+    never,
+  ],
+  'until used: returns the active child for the previous token after a month': [
+    1,
+    month,
+    0,
+    1,
+    true,
+    untilUsed,
+  ],
+  'until used: revokes the session for a token whose child was used': [
+    2,
+    0,
+    0,
+    used,
+    false,
+    untilUsed,
+  ],
+  'no rotation: rejects the previous token within the interval and keeps the session': [
+    1,
+    10,
+    0,
+    used,
+    true,
+    noRotation,
+  ],
+  'no rotation: rejects the previous token after the interval and keeps the session': [
+    1,
+    11,
+    0,
+    used,
+    true,
+    noRotation,
+  ],
+  'no rotation: rejects an older token and keeps the session': [2, 0, 0, used, true, noRotation],
 }
 
 suite('refresh token reuse', () => {
@@ -100,7 +149,7 @@ suite('refresh token reuse', () => {
     assert.equal((await refresh(app, other.refresh_token)).statusCode, 200)
   })
 
-  test('rejects tokens never issued: of the future, another key or another counter', async (t) => {
+  test('rejects tokens that were never issued: a later one, and those of another key or counter', async (t) => {
     const { app, tokens } = await refreshed(t, 1)
     const bytes = Buffer.from(tokens[0] ?? '', 'base64url')
     const changes = Array.from(bytes.keys(), (index) => {

@@ -118,7 +118,7 @@ suite('round trips', () => {
     }
   })
 
-  test('numbered pages of users that wait at the same time share a statement that counts', async () => {
+  test('concurrent numbered pages of users share one count statement', async () => {
     const { app } = await serverFor({ ...autoconfirm, AUTH_DB_MAX_POOL_SIZE: '6' })
     const pages = [1, 2, 3].map((page) => `/admin/users?per_page=1&page=${page}`)
     for (const _ of pages) await signUpUser(app)

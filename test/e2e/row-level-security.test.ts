@@ -55,7 +55,7 @@ suite('row-level security', () => {
     })
   })
 
-  test('an older layer sets one setting per claim', async (t) => {
+  test('the SQL functions read one setting per claim, as older REST layers write them', async (t) => {
     const { app, client } = await layer(t)
     const { user } = await signUpUser(app)
     await client.query('begin; set local role authenticated')

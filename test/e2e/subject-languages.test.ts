@@ -21,25 +21,26 @@ interface Case {
 
 const cases: Case[] = [
   {
-    title: 'a subject set to the default text is used in each language',
+    title: 'uses a subject set to the default text in each language',
     env: { AUTH_MAILER_SUBJECTS_CONFIRMATION: englishSubject },
     subject: englishSubject,
     html: /Bestätigen/,
   },
   {
-    title: 'an unset subject is in the language of the browser',
+    title: 'uses the language of the browser for an unset subject',
     env: {},
     subject: 'Bestätigen Sie Ihre E-Mail-Adresse',
     html: /Bestätigen/,
   },
   {
-    title: 'a template for all languages has the default subject of AUTH_DEFAULT_LOCALE',
+    title: 'uses the default subject of AUTH_DEFAULT_LOCALE for a template for all languages',
     env: { AUTH_MAILER_TEMPLATES_CONFIRMATION: '<p>Hello {{ .Token }}</p>' },
     subject: englishSubject,
     html: /^<p>Hello \d{6}<\/p>$/,
   },
   {
-    title: 'a template for all languages has the default subject of another AUTH_DEFAULT_LOCALE',
+    title:
+      'uses the default subject of another AUTH_DEFAULT_LOCALE for a template for all languages',
     env: {
       AUTH_DEFAULT_LOCALE: 'fr',
       AUTH_MAILER_TEMPLATES_CONFIRMATION: '<p>Bonjour {{ .Token }}</p>',
@@ -48,7 +49,7 @@ const cases: Case[] = [
     html: /^<p>Bonjour/,
   },
   {
-    title: 'a template for one language has the default subject of that language',
+    title: 'uses the default subject of its language for a template for one language',
     env: {
       AUTH_MAILER_TEMPLATES_CONFIRMATION: '<p>Hello {{ .Token }}</p>',
       AUTH_MAILER_TEMPLATES_CONFIRMATION_DE: '<p>Hallo {{ .Token }}</p>',
@@ -58,7 +59,7 @@ const cases: Case[] = [
   },
   {
     title:
-      'a failing template is replaced by the built-in email and subject in the browser’s language',
+      'replaces a failing template by the built-in email and subject in the browser’s language',
     env: { AUTH_MAILER_TEMPLATES_CONFIRMATION: '<p>{{ if .Token }}' },
     subject: 'Bestätigen Sie Ihre E-Mail-Adresse',
     html: /Bestätigen/,
@@ -108,11 +109,11 @@ suite('language of subjects', () => {
 })
 
 suite('language of SMS', () => {
-  test('a text set to the default is used in each language', async (t) => {
+  test('uses a text set to the default in each language', async (t) => {
     assert.match(await texted(t, { AUTH_SMS_TEMPLATE: 'Your code is {{ .Code }}' }), /^Your code/)
   })
 
-  test('an unset text is in the language of the browser', async (t) => {
+  test('uses the language of the browser for an unset text', async (t) => {
     assert.match(await texted(t, {}), /^Ihr Code/)
   })
 })

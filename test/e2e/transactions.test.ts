@@ -33,7 +33,7 @@ interface Work {
   held: string[]
 }
 
-suite('work between begin and commit', () => {
+suite('database transactions', () => {
   const ending = endingOfSuite()
   let collector: Awaited<ReturnType<typeof startCollector>>
   let receiver: Awaited<ReturnType<typeof startHookReceiver>>
@@ -190,7 +190,7 @@ suite('work between begin and commit', () => {
   }
 
   for (const [name, { slow, opens, act }] of Object.entries(journeys)) {
-    test(`${name} contains no hash and no request`, async () => {
+    test(`${name} computes no password hash and sends no request inside a transaction`, async () => {
       const work = await findWork((await act()).traceId)
       assert.deepEqual([work.slow, work.transactions > 0, work.held], [slow, opens, []])
     })

@@ -41,7 +41,7 @@ const deeds: Deed[] = [
 ]
 
 suite('concurrent users', () => {
-  test('each get the responses they would get alone', { timeout: 3_600_000 }, async (t) => {
+  test('get the same responses as a single user', { timeout: 3_600_000 }, async (t) => {
     const { app } = await build(t, { env: autoconfirm })
     const users = await Promise.all(Array.from({ length: userCount }, () => arrive(app)))
     const trips = await watchPool(app.pool, () =>

@@ -123,7 +123,7 @@ function deletion(users: Users, name: string, act: Act): Pair<Stage> {
 function selfDeletion({ app, createSignedIn, opens }: Users, second: Pair<Stage>['second']) {
   const pair: Pair<Stage> = {
     invariant:
-      'A self-deleted user is gone with all credentials; a rejected one had lost the session first.',
+      'A self-deleted user has no credentials left; a rejected deletion had lost its session first.',
     async prepare() {
       return { ...(await createSignedIn()), token_hash: '', soft: false }
     },
@@ -185,4 +185,4 @@ const pairs: Pairs = {
 }
 
 const env = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true', AUTH_USER_SELF_DELETE_ENABLED: 'true' }
-suiteOfRaces('races with a deletion', env, pairs)
+suiteOfRaces('races with a deletion: a deleted user cannot sign in', env, pairs)

@@ -31,7 +31,7 @@ interface Table {
 }
 
 const invariant =
-  'The identities are those that the answers left, the account names their providers, and at least one is there.'
+  'The identities match the responses, the account lists their providers, and at least one remains.'
 
 /** A user with a password and GitHub, returning from GitLab. */
 async function prepare({ server, users }: Table): Promise<Stage> {
@@ -89,7 +89,7 @@ function linkAndUnlink(table: Table): Pair<Stage> {
 
 function unlinkAndUnlink(table: Table): Pair<Stage> {
   return {
-    invariant: 'Of two ways to sign in, one can be taken away, and not both.',
+    invariant: 'One of two identities can be unlinked, but not both.',
     prepare: () => prepare(table),
     first: ({ session, email }) => unlink(table.server, session, email),
     second: ({ session, github }) => unlink(table.server, session, github),
@@ -107,7 +107,7 @@ function unlinkAndUnlink(table: Table): Pair<Stage> {
 function linkAndEnd(table: Table, end: Pair<Stage>['second']): Pair<Stage> {
   return {
     invariant:
-      'A linking flow ends with the session that began it: what comes back after that links nothing.',
+      'A linking flow ends with the session that started it: a later callback links no identity.',
     prepare: () => prepare(table),
     first: (stage) => finishSignIn(table, stage),
     second: end,
@@ -134,7 +134,7 @@ const pairs: Record<string, (table: Table) => Pair<Stage>> = {
     ),
 }
 
-suite('identity races', () => {
+suite('identity races: identities match the responses', () => {
   for (const [name, pair] of Object.entries(pairs)) {
     test(name, async (t) => {
       const table = await createTable(t)

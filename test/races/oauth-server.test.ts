@@ -125,7 +125,7 @@ function twoExchanges(users: Users) {
   const { app } = users
   const getUser = userOnce(users)
   const pair: Pair<Stage> = {
-    invariant: 'A code is exchanged once, and the session ends when it comes twice.',
+    invariant: 'A code is exchanged once, and the session is revoked when it is presented twice.',
     prepare: async () => withCode(app, await getUser()),
     first: ({ exchange }) => exchange(),
     second: ({ exchange }) => exchange(),
@@ -150,7 +150,7 @@ function approvalAndRevocation(users: Users) {
   const { app } = users
   const getUser = userOnce(users)
   const pair: Pair<Asked> = {
-    invariant: 'An approval and a revocation of an earlier grant both end.',
+    invariant: 'An approval and a revocation of an earlier grant both complete.',
     async prepare() {
       const [client, user] = [await newClient(app), await getUser()]
       await signInClient(app, client, user)
@@ -185,7 +185,8 @@ interface Registered {
 function registrationAndAdmin(users: Users) {
   const { app, asAdmin } = users
   const pair: Pair<Registered> = {
-    invariant: 'A client that changes its registration does not restore what an admin took.',
+    invariant:
+      'A client that changes its registration does not restore values that an admin removed.',
     async prepare() {
       const client = await registerClient(app)
       const url = `/admin/oauth/clients/${client.client_id}`
@@ -223,7 +224,7 @@ const env = {
   AUTH_RATE_LIMIT_OAUTH_DYNAMIC_CLIENT_REGISTER: '1000',
 }
 
-suiteOfRaces('races of clients', env, {
+suiteOfRaces('races of OAuth clients: no session outlives its grant', env, {
   'an exchange of a code and a revocation of the grant': (users) =>
     exchangeAnd(users, withCode, revokeGrant(users)),
   'an exchange of a device code and a revocation of the grant': (users) =>

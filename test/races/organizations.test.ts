@@ -203,7 +203,7 @@ function switchAndRemoval(users: Users) {
   return runRaces(pair, rounds)
 }
 
-suiteOfRaces('races of members', organizationsOn, {
+suiteOfRaces('races of organization members: permissions match the responses', organizationsOn, {
   'two demotions of the last two owners': demotions,
   'two departures of the last two owners': departures,
   'accept and revoke of one invitation': acceptAndRevoke,

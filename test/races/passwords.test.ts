@@ -53,7 +53,7 @@ function imported(users: Users): Pair<Stage> {
 }
 
 suiteOfRaces(
-  'races for a password',
+  'races for a password: only the current password signs in',
   {},
   {
     'a sign-in and a password change': (users) => runRaces(pair(users), 12),

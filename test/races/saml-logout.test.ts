@@ -58,6 +58,6 @@ function logoutAndExchange({ app }: Users): Pair<Login> {
   }
 }
 
-suiteOfRaces('races of a SAML logout', samlOn, {
+suiteOfRaces('races with a SAML logout: no session remains', samlOn, {
   'a logout and the exchange of a code': (users) => runRaces(logoutAndExchange(users), 12),
 })

@@ -47,7 +47,7 @@ function pair(users: Users, first: Pair<Stage>['first']): Pair<Stage> {
   }
 }
 
-suiteOfRaces('races with a deactivation by SCIM', scimOn, {
+suiteOfRaces('races with a SCIM deactivation: no session remains', scimOn, {
   'a sign-in and a deactivation': (users) =>
     runRaces(
       pair(users, ({ email }) => signIn(users.app, { email })),

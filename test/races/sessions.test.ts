@@ -138,7 +138,7 @@ function roleChange(users: Users): Pair<User & { other: string }> {
 }
 
 suiteOfRaces(
-  'races for a session',
+  'races for a session: a revocation takes effect',
   {},
   {
     'a refresh and a global logout': (users) => runRaces(logout(users, 'global'), 12),

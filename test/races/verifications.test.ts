@@ -87,7 +87,7 @@ function invitation({ app, asAdmin, mail, signsIn }: Users): Pair<{ email: strin
 }
 
 suiteOfRaces(
-  'races for a proof',
+  'races for a code or link: it is consumed once',
   {},
   {
     'a code and the same code': (users) => runRaces(twice(users, 'signup', byCode, byCode), 12),

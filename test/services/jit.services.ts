@@ -12,7 +12,7 @@ import { bin, startPostgresServer } from './postgres.ts'
 const skip = bin === undefined && 'not installed: postgresql'
 
 suite('Postgres with JIT', { skip, timeout: 120_000 }, () => {
-  test('compiles no statement of an idle server, a sign-up or its email', async (t) => {
+  test('compiles no statement of an idle server, a sign-up or an email', async (t) => {
     const ending = lastFirst(t)
     const postgres = await startPostgresServer(ending)
     await postgres.sql("alter system set shared_preload_libraries = 'pg_stat_statements'")

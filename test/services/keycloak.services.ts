@@ -71,7 +71,7 @@ suite('Keycloak', { skip }, () => {
     await ask(app, 'PUT', `/${id}`, { metadata_xml: metadata })
   })
 
-  test('ends its session when the user logs out here', async () => {
+  test('ends the session at the provider when the user logs out at the server', async () => {
     const browser = openBrowser()
     const { access_token: token } = await signIn(browser)
     const redirect_to = 'http://app.example/goodbye'
@@ -86,7 +86,7 @@ suite('Keycloak', { skip }, () => {
     assert.equal(response.headers.location, redirect_to)
   })
 
-  test('ends the session here when the user logs out there', async () => {
+  test('revokes the session at the server when the user logs out at the provider', async () => {
     const browser = openBrowser()
     const { refresh_token } = await signIn(browser)
     const there = `${keycloak}/realms/${realm}/protocol/openid-connect/logout`

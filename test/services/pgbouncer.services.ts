@@ -58,7 +58,7 @@ suite('PgBouncer in transaction mode', { skip }, () => {
     await journey(t, { DATABASE_URL: pooler.url, AUTH_DB_PREPARED_STATEMENTS: 'false' })
   })
 
-  test('replicas poll for a new key, because notifications do not arrive', async (t) => {
+  test('replicas find a new key by polling without notifications', async (t) => {
     const database = await cloneDatabase(t)
     const pooler = await startPgbouncer(t, database.url)
     const env = { DATABASE_URL: pooler.url, AUTH_DB_PREPARED_STATEMENTS: 'false' }

@@ -20,7 +20,7 @@ const isOfConventions = (remark: string) =>
   /^(db_client_connection|process_open_file_descriptor)_count .*"_count" suffix$/.test(remark)
 
 suite('Prometheus', { skip }, () => {
-  test('each alert fires in its case and not otherwise', async (t) => {
+  test('each alert fires in its test case and only there', async (t) => {
     const rules = await readFile(join(root, 'docs/operations/alerts.yml'), 'utf8')
     const cases = await readFile(join(import.meta.dirname, 'alert-cases.yml'), 'utf8')
     const names = alertNames(rules, cases)
@@ -33,7 +33,7 @@ suite('Prometheus', { skip }, () => {
     assert.equal(status, 0, `${stdout}${stderr}`)
   })
 
-  test('accepts our metrics, rules and shipped configuration', async (t) => {
+  test('accepts the metrics, rules and shipped configuration', async (t) => {
     const metricsPort = await freePort()
     const server = await startServerProcess(t, {
       AUTH_METRICS_ENABLED: 'true',

@@ -18,7 +18,7 @@ const entityId = 'https://pysaml2.example/idp'
 
 interface Made {
   responses: Record<string, string>
-  logouts: Record<'redirect' | 'post' | 'redirect of another key', string>
+  logouts: Record<'redirect' | 'post' | 'redirect signed with another key', string>
 }
 
 const accepted = ['signed assertion', 'signed response', 'both signed', 'signed with SHA-512']
@@ -51,7 +51,7 @@ suite('pysaml2', { skip: missing('xmlsec1', 'python3') }, () => {
     const env = { ...samlOn, AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS: 'true' }
     app = (await build(ending, { env })).app
     const folder = await createFolder(ending)
-    for (const name of ['idp', 'thief']) await writeKeys(folder, name, createIdp())
+    for (const name of ['idp', 'attacker']) await writeKeys(folder, name, createIdp())
     const run = programIn(folder)
     const { metadata: metadata_xml } = run('') as { metadata: string }
     const added = await ask(app, 'POST', '', { type: 'saml', metadata_xml })
@@ -88,10 +88,10 @@ suite('pysaml2', { skip: missing('xmlsec1', 'python3') }, () => {
     assert.equal(landed.status, 302, landed.location.href)
   })
 
-  test('ends the session here by HTTP-Redirect and by HTTP-POST, and not with another key', async () => {
+  test('revokes the session by HTTP-Redirect and HTTP-POST, and rejects another key', async () => {
     for (const by of ['redirect', 'post'] as const) {
       const { refresh_token = '' } = (await respond(`for logout by ${by}`)).fragment
-      const other = await visit(app, made.logouts['redirect of another key'])
+      const other = await visit(app, made.logouts['redirect signed with another key'])
       assert.match(String(other.headers.location), /signature\+is\+not\+valid/)
       const request = made.logouts[by]
       const response =

@@ -57,7 +57,7 @@ if not given:
     print(json.dumps({"metadata": str(entity_descriptor(config()))}))
     sys.exit()
 
-idp, thief = Server(config=config()), Server(config=config("thief"))
+idp, attacker = Server(config=config()), Server(config=config("attacker"))
 name_id = NameID(format=NAMEID_FORMAT_PERSISTENT, text="ann", sp_name_qualifier=given["entity_id"])
 identity = {"mail": ["ann@corp.example"], "givenName": ["Ann"], "eduPersonAffiliation": ["staff", "member"]}
 
@@ -147,7 +147,7 @@ makers = {
     "another audience": lambda: response(sp_entity_id="https://other.example/metadata"),
     "another destination": lambda: response(destination="https://other.example/acs"),
     "another request": lambda: response(in_response_to="id-of-another-request"),
-    "another key": lambda: response(server=thief),
+    "another key": lambda: response(server=attacker),
     "changed after it was signed": tampered,
     "two assertions": two_assertions,
     "expired": lambda: signed_anew(expired),
@@ -177,6 +177,6 @@ made = {name: base64.b64encode(str(make()).encode()).decode() for name, make in 
 logouts = {
     "redirect": logout_request(BINDING_HTTP_REDIRECT),
     "post": logout_request(BINDING_HTTP_POST),
-    "redirect of another key": logout_request(BINDING_HTTP_REDIRECT, thief),
+    "redirect signed with another key": logout_request(BINDING_HTTP_REDIRECT, attacker),
 }
 print(json.dumps({"responses": made, "logouts": logouts}))

@@ -54,7 +54,7 @@ const steps: Step[] = [
 ]
 
 suite('previous and current release', { skip, timeout: 10 * 60_000 }, () => {
-  test('replicas are replaced one by one, in both directions, without failures', {
+  test('run side by side while replicas are replaced one by one, in both directions', {
     timeout: 10 * 60_000,
   }, async (context) => {
     const t = lastFirst(context)

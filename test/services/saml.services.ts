@@ -50,7 +50,7 @@ suite('SimpleSAMLphp', { skip }, () => {
     })
   }
 
-  test('is rejected with what it signed with SHA-1', async (t) => {
+  test('is rejected with a signature by SHA-1', async (t) => {
     const sha1 = `'signature.algorithm' => 'http://www.w3.org/2000/09/xmldsig#rsa-sha1'`
     const { app, id } = await connected(t, [sha1])
     const landed = await signIn(app, id)
@@ -59,7 +59,7 @@ suite('SimpleSAMLphp', { skip }, () => {
 })
 
 suite('SimpleSAMLphp: single logout', { skip }, () => {
-  test('started here also ends the session at the provider', async (t) => {
+  test('started at the server also ends the session at the provider', async (t) => {
     const { app, id } = await connected(t, [])
     const browser = openBrowser()
     const { fragment } = await signIn(app, id, browser)
@@ -72,7 +72,7 @@ suite('SimpleSAMLphp: single logout', { skip }, () => {
     assert.equal((await refresh(app, fragment.refresh_token ?? '')).statusCode, 400)
   })
 
-  test('started at the provider ends the session here', async (t) => {
+  test('started at the provider also revokes the session at the server', async (t) => {
     const { app, id, base } = await connected(t, [])
     const browser = openBrowser()
     const { fragment } = await signIn(app, id, browser)

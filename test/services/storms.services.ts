@@ -43,7 +43,7 @@ const storms: Record<string, Storm> = {
       for (const socket of sockets) socket.destroy()
     }
   },
-  'bodies of a mebibyte': async (url) => {
+  'bodies of 1 MiB': async (url) => {
     const body = JSON.stringify({ email: 'a@example.com', data: 'x'.repeat(1_048_000) })
     const send = async () => {
       for (let i = 0; i < 10; i++) await post(url, '/recover', body)
@@ -68,7 +68,7 @@ const storms: Record<string, Storm> = {
 
 suite('load attacks', () => {
   for (const [name, storm] of Object.entries(storms)) {
-    test(`${name}: other users are served as before`, async (t) => {
+    test(`${name}: requests of other users are still served`, async (t) => {
       const server = await startServer(t)
       const url = new URL(server.url)
       const token = await signUp(url)

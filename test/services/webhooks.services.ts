@@ -30,7 +30,7 @@ const steps: { name: string; victim: 'server' | 'receiver'; at?: string }[] = [
   { name: 'the receiver, before it answers', victim: 'receiver', at: 'written' },
 ]
 
-test('webhooks survive kill -9 of server and receiver at each step', {
+test('webhooks are delivered after kill -9 of server or receiver at each step', {
   timeout: 300_000,
 }, async (context) => {
   const t = lastFirst(context)

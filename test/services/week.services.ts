@@ -101,7 +101,7 @@ async function changeEncryptionKey({ command, restartAll }: Installation): Promi
 const timeout = 10 * 60_000 + week.length * watchMs
 
 suite('failures and maintenance under load', { skip, timeout }, () => {
-  test('acknowledged data is never lost', {
+  test('lose no acknowledged data', {
     timeout,
   }, async (context) => {
     const t = lastFirst(context)

@@ -17,8 +17,8 @@ const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM
 const attack = '"><img src=x onerror="globalThis.attacked=1"><script>globalThis.attacked=1</script>'
 const link = 'javascript:globalThis.attacked=1'
 
-suite('attacks on the console', { skip }, () => {
-  test('shows what a user writes as text: name, metadata, device, and addresses', async (t) => {
+suite('console under attack', { skip }, () => {
+  test('shows name, metadata, device and addresses of a user as text', async (t) => {
     const site = await openSignedIn(t)
     const { app, page } = site
     const user = await makeUser(site, {
@@ -73,7 +73,7 @@ suite('attacks on the console', { skip }, () => {
     assert.deepEqual(await harmOn(page), [])
   })
 
-  test('shows what admins write of providers and webhooks as text', async (t) => {
+  test('shows values of providers and webhooks as text', async (t) => {
     const { app, page } = await openSignedIn(t)
     await asAdmin(app, 'POST', '/admin/webhooks', {
       url: 'https://hooks.example.com',

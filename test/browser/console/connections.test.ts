@@ -12,7 +12,7 @@ import { makeOrganization, message, openSignedIn } from './console-site.ts'
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
 suite('connections of an organization in the console', { skip }, () => {
-  test('give roles by rules, whose order can be changed', async (t) => {
+  test('assign roles by rules whose order can be changed', async (t) => {
     const site = await openSignedIn(t)
     const { app, page } = site
     await add(app, oauth2Input('https://8.8.8.8'))

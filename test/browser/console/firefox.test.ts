@@ -55,7 +55,7 @@ suite('console in Firefox', { skip }, () => {
     return { ...built, firefox, url, read, openUser, chooseAction }
   }
 
-  test('signs an owner in at the sign-in pages, and returns to the page', async () => {
+  test('signs an owner in on the sign-in pages and returns to the requested page', async () => {
     const { firefox, url } = await site()
     await firefox.page.goto(`${url}/console/users?state=banned`)
     await firefox.find('Users', 'heading')
@@ -71,7 +71,7 @@ suite('console in Firefox', { skip }, () => {
     await firefox.find(user.email, 'heading')
   })
 
-  test('bans a user, and undoes it', async () => {
+  test('bans a user and undoes the ban', async () => {
     const { chooseAction, firefox, openUser, read } = await site()
     const user = await openUser()
     await chooseAction('Ban')

@@ -11,7 +11,7 @@ import { makeUser, message, openSignedIn } from './console-site.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
-suite('the console with the keyboard', { skip }, () => {
+suite('console with the keyboard', { skip }, () => {
   test('creates and bans a user, and gives the focus back to the menu', async (t) => {
     const { page } = await openSignedIn(t)
     await pressOn(page, linkTo(page, 'Users'))
@@ -40,7 +40,7 @@ suite('the console with the keyboard', { skip }, () => {
     await page.getByText('Banned', { exact: true }).waitFor({ state: 'detached' })
   })
 
-  test('deletes selected users once that is typed', async (t) => {
+  test('deletes selected users after a typed confirmation', async (t) => {
     const site = await openSignedIn(t)
     const { app, page } = site
     const user = await makeUser(site)

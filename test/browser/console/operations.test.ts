@@ -14,7 +14,7 @@ import { makeUser, message, open, openSignedIn } from './console-site.ts'
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
 suite('operations in the console', { skip }, () => {
-  test('rotates the signing key, and revokes one once that is typed', async (t) => {
+  test('rotates the signing key and revokes a key after a typed confirmation', async (t) => {
     const { app, page } = await openSignedIn(t)
     await open(page, 'Signing keys')
     await page.getByRole('button', { name: 'Rotate' }).click()

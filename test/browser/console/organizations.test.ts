@@ -27,7 +27,7 @@ interface Found {
 }
 
 suite('organizations in the console', { skip }, () => {
-  test('creates one with an owner, adds a member, changes the role with undo, and removes them', async (t) => {
+  test('creates an organization, adds a member, changes the role with undo and removes the member', async (t) => {
     const site = await openSignedIn(t)
     const [owner, member] = [await makeUser(site), await makeUser(site)]
     const { app, page } = site
@@ -122,7 +122,7 @@ suite('organizations in the console', { skip }, () => {
     await entries.getByText(/domain added/i).waitFor()
   })
 
-  test('deletes one, restores it, and purges it after its slug was typed', async (t) => {
+  test('deletes and restores an organization, and purges it after its slug was typed', async (t) => {
     const site = await openSignedIn(t)
     const { app, page } = site
     const { id, slug } = await makeOrganization(site, { name: 'Acme' })
@@ -151,7 +151,7 @@ suite('organizations in the console', { skip }, () => {
     assert.deepEqual(await listed(site, '?deleted=true'), [])
   })
 
-  test('shows support admins everything and lets them change nothing', async (t) => {
+  test('shows all data read-only to support admins', async (t) => {
     const site = await openConsole(t)
     await makeAdmin(site, 'owner')
     const support = await makeAdmin(site, 'support')

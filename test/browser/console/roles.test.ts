@@ -18,7 +18,7 @@ import {
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
 suite('roles in the console', { skip }, () => {
-  test('adds an admin, changes their role with undo, and removes them', async (t) => {
+  test('adds an admin, changes the role with undo and removes the admin', async (t) => {
     const site = await openSignedIn(t)
     const user = await makeUser(site)
     const { page } = site

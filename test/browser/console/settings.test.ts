@@ -11,7 +11,7 @@ const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM
 const name = 'AUTH_MAILER_TEMPLATES_RECOVERY'
 
 suite('settings in the console', { skip }, () => {
-  test('edits a template next to its preview, which names unknown variables', async (t) => {
+  test('edits a template beside a preview that lists unknown variables', async (t) => {
     const site = await openSignedIn(t)
     const { email } = await makeUser(site)
     const { app, page } = site

@@ -57,7 +57,7 @@ suite('sign-in to the console', { skip }, () => {
     )
   })
 
-  test('requires the second factor of an admin, who adds it at the account page', async (t) => {
+  test('requires the second factor of an admin, who can add one on the account page', async (t) => {
     const site = await openConsole(t, {
       AUTH_CONSOLE_REQUIRE_MFA: 'true',
       AUTH_ACCOUNT_PAGE_ENABLED: 'true',
@@ -84,7 +84,7 @@ suite('sign-in to the console', { skip }, () => {
     await next.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   })
 
-  test('ends on the server when the admin signs out', async (t) => {
+  test('revokes the session on the server when the admin signs out', async (t) => {
     const site = await openConsole(t)
     const owner = await makeAdmin(site, 'owner')
     const { app, page, url } = site
@@ -95,7 +95,7 @@ suite('sign-in to the console', { skip }, () => {
     assert.deepEqual(sessions, [])
   })
 
-  test('keeps a service key out of addresses, storage and the log', async (t) => {
+  test('does not write a service key to URLs, storage or the log', async (t) => {
     const lines: string[] = []
     const site = await openConsole(t, {}, lines)
     const { page } = site

@@ -13,7 +13,7 @@ import { type ConsoleSite, makeUser, message, openSignedIn } from './console-sit
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
-suite('a user in the console', { skip }, () => {
+suite('user in the console', { skip }, () => {
   test('is banned for a time, and the ban can be undone', async (t) => {
     const site = await openSignedIn(t)
     const user = await openUser(site)
@@ -30,7 +30,7 @@ suite('a user in the console', { skip }, () => {
     await page.getByText('Confirmed', { exact: true }).waitFor()
   })
 
-  test('gets a mail with a link', async (t) => {
+  test('gets an email with a link', async (t) => {
     const site = await openSignedIn(t)
     const user = await openUser(site)
     const { page } = site
@@ -42,7 +42,7 @@ suite('a user in the console', { skip }, () => {
     assert.match(linkIn(await nextEmail(site, user.email)), /type=recovery/)
   })
 
-  test('has metadata that are checked while they are typed, and restored by undo', async (t) => {
+  test('has metadata that is validated while typed and restored by undo', async (t) => {
     const site = await openSignedIn(t)
     const user = await openUser(site, { user_metadata: { plan: 'free', team: 'red' } })
     const { page } = site

@@ -14,7 +14,7 @@ import { makeUser, message, open, openSignedIn } from './console-site.ts'
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
 suite('users in the console', { skip }, () => {
-  test('finds a user while the address is typed, and restores the search with the back button', async (t) => {
+  test('finds a user while the address is typed and restores the search with the back button', async (t) => {
     const site = await openSignedIn(t)
     const user = await makeUser(site, { email: newAddress('wanted') })
     await makeUser(site, { email: newAddress('other') })
@@ -42,7 +42,7 @@ suite('users in the console', { skip }, () => {
     await page.getByRole('link', { name: banned.email }).waitFor()
   })
 
-  test('creates a user, and shows what the server rejects', async (t) => {
+  test('creates a user and shows errors of the server', async (t) => {
     const site = await openSignedIn(t)
     const known = await makeUser(site)
     const { page } = site
@@ -75,7 +75,7 @@ suite('users in the console', { skip }, () => {
     assert.match(linkIn(await nextEmail(site, email)), /type=invite/)
   })
 
-  test('shows what an import would do before it is done', async (t) => {
+  test('previews an import before it is applied', async (t) => {
     const site = await openSignedIn(t)
     const { app, page } = site
     const email = newAddress('imported')
@@ -93,7 +93,7 @@ suite('users in the console', { skip }, () => {
     await page.getByRole('link', { name: email }).waitFor()
   })
 
-  test('exports the users that the list shows', async (t) => {
+  test('exports the listed users', async (t) => {
     const site = await openSignedIn(t)
     const wanted = await makeUser(site, { email: newAddress('wanted') })
     const other = await makeUser(site, { email: newAddress('other') })
@@ -110,7 +110,7 @@ suite('users in the console', { skip }, () => {
     assert.ok(text.includes(wanted.email) && !text.includes(other.email), text)
   })
 
-  test('bans the users that are ticked once that is typed, and can undo it', async (t) => {
+  test('bans selected users after a typed confirmation, with undo', async (t) => {
     const site = await openSignedIn(t)
     const { app, page } = site
     const users = [await makeUser(site), await makeUser(site)]
@@ -136,7 +136,7 @@ suite('users in the console', { skip }, () => {
     assert.equal(banned_until, undefined)
   })
 
-  test('deletes the users that are ticked', async (t) => {
+  test('deletes selected users', async (t) => {
     const site = await openSignedIn(t)
     const { app, page } = site
     const user = await makeUser(site)
@@ -150,7 +150,7 @@ suite('users in the console', { skip }, () => {
     assert.equal((await asAdmin(app, 'GET', `/admin/users/${user.id}`)).statusCode, 404)
   })
 
-  test('renders only the rows on the screen, and reads more as the user scrolls', async (t) => {
+  test('renders only the visible rows and loads more on scrolling', async (t) => {
     const site = await openSignedIn(t)
     const { page, database } = site
     await withClient({ connectionString: database.url }, (client) =>

@@ -69,7 +69,7 @@ suite('/admin/admins', () => {
     assert.deepEqual(statusAndCode(await add({ role: 'owner' })), [400, 'validation_failed'])
   })
 
-  test('the last owner is not demoted, removed or deleted', async () => {
+  test('rejects demoting, removing and deleting the last owner', async () => {
     const app = await server()
     await removeAdmins(app)
     const { id, ask } = await createAdmin(app, 'owner')
@@ -96,7 +96,7 @@ suite('/admin/admins', () => {
     assert.deepEqual(statusAndCode(await ask('DELETE', '/user', {})), [422, 'last_owner'])
   })
 
-  test('a deleted user is no admin', async () => {
+  test('does not list a deleted user as admin', async () => {
     const app = await server()
     const { id } = await createAdmin(app, 'support')
     assert.equal((await asAdmin(app, 'DELETE', `/admin/users/${id}`)).statusCode, 200)
@@ -107,7 +107,7 @@ suite('/admin/admins', () => {
     )
   })
 
-  test('serves none of its endpoints without AUTH_CONSOLE_ENABLED', async () => {
+  test('returns 404 at each endpoint of the console without AUTH_CONSOLE_ENABLED', async () => {
     const { app } = await serverFor({})
     for (const url of ['/admin/admins', '/admin/me', '/console', '/console/session', '/sign-in']) {
       assert.equal((await asAdmin(app, 'GET', url)).statusCode, 404, url)

@@ -118,7 +118,7 @@ suite('GET /admin/audit', () => {
     })
   }
 
-  test('paginates with the headers of other lists', async () => {
+  test('paginates with the headers Link and X-Total-Count', async () => {
     const all = await list('')
     const response = await asAdmin(app, 'GET', '/admin/audit?page=2&per_page=2&query=action:user')
     assert.deepEqual(

@@ -33,7 +33,7 @@ interface Draft {
 }
 
 suite('/admin/mail', () => {
-  test('lists a dead letter, sends it again when the mail server takes it, and drops another', async (t) => {
+  test('lists dead letters, retries one and drops another', async (t) => {
     const server = await build(t, { env: withConsole })
     const { app, mail } = server
     const users = [await signUpUser(app), await signUpUser(app)]
@@ -62,7 +62,7 @@ suite('/admin/mail', () => {
     assert.deepEqual(statusAndCode(missing), [404, 'mail_not_found'])
   })
 
-  test('sends all dead letters again, without those that may have been delivered', async (t) => {
+  test('retries all dead letters except those that may have been delivered', async (t) => {
     const { app } = await build(t, { env: { ...withConsole, AUTH_SMTP_HOST: '127.0.0.1' } })
     const { user } = await signUpUser(app)
     const now = new Date()
@@ -108,7 +108,7 @@ suite('/admin/mail', () => {
     assert.deepEqual(statusAndCode(bad), [400, 'validation_failed'])
   })
 
-  test('previews every kind in every language, by the subjects in use', async (t) => {
+  test('previews each email type in each language with the configured subject', async (t) => {
     const env = { ...withConsole, AUTH_MAILER_SUBJECTS_RECOVERY: 'Our own subject' }
     const { app } = await build(t, { env })
     const { kinds, languages, default_language } = await adminCall<{
@@ -130,7 +130,7 @@ suite('/admin/mail', () => {
     }
   })
 
-  test('previews a draft with its problems, and neither stores nor fetches it', async (t) => {
+  test('previews a draft and lists its errors without storing or fetching it', async (t) => {
     const { app } = await build(t, { env: withConsole })
     const url = '/admin/mail/preview'
     const draft = { kind: 'recovery', subject: 'Hello', template: '<p>{{ .Email }}</p>' }

@@ -23,7 +23,7 @@ interface Imported {
   rejected: { line: number; reason: string }[]
 }
 
-suite('users at the console', () => {
+suite('users in the console', () => {
   const serverFor = sharedServers()
   const server = async () => serverFor(withConsole)
 
@@ -37,7 +37,7 @@ suite('users at the console', () => {
     })
   }
 
-  test('bulk changes name those that failed and do the others', async () => {
+  test('a bulk change applies where it can and lists the users for whom it failed', async () => {
     const { app } = await server()
     const [one, other] = [await signUpUser(app), await signUpUser(app)]
     const owner = await createAdmin(app, 'owner')
@@ -84,7 +84,7 @@ suite('users at the console', () => {
     assert.ok((await find()).users[0]?.email_confirmed_at)
   })
 
-  test('an operator imports no user with a role that may call the admin API', async () => {
+  test('rejects an import by an operator of users with an admin role', async () => {
     const { app } = await server()
     const { session } = await createAdmin(app, 'operator')
     const rows = [
@@ -98,7 +98,7 @@ suite('users at the console', () => {
     assert.match(answer.rejected[0]?.reason ?? '', /^Only owners may grant/)
   })
 
-  test('an import of broken CSV, or of more than 10 MiB, is rejected', async () => {
+  test('rejects an import of invalid CSV and one of more than 10 MiB', async () => {
     const { app } = await server()
     const broken = await send(app, 'email,role\n"a@example.com', 'text/csv')
     assert.deepEqual(statusAndCode(broken), [400, 'validation_failed'])
@@ -106,7 +106,7 @@ suite('users at the console', () => {
     assert.equal(large.statusCode, 413)
   })
 
-  test('an export has the filters of the list, no secrets, and no formulas', async (t) => {
+  test('exports the filtered list without secrets and formulas', async (t) => {
     const { app } = await build(t, { env: withConsole })
     const formula = { full_name: '=1+1' }
     const email = `=cmd-${crypto.randomUUID().slice(0, 8)}@example.com`
@@ -135,7 +135,7 @@ suite('users at the console', () => {
     ])
   })
 
-  test('emails each kind of link to a user it applies to', async () => {
+  test('emails each link type to a user it applies to', async () => {
     const served = await server()
     const { app } = served
     const { user, email } = await signUpUser(app)
@@ -156,7 +156,7 @@ suite('users at the console', () => {
     }
   })
 
-  test('shows what a user granted to an application, and takes it back', async () => {
+  test('lists the grants of a user to applications and revokes one', async () => {
     const { app } = await server()
     const client = await createClient(app)
     const session = await signUpUser(app)
@@ -177,7 +177,7 @@ suite('users at the console', () => {
     assert.equal(again.statusCode, 404, again.body)
   })
 
-  test('the audit trail is filtered by user, action and time, after a cursor, and exported', async () => {
+  test('filters the audit log by user, action and time, paginates it by cursor and exports it', async () => {
     const { app } = await server()
     const { user, email } = await signUpUser(app)
     for (const city of ['Bonn', 'Köln', '=1+1']) {

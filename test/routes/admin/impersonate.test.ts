@@ -20,7 +20,7 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.deepEqual([response.statusCode, response.json().error_code], [404, 'feature_disabled'])
   })
 
-  test('creates a short session with an act claim that survives refreshes', async (t) => {
+  test('creates a short session whose act claim is kept by refreshes', async (t) => {
     const { app, id } = await withUser(t)
 
     const session = await impersonate(app, id, { reason: 'ticket 7' })

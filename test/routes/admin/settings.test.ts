@@ -29,7 +29,7 @@ async function findSetting(app: App, name: string): Promise<Setting | undefined>
 }
 
 suite('/admin/settings', () => {
-  test('applies a change immediately here and within seconds on another replica', async (t) => {
+  test('applies a change immediately on this replica and within seconds on another', async (t) => {
     const server = await build(t, { env: withConsole })
     const { app } = server
     const database = { url: server.database.url, drop: async () => {} }
@@ -54,7 +54,7 @@ suite('/admin/settings', () => {
     assert.equal(preview.subject, 'A subject of today')
   })
 
-  test('a change takes effect within seconds on a replica without the console', async (t) => {
+  test('applies a change within seconds on a replica without the console', async (t) => {
     const { app, database } = await build(t, { env: withConsole })
     const shared = { url: database.url, drop: async () => {} }
     const { config } = (await build(t, { env: {}, database: shared })).app
@@ -63,7 +63,7 @@ suite('/admin/settings', () => {
     await until(() => config.AUTH_RATE_LIMIT_VERIFY === 7)
   })
 
-  test('limits, notifications and session rules follow their settings', async (t) => {
+  test('applies changed limits, notifications and session rules', async (t) => {
     const env = { ...withConsole, AUTH_RATE_LIMIT_HEADER: 'x-real-ip' }
     const { app } = await build(t, { env })
     const { refresh_token } = await signUpUser(app)
@@ -139,7 +139,7 @@ suite('/admin/settings', () => {
     assert.equal(app.config.AUTH_RATE_LIMIT_VERIFY, 30)
   })
 
-  test('each change is recorded with before and after, and can be taken back', async (t) => {
+  test('records each change with before and after, and reverts it', async (t) => {
     const { app } = await build(t, { env: withConsole })
     const owner = await createAdmin(app, 'owner')
     const name = 'AUTH_RATE_LIMIT_VERIFY'
@@ -169,7 +169,7 @@ suite('/admin/settings', () => {
     assert.deepEqual([before, after], [{ [name]: '20' }, { [name]: '10' }])
   })
 
-  test('stored settings are in force after a restart', async (t) => {
+  test('applies stored settings after a restart', async (t) => {
     const server = await build(t, { env: withConsole })
     await put(server.app, { AUTH_RATE_LIMIT_VERIFY: '7' })
     const database = { url: server.database.url, drop: async () => {} }
@@ -177,7 +177,7 @@ suite('/admin/settings', () => {
     assert.equal(app.config.AUTH_RATE_LIMIT_VERIFY, 7)
   })
 
-  test('GET /admin/config has every variable, and of secrets only whether they are set', async (t) => {
+  test('GET /admin/config lists each variable, and for secrets only whether they are set', async (t) => {
     const { app, config } = await build(t, { env: withConsole })
     const response = await asAdmin(app, 'GET', '/admin/config')
     const { variables } = response.json<{ variables: Variable[] }>()
@@ -191,7 +191,7 @@ suite('/admin/settings', () => {
     assert.ok(!response.body.includes(config.DATABASE_URL))
   })
 
-  test('GET /admin/doctor returns the findings of the command', async (t) => {
+  test('GET /admin/doctor returns the findings of the doctor command', async (t) => {
     const { app, config } = await build(t, { env: withConsole })
     const response = await asAdmin(app, 'GET', '/admin/doctor')
     assert.equal(response.statusCode, 200, response.body)
@@ -204,7 +204,7 @@ suite('/admin/settings', () => {
     assert.ok(!response.body.includes(config.AUTH_JWT_SECRET))
   })
 
-  test('providers are listed with the address to register, and tested live', async (t) => {
+  test('lists providers with their callback URL and tests one against its server', async (t) => {
     const { app } = await build(t, { env: withConsole })
     const { providers } = await adminCall<{
       providers: { name: string; enabled: boolean; callback_url: string }[]

@@ -13,7 +13,7 @@ const read = (app: App, range = '24h') =>
   adminCall<Statistics>(app, 'GET', `/admin/statistics?range=${range}`)
 
 suite('GET /admin/statistics', () => {
-  test('counts sign-ins by method and outcome, by the hour', async (t) => {
+  test('counts sign-ins per hour by method and outcome', async (t) => {
     const { app } = await build(t, { env: withConsole })
     const { email } = await signUpUser(app)
     await signIn(app, { email })
@@ -33,7 +33,7 @@ suite('GET /admin/statistics', () => {
     assert.deepEqual(rest.mail, { waiting: 0, dead: 0, oldest_waiting: null })
   })
 
-  test('adds up what replicas counted, in buckets of six hours and of days', async (t) => {
+  test('sums the counts of all replicas in buckets of six hours and of days', async (t) => {
     const { app } = await build(t, { env: withConsole })
     const hours = [0, 1, 30, 24 * 20, 24 * 31]
     for (const [i, ago] of hours.entries()) {

@@ -18,7 +18,7 @@ const signInByName = (app: App, username: string) =>
   call(app, '/token?grant_type=password', { username, password })
 
 suite('username of a user', () => {
-  test('is set by an admin at any time, a reserved word as well', async (t) => {
+  test('is set by an admin at any time, also to a reserved word', async (t) => {
     const { app } = await build(t, { env })
     const { path } = await newUser(app)
     for (const username of ['ann', 'support']) {
@@ -28,7 +28,7 @@ suite('username of a user', () => {
     }
   })
 
-  test('is not set to a name that another user has or holds', async (t) => {
+  test('is rejected when another user has or reserved the name', async (t) => {
     const { app } = await build(t, { env })
     const [ann, bert] = [await newUser(app), await newUser(app)]
     await adminCall(app, 'PUT', ann.path, { username: 'ann' })
@@ -39,7 +39,7 @@ suite('username of a user', () => {
     }
   })
 
-  test('is free for others after an admin removed it', async (t) => {
+  test('is available to other users after an admin removed it', async (t) => {
     const { app } = await build(t, { env })
     const [ann, bert] = [await newUser(app), await newUser(app)]
     await adminCall(app, 'PUT', ann.path, { username: 'ann' })
@@ -50,7 +50,7 @@ suite('username of a user', () => {
     await adminCall(app, 'PUT', bert.path, { username: 'ann' })
   })
 
-  test('is rejected where usernames are disabled', async (t) => {
+  test('is rejected while usernames are disabled', async (t) => {
     const { app } = await build(t)
     const { path } = await newUser(app)
     for (const [method, body] of [['GET'], ['PUT', { username: 'ann' }], ['DELETE']] as const) {

@@ -65,7 +65,7 @@ suite('filters of GET /admin/users', () => {
     })
   }
 
-  test('paginates a filtered list without gaps and repetitions', async () => {
+  test('paginates a filtered list without gaps or repetitions', async () => {
     const seen: string[] = []
     let cursor = ''
     do {

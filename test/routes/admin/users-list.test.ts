@@ -164,7 +164,7 @@ suite('GET /admin/users', () => {
     assert.equal(last.headers['x-total-count-precision'], 'exact')
   })
 
-  test('continues after the previous page where totals are estimates, whatever was added or deleted', async () => {
+  test('continues after the previous page despite added and deleted users when totals are estimates', async () => {
     await sql`insert into auth.users (instance_id, id, aud, created_at)
       select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'deep', now() - i * interval '1 s'
       from generate_series(1, 10040) i`.execute(app.db)

@@ -57,7 +57,7 @@ suite('emails with an internationalized host', () => {
   const servers = sharedServers()
   const external = sharedExternalServers()
 
-  test('creates an account from a verified one and stores it in ASCII', async () => {
+  test('create an account when verified, and are stored in ASCII', async () => {
     const server = await external()
     const { written, stored } = nextIdn()
     const who = verifiedProfile(written, nextId())
@@ -69,7 +69,7 @@ suite('emails with an internationalized host', () => {
     assert.equal(user?.identities[0]?.identity_data.email, stored)
   })
 
-  test('links to the account that signed up with it', async () => {
+  test('link to the account that signed up with the same email', async () => {
     const server = await external()
     const { written, shown, stored } = nextIdn()
     const { user } = await confirmedUser(server, shown)
@@ -79,7 +79,7 @@ suite('emails with an internationalized host', () => {
     assert.equal((await server.findUserBy({ provider: 'github', id: who.id }))?.id, user.id)
   })
 
-  test('links nothing when the provider did not verify it', async () => {
+  test('link to no account when the provider did not verify them', async () => {
     const server = await external()
     const { written, shown } = nextIdn()
     await confirmedUser(server, shown)
@@ -87,7 +87,7 @@ suite('emails with an internationalized host', () => {
     assert.equal(query.error_code, 'provider_email_needs_verification')
   })
 
-  test('signs up, emails in ASCII and signs in with each spelling', async () => {
+  test('can sign up, receive emails in ASCII and sign in with each spelling', async () => {
     const server = await servers()
     const { written, shown, stored } = nextIdn()
     const message = await emailAfter(server, shown, () =>
@@ -101,7 +101,7 @@ suite('emails with an internationalized host', () => {
     }
   })
 
-  test('rejects invalid host names', async () => {
+  test('are rejected when the host name is invalid', async () => {
     const { app } = await servers()
     for (const email of [
       'ann@x\u200dy.example',
@@ -117,7 +117,7 @@ suite('emails with an internationalized host', () => {
 suite('emails with an internationalized local part', () => {
   const external = sharedExternalServers()
 
-  test('creates an account from a verified one', async () => {
+  test('create an account when verified', async () => {
     const server = await external()
     for (const address of ['jürgen@ex.test', 'Ünal@ex.test', 'юра@ex.test', 'ju\u0308rg@ex.test']) {
       const who = verifiedProfile(address, nextId())
@@ -128,7 +128,7 @@ suite('emails with an internationalized local part', () => {
     }
   })
 
-  test('treats letters that fold into ASCII as unverified', async () => {
+  test('count as unverified when their letters fold into ASCII', async () => {
     const server = await external()
     const { user } = await confirmedUser(server, 'kim-fi@ex.test')
     for (const address of ['\u212aim-fi@ex.test', 'kim-\ufb01@ex.test', '\uff4bim-fi@ex.test']) {

@@ -15,7 +15,7 @@ suite('GET /callback: provider responses', () => {
     const { startSignIn, finishSignIn, fakes } = server
     describe(fakes, 'github', ann)
 
-    await t.test('maps a denial to our description and keeps the state valid', async () => {
+    await t.test('maps a denial to a fixed description and keeps the state valid', async () => {
       const params = await startSignIn('github')
       const { state = '' } = params
       const error_description = '<b>call +1 555 to win</b>'

@@ -53,7 +53,7 @@ suite('GET /callback', () => {
       assert.equal(location.protocol, 'myapp:')
     })
 
-    await t.test('behind an auth code for a PKCE client', async () => {
+    await t.test('returns an auth code to a PKCE client', async () => {
       const target = 'https://a.test/done?z=1&sb_flow_id=f1#part'
       const seen = await signInWith('github', ann, {
         query: pkce,

@@ -47,7 +47,7 @@ suite('POST /otp with a phone number', () => {
     }
   })
 
-  test('create_user=false: texts known numbers only', async () => {
+  test('create_user=false: sends a code to known numbers only', async () => {
     const server = await shared()
     const { user } = await phoneUser(server)
     const sent = server.sms.messages.length

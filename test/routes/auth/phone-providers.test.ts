@@ -109,7 +109,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
       assert.ok(lines.some((line) => line.includes(name) && line.includes('provider_message_id')))
     })
 
-    test('sends the operator’s credentials', async () => {
+    test('sends the configured credentials', async () => {
       const { app, seen } = await begin(vendor.accepted)
       await call(app, '/signup', { phone: newNumber(), password })
       assert.deepEqual(vendor.credentials(seen[0] ?? assert.fail()), vendor.expected)
@@ -122,7 +122,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
       ['a timeout', 'hang'],
     ]
     for (const [what, reply] of failures) {
-      test(`returns 422 sms_send_failed with our message for ${what}`, async (t) => {
+      test(`returns 422 sms_send_failed with a fixed message for ${what}`, async (t) => {
         const { app, lines } =
           reply === 'hang'
             ? await startServer(t, name, withShortDeadline(vendor))

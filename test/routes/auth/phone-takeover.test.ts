@@ -87,7 +87,7 @@ suite('phone sign-up after a change of settings', () => {
     assert.ok(right.json().access_token, right.body)
   })
 
-  test('AUTH_DISABLE_SIGNUP: texts known numbers and returns {} for unknown ones', async (t) => {
+  test('AUTH_DISABLE_SIGNUP: sends SMS to known numbers and returns {} for unknown ones', async (t) => {
     const before = await buildWithSms(t)
     const { user } = await phoneUser(before)
     const after = await reopened(t, before, { AUTH_DISABLE_SIGNUP: 'true' })

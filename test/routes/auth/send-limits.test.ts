@@ -73,7 +73,7 @@ suite('AUTH_SMTP_MAX_FREQUENCY', () => {
   }
 
   for (const [name, ask] of Object.entries(signedIn)) {
-    test(name, async (t) => {
+    test(`throttles ${name}`, async (t) => {
       const server = await servers(everyMinute)
       const { access_token: token } = await confirmedUser(server)
       const start = Date.now()

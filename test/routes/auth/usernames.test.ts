@@ -42,7 +42,7 @@ function claimsIn({ access_token }: Session): Record<string, unknown> {
 }
 
 suite('sign-in by username', () => {
-  test('creates a session, and the tokens name the user', async (t) => {
+  test('creates a session whose tokens contain the username', async (t) => {
     const { app } = await build(t, { env: open6 })
     const { user } = await named(app, 'Ann.Other')
     const response = await signInByName(app, 'ann.OTHER')
@@ -54,7 +54,7 @@ suite('sign-in by username', () => {
     assert.equal(claimsIn(renewed).preferred_username, 'ann.other')
   })
 
-  test('rejects unknown names, wrong passwords and invalid usernames in the same way', async (t) => {
+  test('returns the same error for unknown names, wrong passwords and invalid usernames', async (t) => {
     const { app } = await build(t, { env: open6 })
     await named(app, 'ann')
     const responses = await Promise.all([
@@ -68,7 +68,7 @@ suite('sign-in by username', () => {
     assert.deepEqual(statusAndCode(responses[0] ?? assert.fail()), [400, 'invalid_credentials'])
   })
 
-  test('counts failures with those of the email address', async (t) => {
+  test('counts failures together with those of the email address', async (t) => {
     const { app } = await build(t, { env: open6 })
     const { email } = await named(app, 'ann')
     const wrong = { password: 'wrong horse' }
@@ -83,7 +83,7 @@ suite('sign-in by username', () => {
     ])
   })
 
-  test('throttles unknown names as well', async (t) => {
+  test('throttles unknown names', async (t) => {
     const { app } = await build(t, { env: open6 })
     for (let i = 0; i < 11; i += 1) await signInByName(app, 'zoe')
     assert.deepEqual(statusAndCode(await signInByName(app, 'zoe')), [
@@ -98,7 +98,7 @@ suite('sign-in by username', () => {
     assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
   })
 
-  test('is not offered by default, and a sign-up ignores the field', async (t) => {
+  test('is disabled by default, and a sign-up ignores the field', async (t) => {
     const { app } = await build(t, { env: autoconfirm })
     const session = await named(app, 'not a username at all')
     assert.equal(claimsIn(session).preferred_username, undefined)
@@ -108,7 +108,7 @@ suite('sign-in by username', () => {
 })
 
 suite('sign-up with a username', () => {
-  test('assigns it when the address is confirmed', async (t) => {
+  test('assigns the username when the address is confirmed', async (t) => {
     const server = await build(t, { env: usernames })
     const email = newAddress()
     const { message } = await unconfirmedUser(server, email, { username: 'ann' })
@@ -121,7 +121,7 @@ suite('sign-up with a username', () => {
     assert.equal((await signInByName(server.app, 'ann')).statusCode, 200)
   })
 
-  test('reserves the name in the same way for a new address and one in use', async (t) => {
+  test('reserves the name for a new and for a taken address', async (t) => {
     const server = await build(t, { env: usernames })
     const { app } = server
     const taken = newAddress()
@@ -174,7 +174,7 @@ suite('sign-up with a username', () => {
     }
   })
 
-  test('accepts other scripts where they are allowed, and rejects confusable ones', async (t) => {
+  test('accepts other scripts when enabled, and rejects confusable names', async (t) => {
     const env = { ...open6, AUTH_USERNAMES_ALLOW_UNICODE: 'true' }
     const { app } = await build(t, { env })
     await named(app, 'scope')
@@ -186,7 +186,7 @@ suite('sign-up with a username', () => {
     assert.deepEqual(statusAndCode(mark), [422, 'username_invalid'])
   })
 
-  test('gives a name to one of two concurrent sign-ups', async (t) => {
+  test('assigns a name to one of two concurrent sign-ups', async (t) => {
     const { app } = await build(t, { env: open6 })
     const attempts = Array.from({ length: 6 }, () =>
       signUp(app, { email: newAddress() }, { username: 'wanted' }),
@@ -206,7 +206,7 @@ suite('recovery by username', () => {
     assert.equal(fragment.type, 'recovery')
   })
 
-  test('returns the same for an unknown name, and sends nothing', async (t) => {
+  test('returns the same response for an unknown name and sends nothing', async (t) => {
     const server = await build(t, { env: open6 })
     const { email } = await named(server.app, 'ann')
     await emailAfter(server, email, () => call(server.app, '/recover', { username: 'ann' }))
@@ -219,7 +219,7 @@ suite('recovery by username', () => {
     assert.ok(recipients.every((to) => to === email))
   })
 
-  test('keeps the same interval for known and unknown names', async (t) => {
+  test('applies the send interval to known and unknown names', async (t) => {
     const server = await build(t, { env: { ...open6, AUTH_SMTP_MAX_FREQUENCY: '60' } })
     await named(server.app, 'ann')
     for (const username of ['ann', 'bert']) {

@@ -14,7 +14,7 @@ import { call, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { newAddress, password, signUpUser } from '../../support/users.ts'
 
-suite('the session of the console', () => {
+suite('console session', () => {
   const serverFor = sharedServers()
   const server = async () => serverFor(withConsole)
 
@@ -49,7 +49,7 @@ suite('the session of the console', () => {
     assert.equal((await call(app, '/admin/users', undefined, { token })).statusCode, 200)
   })
 
-  test('rejects an exchange without the token of the page, or from another site', async () => {
+  test('rejects an exchange without the token of the page and one from another site', async () => {
     const { app } = await server()
     const { browser } = await signedInAdmin(app)
     const foreign = [400, 'validation_failed']
@@ -67,7 +67,7 @@ suite('the session of the console', () => {
     assert.deepEqual(statusAndCode(await browser.exchange({ 'x-form-token': form_token })), foreign)
   })
 
-  test('issues no token to a user who is not an admin, and none after sign-out', async () => {
+  test('issues no token to a user without an admin role or after the sign-out', async () => {
     const { app } = await server()
     const { email } = await signUpUser(app)
     const browser = consoleBrowser(app)
@@ -80,7 +80,7 @@ suite('the session of the console', () => {
     assert.deepEqual(statusAndCode(await browser.exchange()), [403, 'session_not_found'])
   })
 
-  test('the token ends with the session of the page and with the role', async () => {
+  test('rejects the token after the page session or the admin role ended', async () => {
     const { app } = await server()
     const { admin, browser } = await signedInAdmin(app)
     const { access_token: token } = (await browser.exchange()).json()
@@ -100,7 +100,7 @@ suite('the session of the console', () => {
   })
 })
 
-suite('a one-time link for an admin', () => {
+suite('one-time link for an admin', () => {
   const serverFor = sharedServers()
   const server = async () => serverFor(withConsole)
   const tokenIn = (link = '') => link.split('#first-admin=')[1] ?? ''
@@ -129,7 +129,7 @@ suite('a one-time link for an admin', () => {
     assert.equal(await firstAdminLink(config), undefined)
   })
 
-  test('makes the user signed in on the pages the owner', async () => {
+  test('makes the signed-in user the owner', async () => {
     const { app, token } = await firstLink()
     const { user, email } = await signUpUser(app)
     const browser = consoleBrowser(app)
@@ -155,7 +155,7 @@ suite('a one-time link for an admin', () => {
     assert.equal(users.length, 1)
   })
 
-  test('ends with the first admin, however that one was made', async () => {
+  test('is rejected once another admin exists', async () => {
     const { app, token } = await firstLink()
     await createAdmin(app, 'support')
     const made = await consoleBrowser(app).redeem({ token, email: newAddress(), password })
@@ -194,7 +194,7 @@ suite('a one-time link for an admin', () => {
     assert.equal(made.statusCode, 200, made.body)
   })
 
-  test('that names an address works for that address only, also when there are admins', async () => {
+  test('with an email works for that email only, also when admins exist', async () => {
     const { app, config } = await server()
     await createAdmin(app, 'owner')
     const email = newAddress()
@@ -211,7 +211,7 @@ suite('a one-time link for an admin', () => {
     assert.deepEqual([made.json().user.email, made.json().role], [email, 'support'])
   })
 
-  test('is in no list that admins read', async () => {
+  test('is not contained in lists for admins', async () => {
     const { app, token } = await firstLink()
     for (const url of ['/admin/audit', '/admin/admins', '/admin/events']) {
       const response = await asAdmin(app, 'GET', url)

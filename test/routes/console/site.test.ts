@@ -10,7 +10,7 @@ import { build } from '../../support/server.ts'
 const on = { AUTH_CONSOLE_ENABLED: 'true' }
 
 suite('console site', () => {
-  test('serves nothing while it is disabled', async (t) => {
+  test('returns 404 while the console is disabled', async (t) => {
     const { app } = await build(t)
     for (const url of ['/console', '/console/users', '/console/assets/main.js']) {
       assert.equal((await app.inject(url)).statusCode, 404, url)
@@ -19,7 +19,7 @@ suite('console site', () => {
     assert.equal(preview.statusCode, 404)
   })
 
-  test('loads no file of the console while it is disabled', async () => {
+  test('loads no file while the console is disabled', async () => {
     const [off, enabled] = [await loadedFiles([]), await loadedFiles(['AUTH_CONSOLE_ENABLED=true'])]
     const isOfConsole = (file: string) =>
       /^(console|routes\/console\/.+\/)|@fastify\/static/.test(file)
@@ -27,7 +27,7 @@ suite('console site', () => {
     assert.ok(enabled.some(isOfConsole))
   })
 
-  test('serves one page for every address below /console, not cached', async (t) => {
+  test('serves one uncached page for every path below /console', async (t) => {
     const { app } = await build(t, { env: on })
     const start = await app.inject('/console')
     const inner = await app.inject('/console/users/123?tab=audit')
@@ -36,7 +36,7 @@ suite('console site', () => {
     assert.equal(inner.body, start.body)
   })
 
-  test('allows scripts, styles and requests of this server alone, and no frame around it', async (t) => {
+  test('allows scripts, styles and requests of this server only, and forbids framing', async (t) => {
     const { app } = await build(t, { env: on })
     const { headers, body } = await app.inject('/console')
     const policy = String(headers['content-security-policy'])
@@ -48,7 +48,7 @@ suite('console site', () => {
     assert.doesNotMatch(body, /<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|https?:/)
   })
 
-  test('names its files after their content, to be cached for a year', async (t) => {
+  test('serves files with hashed names, cacheable for a year', async (t) => {
     const { app } = await build(t, { env: on })
     const urls = await listFiles(app)
     assert.equal(urls.length, 2)
@@ -60,7 +60,7 @@ suite('console site', () => {
     }
   })
 
-  test('names its files under the path of AUTH_API_EXTERNAL_URL', async (t) => {
+  test('links its files below the path of AUTH_API_EXTERNAL_URL', async (t) => {
     const env = { ...on, AUTH_API_EXTERNAL_URL: 'https://example.com/auth/v1' }
     const { app } = await build(t, { env })
     const { body } = await app.inject('/auth/v1/console')
@@ -69,7 +69,7 @@ suite('console site', () => {
   })
 })
 
-suite('previews of mails', () => {
+suite('email previews', () => {
   const sent = { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'iframe' }
 
   test('shows HTML in an opaque origin without scripts', async (t) => {

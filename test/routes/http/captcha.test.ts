@@ -51,7 +51,7 @@ async function start(
 
 suite('captcha', () => {
   for (const provider of ['hCaptcha', 'Turnstile']) {
-    test(`${provider}: requires a token on each protected endpoint and accepts it in both places`, async (t) => {
+    test(`${provider}: requires a token on each protected endpoint, in either field`, async (t) => {
       const { app, seen } = await start(t, solved, { AUTH_SECURITY_CAPTCHA_PROVIDER: provider })
       for (const [name, [url, body]] of Object.entries(protectedPaths)) {
         seen.length = 0

@@ -52,7 +52,7 @@ suite('OAuth clients', () => {
     'a script as redirect URI': { redirect_uris: ['javascript://app.example/%0aalert(1)'] },
     'a data redirect URI': { redirect_uris: ['data://text/html,x'] },
     'a name that is too long': { client_name: 'x'.repeat(1025) },
-    'a logo that is no web address': { logo_uri: 'javascript:alert(1)' },
+    'a logo that is not a web address': { logo_uri: 'javascript:alert(1)' },
     'a client page that is a file': { client_uri: 'file:///etc/passwd' },
     'an unknown method': { token_endpoint_auth_method: 'tls_client_auth' },
     'a public client with a secret': {
@@ -62,7 +62,7 @@ suite('OAuth clients', () => {
     'a public client without PKCE': { client_type: 'public', require_pkce: false },
     'an unknown grant type': { grant_types: ['password'] },
     'a key method without keys': { token_endpoint_auth_method: 'private_key_jwt' },
-    'a resource that is no URI': { resources: ['mcp'] },
+    'a resource that is not a URI': { resources: ['mcp'] },
   }
   for (const [name, fields] of Object.entries(rejected)) {
     test(`rejects ${name}`, async () => {
@@ -81,7 +81,7 @@ suite('OAuth clients', () => {
     assert.deepEqual((await createClient(app, { redirect_uris })).redirect_uris, redirect_uris)
   })
 
-  test('changes the fields that are sent and leaves the others', async () => {
+  test('changes only the fields that are sent', async () => {
     const app = await server()
     const client = await createClient(app, { client_uri: 'https://app.example' })
     const url = `${path}/${client.client_id}`
@@ -130,7 +130,7 @@ suite('OAuth clients', () => {
     assert.deepEqual(statusAndCode(ended), [400, 'refresh_token_not_found'])
   })
 
-  test('reports that an id is malformed or unknown', async () => {
+  test('returns 400 for a malformed id and 404 for an unknown one', async () => {
     const app = await server()
     assert.deepEqual(statusAndCode(await asAdmin(app, 'GET', `${path}/x`)), [
       400,
@@ -140,7 +140,7 @@ suite('OAuth clients', () => {
     assert.deepEqual(statusAndCode(unknown), [404, 'oauth_client_not_found'])
   })
 
-  test('writes what admins do into the audit log, without the secret', async () => {
+  test('records changes by admins in the audit log without the secret', async () => {
     const app = await server()
     const client = await createClient(app)
     await asAdmin(app, 'PUT', `${path}/${client.client_id}`, { client_name: 'Other' })

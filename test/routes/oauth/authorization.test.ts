@@ -45,7 +45,7 @@ suite('/oauth/authorizations/{id}', () => {
     assert.match(answered.get('code') ?? '', /^[0-9a-f-]{36}$/)
   })
 
-  test('approves without a page what the user granted before', async () => {
+  test('approves a request without a page when the user granted it before', async () => {
     const app = await server()
     const client = await createClient(app)
     const user = await signUpUser(app)

@@ -58,8 +58,8 @@ suite('/oauth/authorize', () => {
     ['a long state', { nonce: 'x'.repeat(256) }, 'invalid_request'],
     ['an unknown prompt', { prompt: 'x' }, 'invalid_request'],
     ['prompt=none with another value', { prompt: 'none login' }, 'invalid_request'],
-    ['a max_age that is no number', { max_age: '-1' }, 'invalid_request'],
-    ['claims that are no JSON', { claims: '{' }, 'invalid_request'],
+    ['a max_age that is not a number', { max_age: '-1' }, 'invalid_request'],
+    ['claims that are not JSON', { claims: '{' }, 'invalid_request'],
   ]
   for (const [name, parameters, error] of rejected) {
     test(`redirects with ${error} for ${name}`, async () => {

@@ -49,7 +49,7 @@ suite('claims of OAuth clients', () => {
     assert.deepEqual(decodeClaims(tokens.id_token ?? '').address, address)
   })
 
-  test('leaves out what the user does not have', async () => {
+  test('omits claims that the user does not have', async () => {
     const app = await server()
     const user = await signUpUser(app)
     const tokens = await signInClient(app, await createClient(app), user, {
@@ -58,7 +58,7 @@ suite('claims of OAuth clients', () => {
     assert.deepEqual(await fetchUserinfo(app, tokens.access_token), { sub: user.user.id })
   })
 
-  test('returns single claims of the claims parameter, also after a refresh', async () => {
+  test('returns individual claims of the claims parameter, also after a refresh', async () => {
     const app = await server()
     const user = await userWithProfile(app)
     const client = await createClient(app)
@@ -95,7 +95,7 @@ suite('claims of OAuth clients', () => {
     assert.deepEqual(details.json().claims, ['name'])
   })
 
-  test('requests consent for single claims on the consent page, once', async () => {
+  test('requests consent for individual claims once', async () => {
     const { app } = await serverFor(oauthServer)
     const client = await createClient(app)
     const browser = await signedInBrowser(app, (await signUpUser(app)).email)
@@ -127,7 +127,7 @@ suite('claims of OAuth clients', () => {
     assert.ok(new URL(refreshIn(done.html) ?? '').searchParams.get('code'))
   })
 
-  test('exchanges a code whose request named no claims as before', async () => {
+  test('exchanges a code whose request had no claims parameter', async () => {
     const app = await server()
     const client = await createClient(app)
     const { code, verifier } = await obtainCode(app, client, await signUpUser(app))

@@ -127,7 +127,7 @@ suite('OpenID Connect conformance', () => {
     assert.equal(response.json().sub, user.id)
   })
 
-  test('responds to prompt=none with an id_token_hint with the same sub and auth_time', async () => {
+  test('returns the same sub and auth_time for prompt=none with an id_token_hint', async () => {
     const app = await server()
     const client = await createClient(app)
     const [user, other] = [await signUpUser(app), await signUpUser(app)]
@@ -149,7 +149,7 @@ suite('OpenID Connect conformance', () => {
     assert.equal(new URL(location).searchParams.get('error'), 'login_required')
   })
 
-  test('moves auth_time with prompt=login, and keeps it with max_age=10000', async () => {
+  test('updates auth_time with prompt=login and keeps it with max_age=10000', async () => {
     const app = await server()
     const client = await createClient(app)
     const { email } = await signUpUser(app)
@@ -259,7 +259,7 @@ suite('OpenID Connect conformance', () => {
     assert.equal(await register(fragment), 'invalid_redirect_uri')
   })
 
-  test('shows the policy and the terms of a client at consent, and not its logo', async () => {
+  test('shows the policy and the terms of a client on the consent page, but not its logo', async () => {
     const app = await server()
     const client = await registerClient(app, {
       policy_uri: 'https://app.example/policy',

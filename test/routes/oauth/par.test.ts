@@ -21,7 +21,7 @@ suite('POST /oauth/par', () => {
   const serverFor = sharedServers()
   const server = async () => (await serverFor(ownConsentPage)).app
 
-  test('accepts a pushed request once, and requires it of a client that is set so', async () => {
+  test('accepts a pushed request once, and requires one of clients with require_pushed_authorization_requests', async () => {
     const app = await server()
     const client = await createClient(app, { require_pushed_authorization_requests: true })
     const { verifier, challenge } = makePkce()

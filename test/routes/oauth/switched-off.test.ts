@@ -17,7 +17,7 @@ const loadedWith = (...variables: string[]): string[] => {
   return files.filter((path) => parts.test(path)).toSorted()
 }
 
-suite('OAuth server, disabled', () => {
+suite('disabled OAuth server', () => {
   const serverFor = sharedServers()
 
   test('loads only what the discovery document needs', () => {
@@ -34,7 +34,7 @@ suite('OAuth server, disabled', () => {
     assert.ok(loadedWith('AUTH_OAUTH_SERVER_ENABLED=true').length > 70)
   })
 
-  test('registers none of its endpoints: each responds feature_disabled or not_found', async () => {
+  test('returns feature_disabled or not_found at each endpoint', async () => {
     const { app } = await serverFor(autoconfirm)
     const { access_token: token } = await signUpUser(app)
     const disabled = [404, 'feature_disabled']

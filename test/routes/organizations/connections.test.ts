@@ -66,7 +66,7 @@ suite('connection of an organization', () => {
     assert.deepEqual(await listRoles(await signIn('ben', 'staff', 'it')), [[id, 'admin', 'sso']])
   })
 
-  test('follows a changed attribute at the next sign-in', async (t) => {
+  test('applies a changed attribute at the next sign-in', async (t) => {
     const { organization, signIn, listRoles } = await withSaml(t)
     await signIn('ann', 'it')
     const roles = await listRoles(await signIn('ann', 'staff'))
@@ -82,7 +82,7 @@ suite('connection of an organization', () => {
     assert.deepEqual(await listRoles(await signIn('ann')), [[organization.id, 'owner', 'sso']])
   })
 
-  test('makes no user a member while it or joining by SSO is off', async (t) => {
+  test('adds no member while the connection or joining by SSO is disabled', async (t) => {
     const { app, owner, path, connection, signIn, listRoles } = await withSaml(t)
     await ok(app, owner, `PUT ${path}`, { joining: { sso: false } })
     assert.deepEqual(await listRoles(await signIn('ann')), [])
@@ -103,7 +103,7 @@ suite('connection of an organization', () => {
     assert.deepEqual(statusAndCode(missing), [404, 'sso_provider_not_found'])
   })
 
-  test('does not map to a role with more permissions than the member has who sets it', async (t) => {
+  test('rejects a mapping to a role with more permissions than the member who sets it', async (t) => {
     const { app, path, connection, signIn } = await withSaml(t)
     const admin = (await signIn('ben', 'it')) as Session
     const change = { role_mapping: [{ attribute: 'groups', value: 'it', role: 'owner' }] }
@@ -111,7 +111,7 @@ suite('connection of an organization', () => {
     assert.deepEqual(statusAndCode(refused), [403, 'organization_role_too_high'])
   })
 
-  test('is not switched on by a member with fewer permissions than its roles have', async (t) => {
+  test('cannot be enabled by a member with fewer permissions than its roles', async (t) => {
     const { app, owner, path, connection, signIn } = await withSaml(t)
     const admin = (await signIn('ben', 'it')) as Session
     const url = `PUT ${path}/connections/${connection.id}`

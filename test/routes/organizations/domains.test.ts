@@ -66,7 +66,7 @@ suite('domains of an organization', () => {
     assert.equal(done.verified_by, 'dns')
   })
 
-  test('are verified by a code that is sent to a fixed address of the domain', async () => {
+  test('are verified by a code sent to a fixed address of the domain', async () => {
     const { app, owner, url, added, domain } = await withDomain()
     const elsewhere = await as(app, owner, `POST ${url}/send_code`, { address: `ann@${domain}` })
     assert.deepEqual(statusAndCode(elsewhere), [422, 'validation_failed'])
@@ -79,7 +79,7 @@ suite('domains of an organization', () => {
     assert.equal(done.verified_by, 'email')
   })
 
-  test('reject every code after five wrong ones', async () => {
+  test('reject every code after five wrong attempts', async () => {
     const { app, owner, url, domain } = await withDomain()
     const address = `admin@${domain}`
     await ok(app, owner, `POST ${url}/send_code`, { address })
@@ -94,7 +94,7 @@ suite('domains of an organization', () => {
     assert.deepEqual(statusAndCode(late), [422, 'organization_domain_unverified'])
   })
 
-  test('are stored in ASCII, and reject what is no domain', async () => {
+  test('are stored in ASCII and rejected when invalid', async () => {
     const { app, owner, path } = await withDomain()
     const { domain } = await ok<Domain>(app, owner, `POST ${path}/domains`, {
       domain: 'BÜCHER.example.',
@@ -112,7 +112,7 @@ suite('domains of an organization', () => {
     }
   })
 
-  test('belong to one organization once verified', async () => {
+  test('belong to one organization only once verified', async () => {
     const { domain } = await verified()
     const { app, owner, url, added } = await withDomain(domain)
     dns.publish(added.dns_record.name, added.dns_record.value)
@@ -120,7 +120,7 @@ suite('domains of an organization', () => {
     assert.deepEqual(statusAndCode(second), [409, 'organization_domain_taken'])
   })
 
-  test('let no user join while joining by domain is off', async () => {
+  test('add no member while joining by domain is disabled', async () => {
     const { app, domain, path } = await verified()
     const user = await userAt(domain)
     assert.deepEqual(await ok(app, user, 'GET /organizations/suggestions'), { organizations: [] })
@@ -141,7 +141,7 @@ suite('domains of an organization', () => {
     assert.deepEqual(statusAndCode(join), [403, 'organization_join_disabled'])
   })
 
-  test('make users members by themselves with automatic joining, in the default role', async () => {
+  test('make users members in the default role with automatic joining', async () => {
     const { app, owner, organization, domain, path } = await verified()
     await ok(app, owner, `PUT ${path}`, { joining: { domain: 'automatic' }, default_role: 'admin' })
     const user = await userAt(domain)
@@ -151,7 +151,7 @@ suite('domains of an organization', () => {
     ])
   })
 
-  test('count for confirmed addresses only', async () => {
+  test('apply to confirmed addresses only', async () => {
     const { app, owner, domain, path } = await verified()
     await ok(app, owner, `PUT ${path}`, { joining: { domain: 'automatic' } })
     const user = await userAt(domain)
@@ -160,7 +160,7 @@ suite('domains of an organization', () => {
     assert.deepEqual(await ok(app, user, 'GET /organizations'), { organizations: [], next: null })
   })
 
-  test('do not count for addresses that were confirmed without verification', async () => {
+  test('do not apply to addresses confirmed without verification', async () => {
     const { app, owner, domain, path } = await verified()
     await ok(app, owner, `PUT ${path}`, { joining: { domain: 'automatic' } })
     const email = addressAt(domain)
@@ -172,7 +172,7 @@ suite('domains of an organization', () => {
     assert.deepEqual(statusAndCode(join), [403, 'organization_join_disabled'])
   })
 
-  test('do not give a default role above those of the admin who adds a domain or lets it join', async () => {
+  test('reject an admin who verifies or opens them while the default role is above their own', async () => {
     const { app, owner, organization, path } = await verified()
     const admin = await createMember(app, organization, 'admin')
     await ok(app, owner, `PUT ${path}`, { default_role: 'owner' })
@@ -188,7 +188,7 @@ suite('domains of an organization', () => {
     await ok(app, admin, `POST ${path}/domains/${own.id}/verify`)
   })
 
-  test('do not give a default role with more permissions than the admin has who sets it', async () => {
+  test('reject a default role with more permissions than the admin who sets it', async () => {
     const { app, organization, path } = await verified()
     const admin = await createMember(app, organization, 'admin')
     const change = await as(app, admin, `PUT ${path}`, { default_role: 'owner' })

@@ -75,12 +75,12 @@ suite('invitations of an organization', () => {
     assert.deepEqual(statusAndCode(again), [404, 'organization_invitation_not_found'])
   })
 
-  test('lead to the site when the redirect is not allowed', async () => {
+  test('link to the site URL when the redirect is not allowed', async () => {
     const { link } = await invited(newAddress(), { redirect_to: 'https://evil.example/' })
     assert.ok(!link.includes('evil.example'))
   })
 
-  test('are rejected for a user with another address, and stay open', async () => {
+  test('are rejected for a user with another address, and stay valid', async () => {
     const { app, email, token } = await invited()
     const other = await signUpUser(app)
     const refused = await as(app, other, accept, { token })
@@ -88,7 +88,7 @@ suite('invitations of an organization', () => {
     await ok(app, await userWith(email), accept, { token })
   })
 
-  test('reach a user with the confirmed address without the token', async () => {
+  test('are listed and accepted without the token for the confirmed address', async () => {
     const { app, email, organization } = await invited()
     const user = await userWith(email)
     interface List {
@@ -103,7 +103,7 @@ suite('invitations of an organization', () => {
     await ok(app, user, `GET /organizations/${organization.id}`)
   })
 
-  test('do not reach a user whose address is unconfirmed or was asserted by an SSO provider', async () => {
+  test('are hidden from a user whose address is unconfirmed or was asserted by an SSO provider', async () => {
     for (const change of [{ email_confirmed_at: null }, { is_sso_user: true }]) {
       const { app, email, invitation } = await invited()
       const user = await userWith(email)
@@ -115,7 +115,7 @@ suite('invitations of an organization', () => {
     }
   })
 
-  test('do not reach a user whose address was confirmed without verification, but by the token', async () => {
+  test('need the token for an address that was confirmed without verification', async () => {
     const { app, email, invitation, token } = await invited()
     await signUp(app, { email })
     const user = await signedIn(app, email)
@@ -136,14 +136,14 @@ suite('invitations of an organization', () => {
     assert.deepEqual(statusAndCode(late), [404, 'organization_invitation_not_found'])
   })
 
-  test('end when they are revoked', async () => {
+  test('are rejected after they were revoked', async () => {
     const { app, owner, path, email, invitation, token } = await invited()
     await ok(app, owner, `DELETE ${path}/${invitation.id}`)
     const late = await as(app, await userWith(email), accept, { token })
     assert.deepEqual(statusAndCode(late), [404, 'organization_invitation_not_found'])
   })
 
-  test('end when the address is invited again', async () => {
+  test('are rejected after the address was invited again', async () => {
     const { app, owner, path, email, token } = await invited()
     await ok(app, owner, `POST ${path}`, { email })
     const { invitations } = await ok<{ invitations: object[] }>(app, owner, `GET ${path}`)
@@ -152,7 +152,7 @@ suite('invitations of an organization', () => {
     assert.deepEqual(statusAndCode(late), [404, 'organization_invitation_not_found'])
   })
 
-  test('end after AUTH_ORGANIZATIONS_INVITATION_EXP', async () => {
+  test('are rejected after AUTH_ORGANIZATIONS_INVITATION_EXP', async () => {
     const { app, email, invitation, token } = await invited()
     const user = await userWith(email)
     await app.db
@@ -174,7 +174,7 @@ suite('invitations of an organization', () => {
     assert.ok(Number(fourth.headers['retry-after']) > 0)
   })
 
-  test('are rejected for a member, and while joining by invitation is off', async () => {
+  test('are rejected for a member, and while joining by invitation is disabled', async () => {
     const { app, owner, organization, path } = await invited()
     const member = await createMember(app, organization)
     const again = await as(app, owner, `POST ${path}`, { email: member.email })

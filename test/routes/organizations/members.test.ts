@@ -25,7 +25,7 @@ suite('members of an organization', () => {
   const memberPath = (id: string, { user }: { user: { id: string } }) =>
     `/organizations/${id}/members/${user.id}`
 
-  test('keep their last owner, who can neither leave nor be demoted, removed or deleted', async () => {
+  test('include an owner: the last one cannot leave or be demoted, removed or deleted', async () => {
     const { owner, organization } = await createOwner(app)
     const { id } = organization
     const path = memberPath(id, owner)
@@ -48,7 +48,7 @@ suite('members of an organization', () => {
     await ok(app, second, `GET /organizations/${id}`)
   })
 
-  test('lose their memberships when the account is deleted, softly as well', async () => {
+  test('lose their memberships when the account is deleted or soft-deleted', async () => {
     const { owner, organization } = await createOwner(app)
     const member = await createMember(app, organization)
     const body = { should_soft_delete: true }
@@ -57,7 +57,7 @@ suite('members of an organization', () => {
     assert.deepEqual(statusAndCode(read), [404, 'member_not_found'])
   })
 
-  test('give no role, and change no member, with more permissions than they have', async () => {
+  test('cannot assign a role or change a member with more permissions than their own', async () => {
     const { owner, organization } = await createOwner(app)
     const { id } = organization
     const admin = await createMember(app, organization, 'admin')
@@ -79,7 +79,7 @@ suite('members of an organization', () => {
     assert.equal((await put(memberPath(id, member), 'admin')).statusCode, 200)
   })
 
-  test('have roles that exist, and a role that is used is not deleted', async () => {
+  test('need an existing role, and a role in use cannot be deleted', async () => {
     const { owner, organization } = await createOwner(app)
     const roles = `/organizations/${organization.id}/roles`
     const member = await createMember(app, organization)
@@ -98,7 +98,7 @@ suite('members of an organization', () => {
     await ok(app, owner, `DELETE ${roles}/editor`)
   })
 
-  test('are at most AUTH_ORGANIZATIONS_MAX_MEMBERS', async () => {
+  test('are limited to AUTH_ORGANIZATIONS_MAX_MEMBERS', async () => {
     const env = { ...organizationsOn, AUTH_ORGANIZATIONS_MAX_MEMBERS: '1' }
     const { app: limited } = await serverFor(env)
     const { organization } = await createOwner(limited)
@@ -109,7 +109,7 @@ suite('members of an organization', () => {
     assert.deepEqual(statusAndCode(added), [422, 'organization_limit_reached'])
   })
 
-  test('are in the audit log of the organization and in the stream of events', async () => {
+  test('are recorded in the audit log of the organization and in the event stream', async () => {
     const { owner, organization } = await createOwner(app)
     const { id } = organization
     const member = await createMember(app, organization)

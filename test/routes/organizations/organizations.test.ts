@@ -35,7 +35,7 @@ suite('organizations', () => {
     ])
   })
 
-  test('get another slug when that of the name is taken', async () => {
+  test('get a different slug when the slug of the name is taken', async () => {
     const { organization: first } = await createOwner(app, 'Twice')
     const { organization: second } = await createOwner(app, 'Twice')
     assert.equal(first.slug, 'twice')
@@ -52,7 +52,7 @@ suite('organizations', () => {
     assert.deepEqual(statusAndCode(await create('Not-A-Slug')), [422, 'validation_failed'])
   })
 
-  test('are changed by fields; those that are absent stay', async () => {
+  test('are changed only in the fields that are sent', async () => {
     const { owner, organization } = await createOwner(app, 'Before')
     const path = `/organizations/${organization.id}`
     const change = { name: 'After', joining: { domain: 'suggested' }, metadata: { plan: 'gold' } }
@@ -66,7 +66,7 @@ suite('organizations', () => {
     })
   })
 
-  test('are listed for admins, deleted ones apart from the others', async () => {
+  test('are listed for admins, deleted organizations separately', async () => {
     const name = `Listed ${crypto.randomUUID()}`
     const { owner, organization } = await createOwner(app, name)
     const listed = async (deleted: string) => {
@@ -83,7 +83,7 @@ suite('organizations', () => {
     )
   })
 
-  test('are out of reach for members once deleted, until an admin restores them', async () => {
+  test('return 404 to members after deletion until an admin restores them', async () => {
     const { owner, organization } = await createOwner(app)
     const path = `/organizations/${organization.id}`
     await ok(app, owner, `DELETE ${path}`)
@@ -121,7 +121,7 @@ suite('organizations', () => {
     )
   })
 
-  test('show their members by page, role and part of the address', async () => {
+  test('list their members by page, role and part of the address', async () => {
     const { owner, organization } = await createOwner(app)
     const admin = await createMember(app, organization, 'admin')
     await createMember(app, organization)
@@ -135,7 +135,7 @@ suite('organizations', () => {
     assert.deepEqual(await list(`search=${admin.email.slice(0, 12)}`), [admin.user.id])
   })
 
-  test('have at most AUTH_ORGANIZATIONS_MAX_PER_USER for a user', async () => {
+  test('are limited to AUTH_ORGANIZATIONS_MAX_PER_USER for each user', async () => {
     const { app: limited } = await serverFor({
       ...organizationsOn,
       AUTH_ORGANIZATIONS_MAX_PER_USER: '1',
@@ -161,7 +161,7 @@ suite('organizations', () => {
     assert.partialDeepStrictEqual(organizations, [{ name: 'Theirs', role: 'owner' }])
   })
 
-  test('reject requests with a specific code while they are off', async () => {
+  test('reject requests with a specific error code while disabled', async () => {
     const { app: off } = await serverFor(autoconfirm)
     const user = await signUpUser(off)
     for (const name of [

@@ -18,14 +18,14 @@ import { watchStatements } from '../../support/statements.ts'
 
 const current = 'PUT /user/sessions/current'
 
-suite('access token', () => {
+suite('access token for an organization', () => {
   const serverFor = sharedServers()
   let app: App
   before(async () => {
     app = (await serverFor(organizationsOn)).app
   })
 
-  test('names the active organization of the session from the next refresh on', async () => {
+  test('contains the active organization of the session from the next refresh on', async () => {
     const { owner, organization } = await createOwner(app)
     const before = await refreshedClaims(app, owner)
     assert.equal(before.claims.org_id, undefined)
@@ -40,7 +40,7 @@ suite('access token', () => {
     assert.equal((await refreshedClaims(app, session)).claims.org_id, undefined)
   })
 
-  test('is for the organization of a refresh, and the session keeps its own', async () => {
+  test('contains the organization named at the refresh, and the session keeps its active one', async () => {
     const { owner, organization: first } = await createOwner(app)
     const second = await ok<{ id: string }>(app, owner, 'POST /organizations', { name: 'Second' })
     await ok(app, owner, current, { organization_id: first.id })
@@ -49,7 +49,7 @@ suite('access token', () => {
     assert.equal((await refreshedClaims(app, other.session)).claims.org_id, first.id)
   })
 
-  test('is refused for another organization, and the refresh token stays valid', async () => {
+  test('is not issued to a user who is not a member, and the refresh token stays valid', async () => {
     const { owner } = await createOwner(app)
     const { organization: foreign } = await createOwner(app)
     const body = { refresh_token: owner.refresh_token, organization_id: foreign.id }
@@ -75,7 +75,7 @@ suite('access token', () => {
     await adminOk(app, 'DELETE /admin/organization-roles/member')
   })
 
-  test('has the role only with more than 32 permissions', async () => {
+  test('contains no permissions but the role when there are more than 32', async () => {
     const { owner, organization } = await createOwner(app)
     const permissions = Array.from({ length: 33 }, (_, i) => `things:do${i}`)
     const role = { name: 'many', permissions }
@@ -115,7 +115,7 @@ suite('access token', () => {
     assert.equal((await refreshedClaims(app, member)).claims.org_role, 'admin')
   })
 
-  test('cannot be switched to an organization of others', async () => {
+  test('cannot be switched to an organization of which the user is not a member', async () => {
     const { owner } = await createOwner(app)
     const { organization: foreign } = await createOwner(app)
     const response = await as(app, owner, current, { organization_id: foreign.id })

@@ -70,7 +70,7 @@ suite('captcha of the pages', () => {
     })
   }
 
-  test('leaves the policy of pages without a captcha closed', async (t) => {
+  test('does not allow the captcha origin on pages without a captcha', async (t) => {
     const { browser } = await open(t, 'turnstile')
     const { headers } = await browser.open('/oauth/consent?authorization_id=x')
     assert.ok(!String(headers['content-security-policy']).includes('challenges'))

@@ -14,7 +14,7 @@ suite('logout page', () => {
   const serverFor = sharedServers()
   const server = async () => (await serverFor(oauthServer)).app
 
-  test('signs out after a confirmation, and returns to a registered address only', async () => {
+  test('signs out after a confirmation and redirects to a registered address only', async () => {
     const app = await server()
     const uri = 'https://app.example/bye'
     const client = await createClient(app, { post_logout_redirect_uris: [uri] })
@@ -103,7 +103,7 @@ suite('logout page', () => {
     }
   })
 
-  test('does not redirect with a hint that another issuer signed, nor with one of another client', async () => {
+  test('does not redirect for an id_token_hint of another issuer or another client', async () => {
     const app = await server()
     const { privateKey } = await generateKeyPair('ES256')
     const { client, logout } = await signedInAt(app)

@@ -92,7 +92,7 @@ suite('sign-in methods of the pages', () => {
     isConsent(await browser.open(linkIn(await nextEmail({ mail }, email))))
   })
 
-  test('set a new password behind the link of a recovery', async () => {
+  test('set a new password by a recovery link', async () => {
     const { app, mail } = await server()
     const { email } = await signUpUser(app)
     const { browser, page } = await atSignIn(app)
@@ -170,7 +170,7 @@ suite('sign-in methods of the pages', () => {
     assert.equal(errorIn(rejected), 'Something went wrong. Try again.')
   })
 
-  test('show errors of the pages as pages, and as JSON to other clients', async () => {
+  test('return form errors as a page to browsers and as JSON to other clients', async () => {
     const { app } = await server()
     const form = { email: newAddress(), password, action: 'password', form_token: 'x' }
     const shown = await openBrowser(app).send('POST', '/sign-in', form)
@@ -184,7 +184,7 @@ suite('sign-in methods of the pages', () => {
     assert.equal(JSON.parse(json.html).error_code, 'validation_failed')
   })
 
-  test('show a malformed request of a client as a page, and as JSON to other clients', async () => {
+  test('return an invalid authorization request as a page to browsers and as JSON to other clients', async () => {
     const { app } = await server()
     const { client_id } = await createClient(app)
     const url = `/oauth/authorize?client_id=${client_id}&redirect_uri=https://evil.example`

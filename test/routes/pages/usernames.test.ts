@@ -23,11 +23,11 @@ async function userNamed(app: App, username: string) {
   return user
 }
 
-suite('usernames at the hosted pages', () => {
+suite('usernames on the hosted pages', () => {
   const serverFor = sharedServers()
   const server = () => serverFor(named)
 
-  test('sign a user in, at a field that takes addresses as well', async () => {
+  test('sign a user in by the field that also accepts addresses', async () => {
     const { app } = await server()
     const username = newName()
     const { email } = await userNamed(app, username)
@@ -41,7 +41,7 @@ suite('usernames at the hosted pages', () => {
     }
   })
 
-  test('are not offered while they are off', async () => {
+  test('are not offered while disabled', async () => {
     const { app } = await serverFor({ ...oauthServer, ...accountPage })
     const { email } = await signUpUser(app)
     const page = await openBrowser(app).open('/sign-in')
@@ -52,7 +52,7 @@ suite('usernames at the hosted pages', () => {
     assert.doesNotMatch(shown.html, /<input id="username"/)
   })
 
-  test('get the same error for a wrong password and an unknown name', async () => {
+  test('show the same error for a wrong password and an unknown name', async () => {
     const { app } = await server()
     const username = newName()
     await userNamed(app, username)
@@ -65,7 +65,7 @@ suite('usernames at the hosted pages', () => {
     assert.equal(await attempt(newName()), wrong)
   })
 
-  test('need the address for a code by email', async () => {
+  test('require the address for an emailed code', async () => {
     const { app } = await server()
     const browser = openBrowser(app)
     const page = await browser.open('/sign-in')
@@ -90,7 +90,7 @@ suite('usernames at the hosted pages', () => {
   })
 })
 
-suite('username at the account page', () => {
+suite('username on the account page', () => {
   const serverFor = sharedServers()
   const server = () => serverFor({ ...named, AUTH_USERNAMES_CHANGE_INTERVAL: '0' })
 
@@ -129,7 +129,7 @@ suite('username at the account page', () => {
     assert.match(rejected.html, /value="[^"]*&lt;script&gt;alert/)
   })
 
-  test('returns when it can be changed again', async () => {
+  test('shows when it can be changed again', async () => {
     const { browser } = await account('rarely')
     const form = await browser.open('/account/username')
     const set = await browser.submit(form, { username: newName(), action: 'change' })
@@ -137,7 +137,7 @@ suite('username at the account page', () => {
     assert.doesNotMatch(set.html, /<input id="username"/)
   })
 
-  test('needs a recent confirmation', async () => {
+  test('requires a recent confirmation', async () => {
     const { app, user, browser } = await account()
     await makeStale(app, user.id)
     assert.equal(titleIn(await browser.open('/account/username')), 'Confirm that it is you')

@@ -14,7 +14,7 @@ import { build } from '../../support/server.ts'
 suite('SCIM tokens', () => {
   const newTenant = sharedScimServer()
 
-  test('of a connection are several, with a last use, and are revoked one by one', async () => {
+  test('can exist several times per connection, show their last use and are revoked one by one', async () => {
     const { app, client } = await newTenant()
     const url = `/admin/scim/connections/${client.connection.id}/tokens`
     const issued = (await asAdmin(app, 'POST', url, { name: 'second' })).json()
@@ -41,7 +41,7 @@ suite('SCIM tokens', () => {
     assert.equal(rows[0].text.includes(client.token), false)
   })
 
-  test('end when they expire', async () => {
+  test('are rejected after they expire', async () => {
     const { app, client } = await newTenant()
     const past = new Date(Date.now() - 1000)
     const created_at = new Date(past.getTime() - 1000)
@@ -51,7 +51,7 @@ suite('SCIM tokens', () => {
     assert.equal(response.headers['www-authenticate'], 'Bearer')
   })
 
-  test('are rejected before the body is read', async () => {
+  test('are verified before the body is read', async () => {
     const { client } = await newTenant()
     const headers = { authorization: 'Bearer x' }
     const response = await client.send('POST', '/Users', { userName: 'x' }, headers)
@@ -62,7 +62,7 @@ suite('SCIM tokens', () => {
 suite('SCIM connections', () => {
   const newTenant = sharedScimServer()
 
-  test('are disabled and enabled', async () => {
+  test('reject requests while disabled', async () => {
     const { app, client } = await newTenant()
     const url = `/admin/scim/connections/${client.connection.id}`
     await adminCall(app, 'PUT', url, { enabled: false })
@@ -178,7 +178,7 @@ suite('SCIM discovery', () => {
     assert.deepEqual(statusAndCode(response), [404, 'feature_disabled'])
   })
 
-  test('rejects a body that is no JSON object', async () => {
+  test('rejects a body that is not a JSON object', async () => {
     const { app, client } = await newTenant()
     for (const payload of ['[]', 'x', '', '{"userName":"a\\u0000"}']) {
       const response = await app.inject({

@@ -38,7 +38,7 @@ const changes: Change[] = [
     'bjfe',
   ],
   [
-    'Entra ID: deactivates with a text',
+    'Entra ID: deactivates with a string',
     entra({ op: 'Replace', path: 'active', value: 'False' }),
     ({ active }) => active,
     false,
@@ -81,7 +81,7 @@ const changes: Change[] = [
     undefined,
   ],
   [
-    'Entra ID: sets a role with primary as a text',
+    'Entra ID: sets a role with primary as a string',
     entra({ op: 'Add', path: 'roles', value: [{ value: 'Admin', primary: 'True' }] }),
     ({ roles }) => roles,
     [{ value: 'Admin', primary: true }],
@@ -130,8 +130,8 @@ const changes: Change[] = [
 const faults: [what: string, operation: object, scimType: string][] = [
   ['an unknown operation', { op: 'move', path: 'title' }, 'invalidSyntax'],
   ['a removal without a path', { op: 'remove' }, 'noTarget'],
-  ['a path that is none', { op: 'replace', path: 'a b', value: 1 }, 'invalidPath'],
-  ['a filter that is none', { op: 'remove', path: 'emails[type]' }, 'invalidFilter'],
+  ['an invalid path', { op: 'replace', path: 'a b', value: 1 }, 'invalidPath'],
+  ['an invalid filter', { op: 'remove', path: 'emails[type]' }, 'invalidFilter'],
   ['a change of the id', { op: 'replace', path: 'id', value: 'x' }, 'mutability'],
   ['a change of groups', { op: 'add', path: 'groups', value: [{ value: 'x' }] }, 'mutability'],
   ['a removal of userName', { op: 'remove', path: 'userName' }, 'invalidValue'],
@@ -146,7 +146,7 @@ suite('PATCH of a SCIM user', () => {
   const newTenant = sharedScimServer()
 
   for (const [what, body, after, expected] of changes) {
-    test(`${what}, and the same again`, async () => {
+    test(`${what}, also when repeated`, async () => {
       const { client } = await newTenant()
       const { id } = await client.create(start)
       for (let i = 0; i < 2; i += 1) {
@@ -158,7 +158,7 @@ suite('PATCH of a SCIM user', () => {
   }
 
   for (const [what, operation, scimType] of faults) {
-    test(`rejects ${what}, and changes nothing`, async () => {
+    test(`rejects ${what} and changes nothing`, async () => {
       const { client } = await newTenant()
       const user = await client.create(start)
       const title = { op: 'add', path: 'title', value: 'x' }
@@ -168,7 +168,7 @@ suite('PATCH of a SCIM user', () => {
     })
   }
 
-  test('Okta: looks a user up, creates, deactivates by PUT and reactivates', async () => {
+  test('Okta: looks up, creates, deactivates by PUT and reactivates a user', async () => {
     const { client } = await newTenant()
     const find = '/Users?filter=userName%20eq%20%22okta%40corp.test%22&startIndex=1&count=100'
     assert.equal((await client.ask<{ totalResults: number }>('GET', find)).totalResults, 0)

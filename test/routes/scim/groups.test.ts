@@ -35,7 +35,7 @@ const listMembers = async (client: ScimClient, id: string) => {
 suite('SCIM groups', () => {
   const newTenant = sharedScimServer()
 
-  test('have members, and users show their groups', async () => {
+  test('list their members, and users list their groups', async () => {
     const { client } = await newTenant()
     const [ann, bert] = await twoUsers(client)
     const { id } = await client.createGroup('Staff', [ann, bert])
@@ -74,7 +74,7 @@ suite('SCIM groups', () => {
     ],
   ]
   for (const [what, operation, left] of changes) {
-    test(`are changed by ${what}, also when it is repeated`, async () => {
+    test(`are changed by ${what}, also when repeated`, async () => {
       const { client } = await newTenant()
       const [ann, bert] = await twoUsers(client)
       const { id } = await client.createGroup('Staff', [ann, bert])
@@ -136,7 +136,7 @@ suite('SCIM groups', () => {
     }
   })
 
-  test('lose a deleted user, who is not in them again when revived', async () => {
+  test('lose a deleted user, who is no longer a member when created again', async () => {
     const { client } = await newTenant()
     const [ann, bert] = await twoUsers(client)
     const { id } = await client.createGroup('Staff', [ann, bert])
@@ -158,7 +158,7 @@ suite('roles by SCIM groups', () => {
     assert.equal((await asAdmin(app, 'PUT', url, { role_mapping })).statusCode, 200)
   }
 
-  test('follow the groups of a user by the order of the mapping', async () => {
+  test('are chosen from the groups of a user by the order of the mapping', async () => {
     const { app, client, organization } = await newTenant()
     await mapped(app, client)
     const [ann, bert] = await twoUsers(client)
@@ -181,7 +181,7 @@ suite('roles by SCIM groups', () => {
     assert.deepEqual([await role(a), await role(b)], ['member active scim', 'owner active scim'])
   })
 
-  test('follow two groups that a user leaves at the same time', async () => {
+  test('are removed when a user leaves two groups at the same time', async () => {
     const { app, client, organization } = await newTenant()
     await mapped(app, client)
     const [ann, bert] = await twoUsers(client)
@@ -201,7 +201,7 @@ suite('roles by SCIM groups', () => {
     assert.equal(await findMemberRole(app, organization, user_id ?? ''), 'member active scim')
   })
 
-  test('keep a role of the organization that the mapping or the default names', async () => {
+  test('cannot be deleted while the mapping or the default uses them', async () => {
     const { app, client, organization } = await newTenant()
     const roles = `/admin/organizations/${organization}/roles`
     for (const name of ['mapped', 'preset']) {
@@ -265,7 +265,7 @@ suite('roles by SCIM groups', () => {
     )
   })
 
-  test('of a group that gives a higher role are not changed by a lower one', async () => {
+  test('cannot be changed by a member with a lower role', async () => {
     const { app, client, organization } = await newTenant({ AUTH_MAILER_AUTOCONFIRM: 'true' })
     await mapped(app, client)
     const { id } = await client.createGroup('Owners')
@@ -282,7 +282,7 @@ suite('roles by SCIM groups', () => {
     }
   })
 
-  test('leave the last owner in place', async () => {
+  test('never demote the last owner', async () => {
     const { app, client, organization } = await newTenant()
     await mapped(app, client)
     const [ann] = await twoUsers(client)

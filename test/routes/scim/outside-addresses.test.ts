@@ -30,7 +30,7 @@ async function confirmedOutsider(t: Ending) {
 }
 
 suite('accounts whose user confirmed an address outside of the verified domains', () => {
-  test('keep their address when the client sends one inside of them', async (t) => {
+  test('keep their address when the client sends one inside the verified domains', async (t) => {
     const { app, client, path, id } = await confirmedOutsider(t)
     const value = [{ value: 'it@corp.test' }]
     const changed = await client.patch(path, { op: 'replace', path: 'emails', value })

@@ -69,14 +69,14 @@ suite('accounts of provisioned users', () => {
     assert.deepEqual(scimError(await client.send('POST', '/Users', ann)), [409, 'uniqueness'])
   })
 
-  test('are linked to one provisioned user', async () => {
+  test('are linked to one provisioned user only', async () => {
     const { app, client } = await newTenant()
     await linkedUser(app, client)
     const second = { ...ann, userName: 'ann-2' }
     assert.deepEqual(scimError(await client.send('POST', '/Users', second)), [409, 'uniqueness'])
   })
 
-  test('without a verified domain start with an unconfirmed address', async () => {
+  test('start with an unconfirmed address without a verified domain', async () => {
     const { app, client } = await newTenant()
     const user = await client.create({ userName: 'eve', emails: [{ value: 'eve@elsewhere.test' }] })
     const account = await findScimAccount(app, user.id)
@@ -95,10 +95,10 @@ suite('accounts of provisioned users', () => {
   })
 })
 
-suite('deactivation', () => {
+suite('deactivation by a SCIM client', () => {
   const newTenant = sharedScimServer()
 
-  test('revokes sessions immediately, and rejects sign-ins until it is lifted', async () => {
+  test('revokes sessions immediately and rejects sign-ins until it is lifted', async () => {
     const { app, client, organization } = await newTenant()
     const { id, path } = await linkedUser(app, client)
     const session = await signedIn(app, email)
@@ -112,7 +112,7 @@ suite('deactivation', () => {
     assert.equal(await findMemberRole(app, organization, id), 'member active scim')
   })
 
-  test('is not shown to a client without the password', async () => {
+  test('is not revealed without the correct password', async () => {
     const { app, client } = await newTenant()
     const { path } = await linkedUser(app, client)
     await client.patch(path, deactivate)
@@ -120,7 +120,7 @@ suite('deactivation', () => {
     assert.deepEqual(statusAndCode(response), [400, 'invalid_credentials'])
   })
 
-  test('is apart from a ban: activating a user lifts none', async () => {
+  test('is independent of a ban: activating a user lifts no ban', async () => {
     const { app, client } = await newTenant()
     const { id, path } = await linkedUser(app, client)
     await adminCall(app, 'PUT', `/admin/users/${id}`, { ban_duration: '24h' })
@@ -129,7 +129,7 @@ suite('deactivation', () => {
     assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'user_banned'])
   })
 
-  test('ends the grants of OAuth clients', async () => {
+  test('revokes the grants of OAuth clients', async () => {
     const { app, client } = await newTenant()
     const { id, path } = await linkedUser(app, client)
     const now = new Date()
@@ -161,7 +161,7 @@ suite('deactivation', () => {
     assert.deepEqual(statusAndCode(await signIn(app, { email })), [400, 'user_deactivated'])
   })
 
-  test('leaves the last owner a member who cannot sign in', async () => {
+  test('keeps the last owner as a member who cannot sign in', async () => {
     const { app, client, organization } = await newTenant()
     const { id, path } = await linkedUser(app, client)
     await app.db
@@ -176,7 +176,7 @@ suite('deactivation', () => {
   })
 })
 
-suite('a deactivation', () => {
+suite('deactivation of an account', () => {
   const newTenant = sharedScimServer()
 
   const isRejected = async (app: App) =>
@@ -198,23 +198,23 @@ suite('a deactivation', () => {
     return { ...server, next: await newClient(app, { organization_id: organization }) }
   }
 
-  test('stays when the connection is deleted', async () => {
+  test('remains when the connection is deleted', async () => {
     await isRejected((await withoutConnection()).app)
   })
 
-  test('stays when the organization is deleted', async () => {
+  test('remains when the organization is deleted', async () => {
     const { app, organization } = await deactivatedUser()
     await asAdmin(app, 'DELETE', `/admin/organizations/${organization}`)
     await isRejected(app)
   })
 
-  test('stays when the client deletes the user', async () => {
+  test('remains when the client deletes the user', async () => {
     const { app, client, path } = await deactivatedUser()
     assert.equal((await client.send('DELETE', path)).statusCode, 204)
     await isRejected(app)
   })
 
-  test('is lifted by the client that creates the user again', async () => {
+  test('is lifted when the client creates and activates the user again', async () => {
     const { app, client, path } = await deactivatedUser()
     await client.send('DELETE', path)
     await client.create({ ...ann, active: false })
@@ -223,7 +223,7 @@ suite('a deactivation', () => {
     assert.equal((await signIn(app, { email })).statusCode, 200)
   })
 
-  test('is lifted by another client of the domain, with the membership', async () => {
+  test('is lifted with the membership when another client of the domain creates the user', async () => {
     const { app, id, next, organization } = await withoutConnection()
     await next.create(ann)
     assert.equal((await signIn(app, { email })).statusCode, 200)
@@ -254,7 +254,7 @@ suite('deprovisioning', () => {
     return row !== undefined
   }
 
-  test('deletes an account that was made for the user and has nothing else', async () => {
+  test('deletes an account created by SCIM without other credentials', async () => {
     const { app, client } = await newTenant()
     const user = await client.create(ann)
     const { user_id } = await findScimAccount(app, user.id)
@@ -262,7 +262,7 @@ suite('deprovisioning', () => {
     assert.equal(await exists(app, user_id), false)
   })
 
-  test('keeps an account that was made for the user and has a password', async () => {
+  test('keeps an account created by SCIM with a password', async () => {
     const { app, client } = await newTenant()
     const user = await client.create(ann)
     const { user_id } = await findScimAccount(app, user.id)
@@ -300,7 +300,7 @@ suite('deprovisioning', () => {
     assert.equal(await findMemberRole(app, organization, id), 'member active scim')
   })
 
-  test('leaves a member who joined in another way', async () => {
+  test('keeps a member who joined in another way', async () => {
     const { app, client, organization } = await newTenant()
     const { id } = await newAccount(app)
     await addOwner(app, organization, id)

@@ -39,7 +39,7 @@ suite('SCIM users', () => {
     assert.deepEqual(await client.ask('GET', `/Users/${user.id}`), user)
   })
 
-  test('keep unknown attributes, and never a password', async () => {
+  test('store unknown attributes but never a password', async () => {
     const { app, client } = await newTenant()
     const urn = 'urn:example:custom'
     const more = { password: 'secret-of-the-client', favoriteColor: 'red', [urn]: { x: 1 } }
@@ -49,7 +49,7 @@ suite('SCIM users', () => {
     assert.doesNotMatch(rows[0].text, /secret-of-the-client/)
   })
 
-  test('read names of attributes in any case', async () => {
+  test('accept attribute names in any letter case', async () => {
     const { client } = await newTenant()
     const user = await client.create({
       USERNAME: 'bert',
@@ -73,8 +73,8 @@ suite('SCIM users', () => {
   const invalid: [what: string, body: object, scimType: string][] = [
     ['no userName', { emails: [] }, 'invalidValue'],
     ['an empty userName', { userName: ' ' }, 'invalidValue'],
-    ['active that is no boolean', { userName: 'x', active: 'perhaps' }, 'invalidValue'],
-    ['a name that is no object', { userName: 'x', name: 3 }, 'invalidValue'],
+    ['an active that is not a boolean', { userName: 'x', active: 'perhaps' }, 'invalidValue'],
+    ['a name that is not an object', { userName: 'x', name: 3 }, 'invalidValue'],
   ]
   for (const [what, body, scimType] of invalid) {
     test(`reject ${what}`, async () => {
@@ -83,7 +83,7 @@ suite('SCIM users', () => {
     })
   }
 
-  test('are replaced, which removes what is absent', async () => {
+  test('are replaced, which removes absent attributes', async () => {
     const { client } = await newTenant()
     const user = await client.create({ ...ann, title: 'Dr.' })
     const { id: _id, ...body } = user
@@ -229,7 +229,7 @@ suite('SCIM users', () => {
     assert.deepEqual(scimError(await client.send('GET', '/Users?cursor=x')), [400, 'invalidCursor'])
   })
 
-  test('are unknown after their deletion', async () => {
+  test('return 404 after their deletion', async () => {
     const { app, client, organization } = await newTenant()
     const user = await client.create(ann)
     const { user_id: account } = await findScimAccount(app, user.id)

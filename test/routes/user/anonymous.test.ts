@@ -79,7 +79,7 @@ suite('POST /signup without email and phone', () => {
   })
 })
 
-suite('anonymous user becoming permanent', () => {
+suite('anonymous user adding an email or phone', () => {
   const shared = sharedSmsServer({ env: switchedOn })
 
   test('becomes permanent by email code, keeps id and data and sets the sent password', async () => {
@@ -90,7 +90,7 @@ suite('anonymous user becoming permanent', () => {
       changeUser(server.app, session.access_token, { email, password }),
     )
     assert.equal(server.mail.messages.filter(({ to }) => to === email).length, 1)
-    assert.equal((await me(server, session)).is_anonymous, true, 'not before the proof')
+    assert.equal((await me(server, session)).is_anonymous, true, 'not before the verification')
 
     const done = await call(server.app, '/verify', {
       type: 'email_change',
@@ -123,7 +123,7 @@ suite('anonymous user becoming permanent', () => {
     const token = await codeAfter(server, phone, () =>
       changeUser(server.app, session.access_token, change),
     )
-    assert.equal((await me(server, session)).is_anonymous, true, 'not before the proof')
+    assert.equal((await me(server, session)).is_anonymous, true, 'not before the verification')
 
     const done = await call(server.app, '/verify', { type: 'phone_change', phone, token })
     assert.equal(done.statusCode, 200, done.body)
@@ -148,7 +148,7 @@ suite('anonymous user becoming permanent', () => {
     assert.deepEqual(
       statusAndCode(texted),
       [403, 'otp_expired'],
-      'a proof voids what is on its way',
+      'a verification invalidates pending codes',
     )
     const again = await codeAfter(server, phone, () =>
       changeUser(server.app, session.access_token, { phone }),
@@ -157,7 +157,7 @@ suite('anonymous user becoming permanent', () => {
     await assertPermanent(server, session, { email, phone }, ['email', 'phone'])
   })
 
-  test('immediately when autoconfirm is set', async (t) => {
+  test('becomes permanent immediately when autoconfirm is set', async (t) => {
     const env = {
       ...switchedOn,
       AUTH_MAILER_AUTOCONFIRM: 'true',
@@ -177,7 +177,7 @@ suite('anonymous user becoming permanent', () => {
     assert.equal(server.sms.messages.length, 0)
   })
 
-  test('not by email_confirm of an admin without an email', async () => {
+  test('stays anonymous when an admin sets email_confirm without an email', async () => {
     const { app } = await shared()
     const { user } = await anonymousUser(app)
     const record = await adminCall(app, 'PUT', `/admin/users/${user.id}`, { email_confirm: true })
@@ -187,7 +187,7 @@ suite('anonymous user becoming permanent', () => {
     assert.equal(named.is_anonymous, false)
   })
 
-  test('not by a taken phone', async () => {
+  test('stays anonymous when the phone is taken', async () => {
     const server = await shared()
     const { user } = await phoneUser(server)
     const session = await anonymousUser(server.app)

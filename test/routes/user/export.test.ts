@@ -29,7 +29,7 @@ suite('GET /user/export', () => {
     assert.ok(!response.body.includes(other.email))
   })
 
-  test('needs aal2 of a user with a second factor', async () => {
+  test('requires aal2 of a user with a second factor', async () => {
     const { app } = await serverFor(autoconfirm)
     const { email, session } = await userWithTotp(app)
     const low = await signedIn(app, email)

@@ -94,10 +94,10 @@ suite('/user/identities/authorize', () => {
     })
   })
 
-  test('makes an anonymous user permanent', async (t) => {
+  test('anonymous user linking an identity', async (t) => {
     const server = await externalServer(t)
 
-    await t.test('by a verified email', async () => {
+    await t.test('becomes permanent by a verified email', async () => {
       const guest = await anonymousUser(server.app)
       const seen = await link(server, guest, 'github', verifiedProfile('guest@ex.test', nextId()))
       assert.ok(seen.fragment.access_token)
@@ -108,7 +108,7 @@ suite('/user/identities/authorize', () => {
       assert.ok(user.email_confirmed_at)
     })
 
-    await t.test('not by a taken email', async () => {
+    await t.test('stays anonymous when the email is taken', async () => {
       await confirmedUser(server, 'owner@ex.test')
       const guest = await anonymousUser(server.app)
       const id = nextId()
@@ -119,7 +119,7 @@ suite('/user/identities/authorize', () => {
       assert.equal((await fetchUser(server, guest)).is_anonymous, true)
     })
 
-    await t.test('not by an email taken in another audience', async () => {
+    await t.test('stays anonymous when the email is taken in another audience', async () => {
       const email = newAddress('elsewhere')
       await adminCreatedUser(server.app, { email, email_confirm: true, aud: 'other' })
       const anonymous = await anonymousUser(server.app)
@@ -128,7 +128,7 @@ suite('/user/identities/authorize', () => {
       assert.equal((await fetchUser(server, anonymous)).is_anonymous, true)
     })
 
-    await t.test('by an unverified email only once confirmed', async () => {
+    await t.test('becomes permanent by an unverified email once it is confirmed', async () => {
       const guest = await anonymousUser(server.app)
       const seen = await link(server, guest, 'github', unverifiedProfile('later@ex.test', nextId()))
       assert.equal(seen.query.error_code, 'email_not_confirmed')
@@ -144,7 +144,7 @@ suite('/user/identities/authorize', () => {
     })
   })
 
-  test('by an unverified email, resending a lost confirmation at the next sign-in', async (t) => {
+  test('makes an anonymous user permanent by a confirmation that is resent at the next sign-in', async (t) => {
     const server = await externalServer(t, { env: { AUTH_SMTP_MAX_FREQUENCY: '0' } })
     const guest = await anonymousUser(server.app)
     const [email, id] = [newAddress('later'), nextId()]

@@ -12,9 +12,15 @@ import { adminToken, autoconfirm, signedIn, signUpUser } from '../../support/use
 const scopes: Record<string, { query: string; survivors: string[] }> = {
   'revokes all sessions without a scope': { query: '', survivors: ['unrelated'] },
   'revokes all sessions with an empty scope': { query: '?scope=', survivors: ['unrelated'] },
-  global: { query: '?scope=global', survivors: ['unrelated'] },
-  local: { query: '?scope=local', survivors: ['second', 'third', 'unrelated'] },
-  others: { query: '?scope=others', survivors: ['first', 'unrelated'] },
+  'revokes all sessions with scope=global': { query: '?scope=global', survivors: ['unrelated'] },
+  'revokes only the current session with scope=local': {
+    query: '?scope=local',
+    survivors: ['second', 'third', 'unrelated'],
+  },
+  'revokes all other sessions with scope=others': {
+    query: '?scope=others',
+    survivors: ['first', 'unrelated'],
+  },
 }
 
 suite('POST /logout', () => {

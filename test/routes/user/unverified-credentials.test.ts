@@ -74,7 +74,7 @@ suite('attacker’s sign-up with another user’s email', { concurrency: 3 }, ()
 
   for (const later of orders()) {
     const order: Step[] = ['attacker signs up', ...later]
-    test(order.join(', then '), async () => {
+    test(`signs the owner in after: ${order.join(', then ')}`, async () => {
       const server = await servers()
       const email = newAddress()
       const emails: ReceivedMail[] = []

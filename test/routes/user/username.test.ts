@@ -17,7 +17,7 @@ const signInByName = (app: App, username: string) =>
   call(app, '/token?grant_type=password', { username, password })
 
 suite('username of the current user', () => {
-  test('is set at any time, and changed after the interval only', async (t) => {
+  test('can be set at any time and changed only after the interval', async (t) => {
     const { app } = await build(t, { env })
     const { access_token: token } = await signUpUser(app)
     assert.deepEqual((await read(app, token)).json(), { username: null })
@@ -33,7 +33,7 @@ suite('username of the current user', () => {
     assert.equal((await signInByName(app, 'ann')).statusCode, 200)
   })
 
-  test('is held for its user after a change', async (t) => {
+  test('stays reserved for its user after a change', async (t) => {
     const { app } = await build(t, { env: always })
     const ann = await signUpUser(app)
     const bert = await signUpUser(app)
@@ -48,7 +48,7 @@ suite('username of the current user', () => {
     assert.equal((await signInByName(app, 'ann')).statusCode, 200)
   })
 
-  test('is free for others when the hold has ended', async (t) => {
+  test('is available to other users once the reservation has ended', async (t) => {
     const { app } = await build(t, { env: { ...always, AUTH_USERNAMES_HOLD: '0' } })
     const ann = await signUpUser(app)
     const bert = await signUpUser(app)
@@ -59,7 +59,7 @@ suite('username of the current user', () => {
     assert.equal(user.id, bert.user.id)
   })
 
-  test('can become one that looks like it', async (t) => {
+  test('can be changed to a name that looks like it', async (t) => {
     const { app } = await build(t, { env: always })
     const { access_token: token } = await signUpUser(app)
     await choose(app, token, 'modern')
@@ -67,7 +67,7 @@ suite('username of the current user', () => {
     assert.equal((await choose(app, token, 'modern')).statusCode, 200)
   })
 
-  test('is in the next token and in app_metadata', async (t) => {
+  test('is contained in the next token and in app_metadata', async (t) => {
     const { app } = await build(t, { env })
     const { access_token: token, refresh_token } = await signUpUser(app)
     await choose(app, token, 'ann')
@@ -77,7 +77,7 @@ suite('username of the current user', () => {
     assert.equal(renewed.user.app_metadata.preferred_username, 'ann')
   })
 
-  test('needs a recent sign-in', async (t) => {
+  test('requires a recent sign-in', async (t) => {
     const { app } = await build(t, { env })
     const { access_token: token, user } = await signUpUser(app)
     const hourAgo = new Date(Date.now() - 3_600_000)
@@ -107,7 +107,7 @@ suite('username of the current user', () => {
     ])
   })
 
-  test('is given to one of several concurrent changes', async (t) => {
+  test('is assigned to one of several concurrent changes', async (t) => {
     const { app } = await build(t, { env: always })
     const users = await Promise.all(Array.from({ length: 5 }, () => signUpUser(app)))
     const asked = users.map(({ access_token: token }) => choose(app, token, 'wanted'))
@@ -115,7 +115,7 @@ suite('username of the current user', () => {
     assert.deepEqual(statuses, [200, 422, 422, 422, 422])
   })
 
-  test('is free after its user was deleted', async (t) => {
+  test('is available after its user was deleted', async (t) => {
     const { app } = await build(t, { env: always })
     const ann = await signUpUser(app)
     const bert = await signUpUser(app)

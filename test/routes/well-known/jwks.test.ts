@@ -31,7 +31,7 @@ suite('GET /.well-known/jwks.json', () => {
   })
 
   for (const alg of ['RS256', 'ES256', 'EdDSA']) {
-    test(`lets a verifier that knows only the URL verify ${alg} tokens`, async (t) => {
+    test(`allows verifying ${alg} tokens with the URL alone`, async (t) => {
       const { url } = await cloneDatabase(t)
       const app = await buildKeyRoutes(t, url, { AUTH_JWT_ALGORITHM: alg })
       const remote = createRemoteJWKSet(await jwksAddress(app))
@@ -44,7 +44,7 @@ suite('GET /.well-known/jwks.json', () => {
     })
   }
 
-  test('rotates without an unknown key for verifiers with a cached key set, on two replicas', async (t) => {
+  test('rotates on two replicas without tokens that a cached key set cannot verify', async (t) => {
     const { url } = await cloneDatabase(t)
     const [one, two] = [await buildKeyRoutes(t, url), await buildKeyRoutes(t, url)]
     const headers = await bearer(one, 'service_role')

@@ -94,7 +94,7 @@ async function notReady(app: App) {
   return response
 }
 
-test('HEAD returns the status only', async (t) => {
+test('HEAD /ready returns the status only', async (t) => {
   const { app } = await build(t)
   for (const url of ['/health', '/ready', '/auth/v1/health']) {
     const response = await app.inject({ method: 'HEAD', url })

@@ -51,7 +51,7 @@ suite('GET /.well-known/security.txt', () => {
       /AUTH_SECURITY_TXT_EXPIRES is not set/,
     ],
     [
-      'a contact that is no URI',
+      'a contact that is not a URI',
       { ...contact, AUTH_SECURITY_TXT_CONTACT: 'security@example.com' },
       /AUTH_SECURITY_TXT_CONTACT contains "security@example\.com"/,
     ],
@@ -61,7 +61,7 @@ suite('GET /.well-known/security.txt', () => {
       /AUTH_SECURITY_TXT_CONTACT contains/,
     ],
     [
-      'a language that is no tag',
+      'an invalid language tag',
       { ...contact, AUTH_SECURITY_TXT_PREFERRED_LANGUAGES: 'en,deutsch please' },
       /AUTH_SECURITY_TXT_PREFERRED_LANGUAGES contains "deutsch please"/,
     ],

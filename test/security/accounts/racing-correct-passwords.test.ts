@@ -31,7 +31,7 @@ suite('racing sign-ins with the correct password', () => {
     assert.deepEqual([...new Set(responses.map(({ statusCode }) => statusCode))], [200])
   })
 
-  test('accepts one that begins after a ban was lifted, concurrently with one from before', async (t) => {
+  test('accepts a sign-in started after a ban was lifted while one started during the ban is running', async (t) => {
     const { app } = await build(t, { env: { ...autoconfirm, ...unnamedStatements } })
     const { user, email } = await signUpUser(app)
     const ban = (ban_duration: string) =>

@@ -105,7 +105,7 @@ suite('stolen access token', () => {
     assert.equal(rows[0]?.encrypted_password, null)
   })
 
-  test('cannot add another method by a password it has set', async () => {
+  test('cannot add another sign-in method by a password that it has set', async () => {
     const server = await start()
     const owner = await aged(server, await confirmedUser(server))
     bodyOf200(await changeUser(server.app, owner.access_token, { password: another }))

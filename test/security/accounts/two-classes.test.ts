@@ -17,7 +17,7 @@ import { bodyOf200, newNumber, phoneUser, signIn } from '../../support/users.ts'
 
 const sameClass = [403, 'insufficient_aal']
 
-suite('two classes of factors', () => {
+suite('two classes of factors for aal2', () => {
   test('rejects a phone factor in a session created by SMS, for each number', async (t) => {
     const server = await buildWithSms(t, { env: everyFactor })
     const phone = newNumber()
@@ -32,7 +32,7 @@ suite('two classes of factors', () => {
     }
   })
 
-  test('rejects the verification of a phone factor in such a session', async (t) => {
+  test('rejects the verification of a phone factor in a session created by SMS', async (t) => {
     const server = await buildWithSms(t, { env: everyFactor })
     const phone = newNumber()
     const first = await phoneUser(server, phone)

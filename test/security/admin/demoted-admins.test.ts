@@ -115,13 +115,13 @@ suite('demoted admin', () => {
     }
   })
 
-  test('cannot complete a write authorized just before', async () => {
+  test('cannot complete a write that was authorized before the demotion', async () => {
     const demoted = await admin()
     await rejectedWhileDemoted(demoted, demoted.url)
     assert.equal((await adminCall(demoted.app, 'GET', demoted.url)).role, 'authenticated')
   })
 
-  test('cannot complete a write to another user authorized just before', async () => {
+  test('cannot complete a write to another user that was authorized before the demotion', async () => {
     const demoted = await admin()
     const other = `/admin/users/${(await signUpUser(demoted.app)).user.id}`
     await rejectedWhileDemoted(demoted, other)
@@ -139,7 +139,7 @@ suite('demoted admin', () => {
     assert.deepEqual(statusAndCode(await change.response), [403, 'session_not_found'])
   }
 
-  test('two admins who update each other concurrently both succeed', async () => {
+  test('allows two admins to update each other concurrently', async () => {
     const [one, other] = [await admin(), await admin()]
     const change = { user_metadata: { seen: true } }
     const lock = await lockUserRow(one.app, one.user.id)
@@ -151,7 +151,7 @@ suite('demoted admin', () => {
     }
   })
 
-  test('cannot change the signing keys with a request authorized just before', async () => {
+  test('cannot change the signing keys with a request authorized before the demotion', async () => {
     const { app, url, send } = await admin()
     const keys = async () => (await app.jwt.keys.list()).map(({ kid, state }) => ({ kid, state }))
     const before = await keys()
@@ -167,7 +167,7 @@ suite('demoted admin', () => {
   // An import takes a file in the place of JSON.
   const isOfJson = (name: string) => name !== 'POST /admin/users/import'
   for (const write of Object.keys(adminWrites).filter(isOfJson)) {
-    test(`cannot complete ${write} authorized just before`, async () => {
+    test(`cannot complete ${write} authorized before the demotion`, async () => {
       const env = {
         AUTH_ADMIN_IMPERSONATION_ENABLED: 'true',
         AUTH_CONSOLE_ENABLED: 'true',
@@ -186,7 +186,7 @@ suite('demoted admin', () => {
     })
   }
 
-  test('a role change revokes the user’s sessions, the same role does not', async () => {
+  test('revokes the user’s sessions on a role change and keeps them when the role stays the same', async () => {
     const { app } = await serverFor(autoconfirm)
     const { user, refresh_token } = await signUpUser(app)
     const url = `/admin/users/${user.id}`
@@ -198,7 +198,7 @@ suite('demoted admin', () => {
     assert.deepEqual(statusAndCode(ended), [400, 'refresh_token_not_found'])
   })
 
-  test('an admin can demote themselves', async () => {
+  test('allows an admin to demote themselves', async () => {
     const { app, url, send } = await admin()
     assert.equal((await send('PUT', url, { role: 'authenticated' })).statusCode, 200)
     assert.equal((await adminCall(app, 'GET', url)).role, 'authenticated')

@@ -34,7 +34,7 @@ suite('admin roles', () => {
   })
 
   for (const role of adminRoleNames) {
-    test(`the role ${role} reaches exactly the endpoints of the table`, async () => {
+    test(`the role ${role} can call exactly the endpoints of the table`, async () => {
       const app = await server()
       const { ask } = await createAdmin(app, role)
       for (const name of await listEndpoints(app)) {
@@ -51,7 +51,7 @@ suite('admin roles', () => {
     })
   }
 
-  test('an ordinary user and a removed admin are rejected', async () => {
+  test('rejects a user without an admin role and a removed admin', async () => {
     const app = await server()
     const { id, ask } = await createAdmin(app, 'operator')
     assert.equal((await ask('GET', '/admin/users')).statusCode, 200)
@@ -59,7 +59,7 @@ suite('admin roles', () => {
     assert.deepEqual(statusAndCode(await ask('GET', '/admin/users')), [403, 'not_admin'])
   })
 
-  test('a service key and a token with an admin role keep the rights of an owner', async () => {
+  test('gives a service key and a token with an admin role the rights of an owner', async () => {
     const app = await server()
     const me = await adminCall<{ role: string; user: null }>(app, 'GET', '/admin/me')
     assert.deepEqual([me.role, me.user], ['owner', null])
@@ -70,7 +70,7 @@ suite('admin roles', () => {
     assert.ok(!self.allowed.includes('POST /admin/users'))
   })
 
-  test('only owners change the accounts of admins, by whatever endpoint', async () => {
+  test('allows only owners to change the accounts of admins, at every endpoint', async () => {
     const app = await server()
     const owner = await createAdmin(app, 'owner')
     const operator = await createAdmin(app, 'operator')
@@ -139,7 +139,7 @@ suite('admin roles', () => {
     assert.deepEqual((await adminCall(app, 'GET', url)).user_metadata.city, undefined)
   })
 
-  test('a write that waits behind a demotion of its admin is rejected', async () => {
+  test('rejects a write that waits for a transaction which demotes its admin', async () => {
     const app = await server()
     const admin = await createAdmin(app, 'operator')
     const { user } = await signUpUser(app)

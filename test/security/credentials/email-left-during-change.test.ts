@@ -13,7 +13,7 @@ import { confirmedUser, newAddress } from '../../support/users.ts'
 suite('email changed while its owner signs in', () => {
   const servers = sharedExternalServers()
 
-  test('does not sign the owner in to the account of the former squatter', async () => {
+  test('does not sign the owner in to the squatter’s account', async () => {
     const server = await servers()
     const { app } = server
     const [victim, own] = [newAddress('victim'), newAddress('own')]

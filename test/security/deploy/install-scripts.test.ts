@@ -36,7 +36,7 @@ suite('install script allow list', () => {
     for (const name of names) assert.equal(allowScripts[name], false, name)
   })
 
-  test('is strict, and the image runs no scripts', () => {
+  test('is enforced, and the image build runs no scripts', () => {
     assert.match(read('.npmrc'), /^strict-allow-scripts=true$/m)
     assert.match(read('Dockerfile'), /^RUN npm ci --omit=dev --ignore-scripts\b/m)
   })
@@ -55,7 +55,7 @@ const isKnown =
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim() !== 'undefined'
 
-suite('npm install', { skip: !isKnown && 'npm before 11.16 knows no such list' }, () => {
+suite('npm install', { skip: !isKnown && 'npm before 11.16 has no such list' }, () => {
   const cases: [what: string, Listed, outcome: 'refused' | 'installed', ran: boolean][] = [
     ['with an unlisted script', 'nothing', 'refused', false],
     ['with the script of another package', 'another', 'refused', false],

@@ -73,7 +73,7 @@ suite('POST /otp with create_user=false', () => {
     assert.equal(mail.subject, 'Your sign-in link')
   })
 
-  test('texts nothing to an unknown phone and signs in a known one', async (t) => {
+  test('sends no SMS to an unknown phone and signs in a known one', async (t) => {
     const server = await buildWithSms(t)
     const { user } = await phoneUser(server)
     const since = server.sms.messages.length
@@ -100,7 +100,7 @@ suite('AUTH_SECURITY_OTP_UNKNOWN_USER_ERROR', () => {
     }
   })
 
-  test('stops reporting after 20 unknown emails from one network', async (t) => {
+  test('stops returning otp_disabled after 20 unknown emails from one network', async (t) => {
     const server = await build(t, { env: disclosed })
     const { user } = await confirmedUser(server)
     const send = (email: string) => call(server.app, '/otp', { email, create_user: false })

@@ -118,7 +118,7 @@ suite('anonymous user requesting a taken email or phone', () => {
     assert.deepEqual([is_anonymous, own], [true, ''])
   })
 
-  test('asks the requester’s unverified email in both cases', async () => {
+  test('sends the confirmation to the requester’s unverified email for a free and for a taken email', async () => {
     const server = await shared()
     for (const expected of [free('email'), await takenBy(server, 'email', 'verified')]) {
       const session = await guest(server)

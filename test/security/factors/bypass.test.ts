@@ -130,7 +130,7 @@ suite('MFA bypass', () => {
     assert.deepEqual(statusAndCode(await responded.response), [404, 'mfa_factor_not_found'])
   })
 
-  test('rejects a response by another security key that an admin deletes concurrently', async (t) => {
+  test('rejects a response by a security key that an admin deletes concurrently', async (t) => {
     const { app } = await build(t, { env: everyFactor })
     const first = await userWithSecurityKey(app)
     const second = await userWithSecurityKey(app, first.session, 'second')

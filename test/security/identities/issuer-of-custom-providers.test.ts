@@ -43,8 +43,8 @@ async function withUser(t: TestContext) {
   return { app, one, two, signIn }
 }
 
-suite('the identifier of a custom provider with identities', () => {
-  test('is rejected for another issuer after the provider was deleted, and accepted for its own', async (t) => {
+suite('identifier of a custom provider with identities', () => {
+  test('is rejected for another issuer after the provider was deleted, and accepted for the same issuer', async (t) => {
     const { app, one, two, signIn } = await withUser(t)
     assert.equal((await send(app, 'DELETE', '/custom:acme')).statusCode, 204)
     const other = await send(app, 'POST', '', oidcInput(two.issuer))
@@ -57,7 +57,7 @@ suite('the identifier of a custom provider with identities', () => {
     assert.ok((await signIn()).access_token)
   })
 
-  test('keeps its issuer when the provider is changed', async (t) => {
+  test('cannot be moved to another issuer', async (t) => {
     const { app, one, two } = await withUser(t)
     const { issuer } = two
     const moved = await send(app, 'PUT', '/custom:acme', { issuer })
@@ -66,7 +66,7 @@ suite('the identifier of a custom provider with identities', () => {
     assert.equal((await send(app, 'PUT', '/custom:acme', { name: 'New' })).statusCode, 200)
   })
 
-  test('is not given to an identity of a sign-in that began at another issuer', async (t) => {
+  test('is not stored with an identity whose sign-in started at another issuer', async (t) => {
     const hook = await startHookReceiver(t)
     const { app, one, two } = await withProvider(t, hook.env('BEFORE_USER_CREATED'))
     hook.reply({
@@ -85,7 +85,7 @@ suite('the identifier of a custom provider with identities', () => {
     assert.equal((await send(app, 'PUT', '/custom:acme', { issuer: one.issuer })).statusCode, 200)
   })
 
-  test('waits for a sign-in of its issuer before it is changed', async (t) => {
+  test('cannot be moved to another issuer while a sign-in stores an identity', async (t) => {
     const { app, one, two } = await withProvider(t)
     const user = await signUpUser(app)
     const identity = { provider: 'custom:acme', provider_id: 'ann', identity_data: {} }
@@ -106,7 +106,7 @@ suite('the identifier of a custom provider with identities', () => {
     assert.deepEqual(statusAndCode(await changed), [400, 'conflict'])
   })
 
-  test('is free for another issuer when no user is left', async (t) => {
+  test('can be moved to another issuer once no user has an identity of it', async (t) => {
     const { app, two } = await withUser(t)
     await app.db.deleteFrom('users').execute()
     const { issuer } = two

@@ -7,7 +7,7 @@ import { build } from '../../support/server.ts'
 import { signUp } from '../../support/users.ts'
 
 suite('log lines of rejected requests', () => {
-  test('contain the error code, and no email address', async (t) => {
+  test('contain the error code and no email address', async (t) => {
     const lines: string[] = []
     const env = { AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'ann@example.com' }
     const { app } = await build(t, { env, lines })

@@ -76,7 +76,7 @@ suite('traces and metrics', () => {
     exported = await (await fetch(`http://127.0.0.1:${metricsPort}/`)).text()
   })
 
-  test('of failing requests hold no secret, address or value of a client', () => {
+  test('contain no secret, address or client value of failing requests', () => {
     const received = collector.received.map(({ body }) => body.toString('latin1')).join('\n')
     assert.ok(collector.spans().length > 500)
     assert.ok(secrets.size > 30)
@@ -88,13 +88,13 @@ suite('traces and metrics', () => {
     }
   })
 
-  test('name no host that an OAuth client chose', () => {
+  test('contain no host name set by an OAuth client', () => {
     const isCounted = exported.includes('postern_outgoing_requests_total{host="oauth_client",')
     assert.ok(isCounted)
     assert.ok(!exported.includes(documentHost))
   })
 
-  test('pass the trace of a request on to other servers, and no baggage of its client', () => {
+  test('propagate the trace of a request to other servers without the client’s baggage', () => {
     assert.ok(outgoing.length > 0)
     for (const { baggage, traceparent } of outgoing) {
       assert.match(String(traceparent), /^00-/)

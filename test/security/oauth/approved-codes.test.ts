@@ -42,7 +42,7 @@ suite('approved codes', () => {
     return (by = client) => postForm(app, '/oauth/token', fields, basic(by))
   }
 
-  test('a device code ends with the grant that the user revokes', async () => {
+  test('rejects a device code after the user revoked the grant', async () => {
     const app = await server()
     const [client, user] = [await newClient(app), await signUpUser(app)]
     const exchange = await approvedDevice(app, client, user.email)
@@ -53,7 +53,7 @@ suite('approved codes', () => {
     assert.deepEqual([response.statusCode, response.json().error], [400, 'invalid_grant'])
   })
 
-  test("a device code ends with the client's secret", async () => {
+  test('rejects a device code after the client secret was replaced', async () => {
     const app = await server()
     const [client, user] = [await newClient(app), await signUpUser(app)]
     const exchange = await approvedDevice(app, client, user.email)
@@ -64,7 +64,7 @@ suite('approved codes', () => {
   })
 
   for (const kind of ['code', 'device code']) {
-    test(`a ${kind} ends with a change of the password in the session that approved it`, async () => {
+    test(`rejects a ${kind} after the password was changed in the session that approved it`, async () => {
       const app = await server()
       const [client, { email }] = [await newClient(app), await signUpUser(app)]
       const { exchange, token } = await approvedInSession(app, client, email, kind)
@@ -99,7 +99,7 @@ suite('approved codes', () => {
     return { exchange: () => exchange(), token }
   }
 
-  test('an exchange of a device code and a deletion of its user end without an error', async () => {
+  test('causes no server error when an exchange races with the deletion of its user', async () => {
     const app = await server()
     for (let round = 0; round < 5; round++) {
       const [client, user] = [await newClient(app), await signUpUser(app)]

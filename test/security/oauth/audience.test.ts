@@ -44,7 +44,7 @@ suite('audience confusion', () => {
     assert.deepEqual(statusAndCode(response), [403, 'bad_jwt'])
   })
 
-  test('rejects the token of a client at admin endpoints whatever its role', async () => {
+  test('rejects the token of a client at admin endpoints for every role', async () => {
     const app = await server()
     const client = await createClient(app)
     const user = await signUpUser(app)

@@ -18,7 +18,7 @@ suite('sessions of clients', () => {
   const serverFor = sharedServers()
   const server = async () => (await serverFor(ownConsentPage)).app
 
-  test('ends the sessions of a deleted client', async () => {
+  test('revokes the sessions of a deleted client', async () => {
     const app = await server()
     const client = await createClient(app)
     const tokens = await signInClient(app, client, await signUpUser(app), { scope: 'openid' })
@@ -31,7 +31,7 @@ suite('sessions of clients', () => {
     assert.equal((await asAdmin(app, 'GET', path)).statusCode, 404)
   })
 
-  test('ends the session of a client when a refresh token is reused', async (t) => {
+  test('revokes the session of a client when a refresh token is reused', async (t) => {
     const app = await server()
     const client = await createClient(app)
     const tokens = await signInClient(app, client, await signUpUser(app))
@@ -59,7 +59,7 @@ suite('sessions of clients', () => {
     assert.equal((await refreshTokens(app, client, tokens.refresh_token)).statusCode, 200)
   })
 
-  test('ends the sessions of a client with the grant and with a global sign-out', async () => {
+  test('revokes the sessions of a client when the grant is revoked and at a global sign-out', async () => {
     const app = await server()
     const client = await createClient(app)
     const user = await signUpUser(app)

@@ -30,7 +30,7 @@ suite('authorization codes under attack', () => {
     assert.equal(refreshed.statusCode, 400)
   })
 
-  test('redeems a code once out of five concurrent attempts', async () => {
+  test('exchanges a code once when five requests race', async () => {
     const app = await server()
     const client = await createClient(app)
     const { code, verifier } = await obtainCode(app, client, await signUpUser(app))

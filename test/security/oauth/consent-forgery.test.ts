@@ -76,7 +76,7 @@ suite('consent forgery', () => {
     assert.equal(titleIn(await planted.open(authorizeUrl(client, makePkce().challenge))), 'Sign in')
   })
 
-  test('continues to pages of this server only', async () => {
+  test('does not continue from the sign-in page to a page of another site', async () => {
     const app = await pages()
     const nexts = [
       'https://evil.example',

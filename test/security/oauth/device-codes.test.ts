@@ -25,7 +25,7 @@ suite('device codes', () => {
     return { ...response.json(), client } as { user_code: string; device_code: string }
   }
 
-  test('throttles a user who enters many wrong codes, across browsers', async () => {
+  test('throttles a user who enters many wrong codes in several browsers', async () => {
     const app = await server()
     const { email } = await signUpUser(app)
     const { user_code } = await newDevice(app)
@@ -47,7 +47,7 @@ suite('device codes', () => {
     )
   })
 
-  test('a code is approved once, and by a form of this server only', async () => {
+  test('approves a code once, and only by a form of this server', async () => {
     const app = await server()
     const { user_code } = await newDevice(app)
     const browser = await signedInBrowser(app, (await signUpUser(app)).email)

@@ -41,7 +41,7 @@ suite('fetches of metadata documents', () => {
     return openBrowser(app).open(`/oauth/logout?${query}`)
   }
 
-  test('a logout names a known client, and fetches nothing for another', async (t) => {
+  test('a logout fetches no document of an unknown client and uses that of a known client', async (t) => {
     const app = await server()
     const url = 'https://client.example/logout/metadata.json'
     const state = await serveDocuments(t, app)
@@ -55,7 +55,7 @@ suite('fetches of metadata documents', () => {
     assert.match((await logOut(app, url)).html, /href="https:\/\/client\.example\/bye"/)
   })
 
-  test('an admin revokes the grant of a client whose document is gone', async (t) => {
+  test('an admin can revoke the grant of a client whose document no longer exists', async (t) => {
     const app = await server()
     const client_id = 'https://client.example/gone/metadata.json'
     const redirect_uri = 'https://client.example/callback'
@@ -77,7 +77,7 @@ suite('fetches of metadata documents', () => {
     assert.equal(revoked.statusCode, 204, revoked.body)
   })
 
-  test('an introspection fetches nothing for an unknown client', async (t) => {
+  test('an introspection fetches no document of an unknown client', async (t) => {
     const app = await server()
     const url = 'https://client.example/introspect/metadata.json'
     const state = await serveDocuments(t, app)

@@ -18,7 +18,7 @@ const [orders, invoices] = ['https://orders.example', 'https://invoices.example'
 suite('consent to resource servers', () => {
   const serverFor = sharedServers()
 
-  test('is asked for each that the user has not granted', async () => {
+  test('is requested for each resource server that the user has not granted', async () => {
     const { app } = await serverFor(ownConsentPage)
     const client = await createClient(app, { resources: [orders, invoices] })
     const user = await signUpUser(app)

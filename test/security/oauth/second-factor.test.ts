@@ -60,7 +60,7 @@ suite('second factor before consent', () => {
     assert.equal(titleIn(asked), 'Second factor')
   })
 
-  test('the JSON API does not lead around the hosted page', async () => {
+  test('rejects an approval by the JSON API at aal1', async () => {
     const { app } = await serverFor(hosted)
     const { client, email } = await withConsent(app)
     const { access_token: token } = await signedIn(app, email)
@@ -75,7 +75,7 @@ suite('second factor before consent', () => {
     assert.equal(denied.statusCode, 200, denied.body)
   })
 
-  test('a user whose role requires a second factor adds one first', async () => {
+  test('requires a user whose role needs a second factor to add one before consent', async () => {
     const { app } = await serverFor(required)
     const grant_types = ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code']
     const client = await createClient(app, { grant_types, token_endpoint_auth_method: 'none' })
@@ -93,7 +93,7 @@ suite('second factor before consent', () => {
     assert.equal(titleIn(entered), 'Second factors')
   })
 
-  test("an operator's own consent page decides itself", async () => {
+  test('allows an approval at aal1 from a consent page of the operator', async () => {
     const { app } = await serverFor(own)
     const client = await createClient(app)
     const { email } = await userWithTotp(app)

@@ -30,7 +30,7 @@ suite('self-registered clients', () => {
   const serverFor = sharedServers()
   const server = async () => (await serverFor(openRegistration)).app
 
-  test('are not redirected to by an error of their request: the user gets a link', async () => {
+  test('get no redirect for an error of their request: the page shows a link', async () => {
     const app = await server()
     const { client_id } = await registerClient(app, { redirect_uris: [evil] })
     const response = await requestAuthorization(app, { client_id, redirect_uri: evil, scope: 'x' })
@@ -41,7 +41,7 @@ suite('self-registered clients', () => {
     assert.match(response.body, /Continue to evil\.example/)
   })
 
-  test('differ there from clients of the operator, whose errors are redirected', async () => {
+  test('get a link where a client of the operator gets a redirect with the error', async () => {
     const app = await server()
     const { client_id } = await createClient(app)
     const asked = { client_id, redirect_uri: callbackUrl, scope: 'x' }
@@ -50,7 +50,7 @@ suite('self-registered clients', () => {
     assert.match(String(response.headers.location), /error=invalid_scope/)
   })
 
-  test('are not redirected to after a logout: the user gets a link', async () => {
+  test('get no redirect after a logout: the page shows a link', async () => {
     const app = await server()
     const { client_id } = await registerClient(app, { post_logout_redirect_uris: [evil] })
     const query = new URLSearchParams({ client_id, post_logout_redirect_uri: evil })
@@ -60,7 +60,7 @@ suite('self-registered clients', () => {
     assert.match(page.html, /href="https:\/\/evil\.example\/landing"/)
   })
 
-  test('appear by their host at the sign-in page, and with a warning at the consent page', async () => {
+  test('are shown with their host on the sign-in page and with a warning on the consent page', async () => {
     const app = await server()
     const client = await registerClient(app, { client_name: 'Your Bank', redirect_uris: [evil] })
     const url = authorizeUrl(client, makePkce().challenge, { redirect_uri: evil })
@@ -73,7 +73,7 @@ suite('self-registered clients', () => {
     assert.match(consent.html, /You will be redirected to evil\.example/)
   })
 
-  test('appear with the same warning where a user connects a device', async () => {
+  test('are shown with a warning on the page that connects a device', async () => {
     const app = await server()
     const grant_types = ['urn:ietf:params:oauth:grant-type:device_code']
     const fields = { client_name: 'Your Bank', grant_types, token_endpoint_auth_method: 'none' }
@@ -89,9 +89,9 @@ suite('self-registered clients', () => {
 
   const imitations: Record<string, string> = {
     'the name of a client of the operator': 'Payroll',
-    'that name in another case and with blanks': ' PAY ROLL ',
-    'that name with full-width letters': 'Ｐａｙｒｏｌｌ',
-    'that name with accents': 'Páyröll',
+    'the name of a client of the operator in another case and with blanks': ' PAY ROLL ',
+    'the name of a client of the operator in full-width letters': 'Ｐａｙｒｏｌｌ',
+    'the name of a client of the operator with accents': 'Páyröll',
     'a Cyrillic letter among Latin ones': 'Pаyroll',
     'a Greek letter among Latin ones': 'Pαyroll',
     'a zero-width blank': 'Pay\u200broll',
@@ -99,7 +99,7 @@ suite('self-registered clients', () => {
     'a line break': 'Good\nApp',
   }
   for (const [title, client_name] of Object.entries(imitations)) {
-    test(`cannot call themselves by ${title}`, async () => {
+    test(`cannot use ${title} in their name`, async () => {
       const app = await server()
       await createClient(app, { client_name: 'Payroll' })
       const payload = { client_name, redirect_uris: [callbackUrl] }
@@ -111,7 +111,7 @@ suite('self-registered clients', () => {
     })
   }
 
-  test('can have a name of another script, or one that mixes Latin and Japanese', async () => {
+  test('can have a name in another script or one that mixes Latin and Japanese', async () => {
     const app = await server()
     for (const client_name of ['Записки', 'メモ App', 'مذكرات', 'Café №1']) {
       assert.equal((await registerClient(app, { client_name })).client_name, client_name)
@@ -141,7 +141,7 @@ suite('self-registered clients', () => {
     })
   }
 
-  test('cannot give themselves resources, nor go without PKCE', async () => {
+  test('cannot register resources or disable PKCE', async () => {
     const app = await server()
     const fields = { resources: ['https://bank.example'], require_pkce: false }
     const { client_id } = await registerClient(app, fields)
@@ -154,7 +154,7 @@ suite('self-registered clients', () => {
     assert.match(plain.body, /error=invalid_request/)
   })
 
-  test('do not receive the email and metadata of a user without the scopes for them', async () => {
+  test('receive the email and metadata of a user only with the matching scopes', async () => {
     const { app } = await serverFor(oauthServer)
     const client = await createClient(app)
     const user = await signUpUser(app)

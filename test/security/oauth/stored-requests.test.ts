@@ -30,7 +30,7 @@ suite('stored authorization requests', () => {
     }
   }
 
-  test('reject an id_token_hint that is longer than any token', async () => {
+  test('reject an id_token_hint above the maximum token length', async () => {
     const app = await server()
     const asked = await fetchParameters(app, { id_token_hint: long })
     const response = await postForm(app, '/oauth/authorize', asked)

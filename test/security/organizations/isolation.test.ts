@@ -24,7 +24,7 @@ suite('isolation of organizations', () => {
     tenants = [await tenant(app, 'first', auditor), await tenant(app, 'second', auditor)]
   })
 
-  test('the table has every endpoint of an organization', async () => {
+  test('covers every endpoint of an organization', async () => {
     const { paths } = JSON.parse(JSON.stringify(await app.openapi.document()))
     const names = Object.entries<object>(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -34,7 +34,7 @@ suite('isolation of organizations', () => {
   })
 
   for (const [name, { permission, body }] of Object.entries(endpoints)) {
-    test(`${name} is for members with ${permission} only`, async () => {
+    test(`${name} requires ${permission}`, async () => {
       const wrong: string[] = []
       for (const target of tenants) {
         for (const own of tenants) {
@@ -93,7 +93,7 @@ suite('isolation of organizations', () => {
     })
   }
 
-  test('no request of one organization changed another', async () => {
+  test('leaves each organization unchanged by requests of another', async () => {
     const [first, second] = tenants
     for (const [one, other] of [
       [first, second],

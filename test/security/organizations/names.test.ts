@@ -7,7 +7,7 @@ import { endingOfSuite } from '../../support/processes/ending.ts'
 import { statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
 
-suite('the name of an organization', () => {
+suite('name of an organization', () => {
   const ending = endingOfSuite()
   let app: App
   before(async () => {
@@ -23,7 +23,7 @@ suite('the name of an organization', () => {
     'blanks only': '  ',
   }
   for (const [what, name] of Object.entries(rejected)) {
-    test(`is rejected with ${what}, also as a change`, async () => {
+    test(`is rejected with ${what} at creation and at change`, async () => {
       const { owner, organization } = await createOwner(app)
       const created = await as(app, owner, 'POST /organizations', { name })
       assert.deepEqual(statusAndCode(created), [422, 'validation_failed'])
@@ -32,7 +32,7 @@ suite('the name of an organization', () => {
     })
   }
 
-  test('may have dots, slashes, joiners and emoji', async () => {
+  test('may contain dots, slashes, joiners and emoji', async () => {
     for (const name of ['Booking.com, Inc.', 'A/B & Co. KG', 'می\u200Cخواهم', '👩\u200D💻 Ltd']) {
       await createOwner(app, name)
     }

@@ -44,7 +44,7 @@ suite('account page under attack', () => {
   const serverFor = sharedServers()
   const server = () => serverFor(everything)
 
-  test('rejects forms of other sites, on every page', async () => {
+  test('rejects forms of other sites on every page', async () => {
     const { app } = await server()
     const { browser } = await accountUser(app)
     const form_token = tokenIn(await browser.open('/account'))
@@ -70,7 +70,7 @@ suite('account page under attack', () => {
     }
   })
 
-  test('forbids frames, scripts of others and caches that would keep a page', async () => {
+  test('forbids framing, foreign scripts and caching', async () => {
     const { app } = await server()
     const { browser } = await accountUser(app)
     for (const path of pages) {
@@ -162,7 +162,7 @@ suite('account page under attack', () => {
     assert.equal((await getUser(app, session)).json().factors.length, 1)
   })
 
-  test('shows nothing to a session at aal1 of a user with a second factor', async () => {
+  test('shows no data to a session at aal1 of a user with a second factor', async () => {
     const { app } = await server()
     const { browser, email } = await accountUser(app)
     await addApp(browser)
@@ -177,7 +177,7 @@ suite('account page under attack', () => {
     }
   })
 
-  test('ends with the session: after a change of the password, a ban and a sign-out', async () => {
+  test('requires a new sign-in after a password change, a ban and a sign-out', async () => {
     const { app } = await server()
     const ends: ((browser: Browser, user: Session) => Promise<unknown>)[] = [
       (_browser, user) => changeUser(app, user.access_token, { password: `new ${password}` }),
@@ -197,7 +197,7 @@ suite('account page under attack', () => {
     }
   })
 
-  test('lets an impersonating admin change nothing about how the user signs in', async () => {
+  test('rejects changes of sign-in methods by an impersonating admin', async () => {
     const { app } = await serverFor({ ...everything, AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' })
     const { browser, email, user } = await accountUser(app)
     const url = `/admin/users/${user.id}/impersonate`
@@ -225,7 +225,7 @@ suite('account page under attack', () => {
     assert.deepEqual([after.new_email ?? '', after.factors ?? []], ['', []])
   })
 
-  test('throttles the current password at the confirmation', async () => {
+  test('throttles attempts at the current password on the confirmation page', async () => {
     const { app } = await server()
     const { browser } = await accountUser(app)
     const statuses: number[] = []

@@ -20,7 +20,7 @@ const documents: Record<string, [xml: string, reason: RegExp]> = {
   ],
   'many elements': [`<a>${'<a/>'.repeat(250_000)}</a>`, /too many elements/],
   'many levels': [`${'<a>'.repeat(130_000)}${'</a>'.repeat(130_000)}`, /64 levels/],
-  'many levels behind an attribute that looks like the end of a tag': [
+  'many levels after an attribute that looks like the end of a tag': [
     `${'<a b="/>">'.repeat(65)}${'</a>'.repeat(65)}`,
     /64 levels/,
   ],

@@ -74,7 +74,7 @@ suite('/sso/saml/slo', () => {
     'no destination': [{ destination: '' }, /Destination/],
     'an unknown issuer': [{ issuer: 'https://other.example/idp' }, /saml_idp_not_found/],
     'an old request': [{ issuedAt: seconds(-100) }, /too long ago/],
-    'a request of the future': [{ issuedAt: seconds(1000) }, /in the future/],
+    'a request with a future time': [{ issuedAt: seconds(1000) }, /in the future/],
     'an expired request': [{ more: ` NotOnOrAfter="${seconds(-200).toISOString()}"` }, /expired/],
     'no id': [{ id: '' }, /no ID|another element/],
     'no user': [{ nameId: '' }, /no NameID/],
@@ -110,7 +110,7 @@ suite('/sso/saml/slo', () => {
         }),
       /SigAlg is not allowed/,
     ],
-    'an HMAC under the public certificate': [
+    'an HMAC keyed with the public certificate': [
       (xml, idp) =>
         createQuery(xml, idp, {
           algorithm: 'http://www.w3.org/2000/09/xmldsig#hmac-sha1',
@@ -135,8 +135,8 @@ suite('/sso/saml/slo', () => {
       /one SAMLRequest or SAMLResponse/,
     ],
     'an invalid encoding': [() => 'SAMLRequest=%', /not URL-encoded/],
-    'what cannot be inflated': [() => `SAMLRequest=${base64('<a/>')}`, /inflated/],
-    'what is inflated to more than 1 MiB': [
+    'data that cannot be inflated': [() => `SAMLRequest=${base64('<a/>')}`, /inflated/],
+    'data that inflates to more than 1 MiB': [
       (_xml, idp) => createQuery(' '.repeat(2_000_000), idp),
       /inflated/,
     ],
@@ -185,7 +185,7 @@ suite('/sso/saml/slo', () => {
     })
   }
 
-  test('accepts a request once', async () => {
+  test('accepts a logout request once', async () => {
     const { app, idp } = await signedIn()
     const query = createQuery(buildLogoutRequest(idp), idp)
     assert.equal((await visit(app, slo(query))).statusCode, 302)
@@ -194,7 +194,7 @@ suite('/sso/saml/slo', () => {
     await assertSignedIn(app, fragment.refresh_token ?? '')
   })
 
-  test('ends no session of another provider with the same NameID', async () => {
+  test('does not revoke sessions of another provider with the same NameID', async () => {
     const { app, refresh_token } = await signedIn()
     const other = await addIdp(app, {}, idpWithLogout('HTTP-Redirect'))
     const query = createQuery(buildLogoutRequest(other.idp), other.idp)
@@ -251,7 +251,7 @@ suite('/sso/saml/slo', () => {
     assertRejected(await respond(peer, third.id, ''), /saml_relay_state_not_found/)
   })
 
-  test('writes nothing of a rejected request into the log or the redirect', async (t) => {
+  test('writes no content of a rejected request to the log or the redirect', async (t) => {
     const lines: string[] = []
     const { app } = await build(t, { env: samlOn, lines })
     const { idp } = await addIdp(app, {}, idpWithLogout('HTTP-POST'))

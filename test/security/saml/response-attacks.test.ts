@@ -29,7 +29,7 @@ const seconds = (count: number) => new Date(Date.now() + count * 1000)
 /** What the attacker wants to be. */
 const victim = { nameId: 'admin', attributes: { mail: ['admin@corp.example'] } }
 
-suite('POST /sso/saml/acs rejects', () => {
+suite('POST /sso/saml/acs', () => {
   const server = sharedServers()
 
   async function known(): Promise<{ app: App } & Known> {
@@ -104,14 +104,14 @@ suite('POST /sso/saml/acs rejects', () => {
     },
   }
   for (const [title, make] of Object.entries(wrappings)) {
-    test(title, async () => {
+    test(`rejects ${title}`, async () => {
       const { app, idp } = await known()
       assertRejected(await post(app, make(idp)))
       await assertUnknown(app, idp.entityId)
     })
   }
 
-  test('a forged assertion under the id of the signed one', async () => {
+  test('rejects a forged assertion with the id of the signed one', async () => {
     const { app, idp } = await known()
     const assertionId = '_same'
     const genuine = signed(buildAssertion({ idp, assertionId }), 'Assertion', idp)
@@ -119,7 +119,7 @@ suite('POST /sso/saml/acs rejects', () => {
     assertRejected(await post(app, buildSamlResponse({ idp }, forged, genuine)), /same id/)
   })
 
-  test('two assertions, both signed', async () => {
+  test('rejects two signed assertions', async () => {
     const { app, idp } = await known()
     const one = () => signed(buildAssertion({ idp }), 'Assertion', idp)
     assertRejected(
@@ -128,25 +128,25 @@ suite('POST /sso/saml/acs rejects', () => {
     )
   })
 
-  test('a changed NameID', async () => {
+  test('rejects a changed NameID', async () => {
     const { app, idp } = await known()
     const xml = signedResponse({ idp }).replace('>ann<', '>admin<')
     assertRejected(await post(app, xml), /signature is not valid/)
   })
 
-  test('neither signed', async () => {
+  test('rejects an unsigned response with an unsigned assertion', async () => {
     const { app, idp } = await known()
     const xml = buildSamlResponse({ idp }, buildAssertion({ idp }))
     assertRejected(await post(app, xml), /neither it nor its assertion is signed/)
   })
 
-  test('a signed response around an assertion whose own signature is bad', async () => {
+  test('rejects a signed response around an assertion with an invalid signature', async () => {
     const { app, idp } = await known()
     const bad = signed(buildAssertion({ idp }), 'Assertion', idp).replace('>ann<', '>admin<')
     assertRejected(await post(app, signed(buildSamlResponse({ idp }, bad), 'Response', idp)))
   })
 
-  test('a bad signature of the response around a good one of the assertion', async () => {
+  test('rejects an invalid response signature around a validly signed assertion', async () => {
     const { app, idp } = await known()
     const both = signed(signedResponse({ idp }), 'Response', idp)
     const xml = both.replace(/ID="_[^"]+" Version="2.0" IssueInstant="[^"]+" Destination/, (head) =>
@@ -155,28 +155,28 @@ suite('POST /sso/saml/acs rejects', () => {
     assertRejected(await post(app, xml), /signature is not valid/)
   })
 
-  test('another key, also with its certificate in the signature', async () => {
+  test('rejects a signature by another key, also with its certificate in the signature', async () => {
     const { app, idp } = await known()
     const { privateKey, certificate } = createIdp()
     const stolen = { ...idp, privateKey, certificate }
     assertRejected(await post(app, signedResponse({ idp: stolen })), /signature is not valid/)
   })
 
-  test('the key of another provider', async () => {
+  test('rejects a signature by the key of another provider', async () => {
     const { app, idp } = await known()
     const other = await addIdp(app)
     const xml = signedResponse({ idp: { ...other.idp, entityId: idp.entityId } })
     assertRejected(await post(app, xml), /signature is not valid/)
   })
 
-  test('a response of another provider than the one the user was sent to', async () => {
+  test('rejects a response of another provider than the requested one', async () => {
     const { app, id } = await known()
     const other = await addIdp(app)
     const { relayState, requestId } = await begin(app, { provider_id: id })
     assertRejected(await post(app, signedResponse({ idp: other.idp, requestId }), relayState))
   })
 
-  test('a signature with RSA-SHA1', async () => {
+  test('rejects a signature with RSA-SHA1', async () => {
     const { app, idp } = await known()
     const xml = buildSamlResponse(
       { idp },
@@ -185,14 +185,14 @@ suite('POST /sso/saml/acs rejects', () => {
     assertRejected(await post(app, xml), /SignatureMethod is not allowed/)
   })
 
-  test('a SHA-1 digest under RSA-SHA256', async () => {
+  test('rejects a SHA-1 digest under RSA-SHA256', async () => {
     const { app, idp } = await known()
     const sha1 = 'http://www.w3.org/2000/09/xmldsig#sha1'
     const xml = signedResponse({ idp }).replace('http://www.w3.org/2001/04/xmlenc#sha256', sha1)
     assertRejected(await post(app, xml), /DigestMethod is not allowed/)
   })
 
-  test('an HMAC under the public certificate', async () => {
+  test('rejects an HMAC keyed with the public certificate', async () => {
     const { app, idp } = await known()
     const hmac = 'http://www.w3.org/2000/09/xmldsig#hmac-sha1'
     const genuine = signed(buildAssertion({ idp }), 'Assertion', idp)
@@ -206,7 +206,7 @@ suite('POST /sso/saml/acs rejects', () => {
     )
   })
 
-  test('a transform that is not one of the two', async () => {
+  test('rejects a transform other than the two allowed ones', async () => {
     const { app, idp } = await known()
     const xml = signedResponse({ idp }).replace(
       'http://www.w3.org/2000/09/xmldsig#enveloped-signature',
@@ -231,30 +231,30 @@ suite('POST /sso/saml/acs rejects', () => {
       /not valid yet/,
     ],
     'an assertion that was issued long ago': [{ issuedAt: seconds(-100) }, /too long ago/],
-    'an assertion of the future': [{ issuedAt: seconds(1000) }, /in the future/],
-    'a session that is over': [{ sessionEnd: seconds(-1) }, /session at the provider has expired/],
-    'a transient id': [
+    'an assertion with a future time': [{ issuedAt: seconds(1000) }, /in the future/],
+    'an expired session': [{ sessionEnd: seconds(-1) }, /session at the provider has expired/],
+    'a transient NameID': [
       { nameIdFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient' },
       /saml_assertion_no_user_id/,
     ],
-    'no address': [{ attributes: { color: ['blue'] } }, /saml_assertion_no_email/],
+    'no email address': [{ attributes: { color: ['blue'] } }, /saml_assertion_no_email/],
     'an invalid email address': [{ attributes: { mail: ['not an address'] } }, /no_email/],
   }
   for (const [title, [options, reason]] of Object.entries(wrong)) {
-    test(title, async () => {
+    test(`rejects ${title}`, async () => {
       const { app, idp } = await known()
       assertRejected(await post(app, signedResponse({ idp, ...options })), reason)
     })
   }
 
-  test('a signed assertion of another issuer in a response of the known one', async () => {
+  test('rejects a signed assertion of another issuer in a response of the known issuer', async () => {
     const { app, idp } = await known()
     const issuer = 'https://other.example/idp'
     const assertion = signed(buildAssertion({ idp, issuer }), 'Assertion', idp)
     assertRejected(await post(app, buildSamlResponse({ idp }, assertion)), /it has another issuer/)
   })
 
-  test('a RelayState that is an open redirect', async () => {
+  test('rejects a RelayState that is an open redirect', async () => {
     const { app } = await known()
     for (const relayState of [
       ...['https://evil.example/', '//evil.example/', '/\\evil.example', 'javascript:alert(1)'],
@@ -266,13 +266,13 @@ suite('POST /sso/saml/acs rejects', () => {
     }
   })
 
-  test('a response without InResponseTo after a request', async () => {
+  test('rejects a response without InResponseTo after a request', async () => {
     const { app, idp, id } = await known()
     const { relayState } = await begin(app, { provider_id: id })
     assertRejected(await post(app, signedResponse({ idp }), relayState), /request/)
   })
 
-  test('the response to the request of another user', async () => {
+  test('rejects a response to the request of another user', async () => {
     const { app, idp, id } = await known()
     const [mine, theirs] = [
       await begin(app, { provider_id: id }),
@@ -282,13 +282,13 @@ suite('POST /sso/saml/acs rejects', () => {
     assertRejected(await post(app, xml, mine.relayState), /request/)
   })
 
-  test('a response without its RelayState', async () => {
+  test('rejects a response without its RelayState', async () => {
     const { app, idp, id } = await known()
     const { requestId } = await begin(app, { provider_id: id })
     assertRejected(await post(app, signedResponse({ idp, requestId })), /request/)
   })
 
-  test('a response that is posted again', async () => {
+  test('rejects a response that is posted again', async () => {
     const { app, idp, id } = await known()
     const { relayState, requestId } = await begin(app, { provider_id: id })
     const xml = signedResponse({ idp, requestId })
@@ -299,21 +299,21 @@ suite('POST /sso/saml/acs rejects', () => {
     assertRejected(await post(app, unasked), /already used/)
   })
 
-  test('an assertion in another response', async () => {
+  test('rejects an assertion replayed in another response', async () => {
     const { app, idp } = await known()
     const assertion = signed(buildAssertion({ idp }), 'Assertion', idp)
     assert.equal((await post(app, buildSamlResponse({ idp }, assertion))).status, 302)
     assertRejected(await post(app, buildSamlResponse({ idp }, assertion)), /already used/)
   })
 
-  test('all but one of several concurrent posts of one assertion', async () => {
+  test('rejects all but one of several concurrent posts of one assertion', async () => {
     const { app, idp } = await known()
     const xml = signedResponse({ idp })
     const landed = await Promise.all(Array.from({ length: 5 }, () => post(app, xml)))
     assert.deepEqual(landed.map(({ status }) => status).toSorted(), [302, 303, 303, 303, 303])
   })
 
-  test('a relay state that is unknown, and one that took too long', async () => {
+  test('rejects an unknown and an expired RelayState', async () => {
     const { app, idp, id } = await known()
     const unknown = await post(app, signedResponse({ idp }), crypto.randomUUID())
     assertRejected(unknown, /saml_relay_state_not_found/)
@@ -327,7 +327,7 @@ suite('POST /sso/saml/acs rejects', () => {
     assertRejected(late, /saml_relay_state_expired/)
   })
 
-  test('a relay state whose first response was bad', async () => {
+  test('rejects a RelayState whose first response was invalid', async () => {
     const { app, idp, id } = await known()
     const { relayState, requestId } = await begin(app, { provider_id: id })
     assertRejected(
@@ -337,14 +337,14 @@ suite('POST /sso/saml/acs rejects', () => {
     assertRejected(good, /saml_relay_state_not_found/)
   })
 
-  test('a provider that is disabled or unknown', async () => {
+  test('rejects a disabled and an unknown provider', async () => {
     const { app } = await server(samlOn)
     const { idp } = await addIdp(app, { disabled: true })
     assertRejected(await post(app, signedResponse({ idp })), /sso_provider_disabled/)
     assertRejected(await post(app, signedResponse({ idp: createIdp() })), /saml_idp_not_found/)
   })
 
-  test('an encrypted assertion while they are not accepted, and one that is unsigned, for another audience or no assertion', async () => {
+  test('rejects encrypted assertions when disabled, and encrypted content that is unsigned, foreign or no assertion', async () => {
     const { app, idp } = await known()
     const inner = await encrypted(buildAssertion({ idp }), { certificate: idp.certificate })
     assertRejected(await post(app, buildSamlResponse({ idp }, inner)), /not accepted/)
@@ -395,13 +395,13 @@ suite('POST /sso/saml/acs rejects', () => {
     ],
   }
   for (const [title, [change, reason]] of Object.entries(documents)) {
-    test(`a document with ${title}`, async () => {
+    test(`rejects a document with ${title}`, async () => {
       const { app, idp } = await known()
       assertRejected(await post(app, change(signedResponse({ idp }))), reason)
     })
   }
 
-  test('what is no base64, no UTF-8, empty, or an artifact', async () => {
+  test('rejects a value that is empty, an artifact, or neither base64 nor UTF-8', async () => {
     const { app } = await known()
     const latin1 = Buffer.from('<a>\xff</a>', 'latin1').toString('base64')
     for (const form of [
@@ -415,7 +415,7 @@ suite('POST /sso/saml/acs rejects', () => {
     }
   })
 
-  test('no part of a NameID with a comment, whose whole text counts', async () => {
+  test('reads the whole text of a NameID with a comment', async () => {
     const { app, idp, id } = await known()
     const options = { idp, nameId: 'admin@corp.example<!-- x -->.evil.example' }
     const landed = await post(app, signedResponse(options))
@@ -428,7 +428,7 @@ suite('POST /sso/saml/acs rejects', () => {
     assert.equal(row.provider_id, 'admin@corp.example.evil.example')
   })
 
-  test('without writing a rejected document to the log or the redirect', async (t) => {
+  test('writes no content of a rejected document to the log or the redirect', async (t) => {
     const lines: string[] = []
     const { app } = await build(t, { env: samlOn, lines })
     const { idp } = await addIdp(app)

@@ -121,7 +121,9 @@ suite('authentication invalidated before session creation', () => {
     const change = (token: string, newValue: string) =>
       changeUser(app, token, { password: newValue, current_password: password })
     const first = await lock.queue(1, () => change(own.access_token, other))
-    const second = await lock.queue(2, () => change(stolen.access_token, 'the choice of a thief'))
+    const second = await lock.queue(2, () =>
+      change(stolen.access_token, 'the choice of an attacker'),
+    )
     await lock.release()
     assert.equal((await first.response).statusCode, 200)
     assert.deepEqual(statusAndCode(await second.response), [403, 'session_not_found'])

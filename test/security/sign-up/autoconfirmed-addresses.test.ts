@@ -103,7 +103,7 @@ suite('AUTH_MAILER_AUTOCONFIRM: unverified email', () => {
     assert.equal(user.phone, '')
   })
 
-  test('keeps what the owner sets after the verification', async () => {
+  test('keeps credentials that the owner sets after the verification', async () => {
     const server = await servers(autoconfirm)
     const { email } = await signUpUser(server.app)
     const owner = await byLink(server, email, '/recover')

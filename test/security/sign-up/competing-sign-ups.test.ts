@@ -54,7 +54,7 @@ suite('sign-ups for one email with different passwords', () => {
     })
   }
 
-  test('keep a password that both have sent', async () => {
+  test('keep a password that both sign-ups contained', async () => {
     const server = await servers()
     const email = newAddress()
     await signUp(server, email, owners)
@@ -103,7 +103,7 @@ suite('sign-ups for one email with different passwords', () => {
     assert.equal(await works(server, { email }, attackers), false)
   })
 
-  test('include a sign-up that was throttled', async () => {
+  test('drop all passwords when the second sign-up was throttled', async () => {
     const server = await servers({ AUTH_SMTP_MAX_FREQUENCY: '900' })
     const email = newAddress()
     const message = await signUp(server, email, attackers)

@@ -126,7 +126,7 @@ suite('invited email', () => {
     assert.deepEqual(await kinds(email), await kinds(user.email))
   })
 
-  test('is taken under AUTH_MAILER_AUTOCONFIRM', async () => {
+  test('is reported as taken under AUTH_MAILER_AUTOCONFIRM', async () => {
     const server = await servers(autoconfirm)
     const { email, mail } = await invited(server)
     const response = await call(server.app, '/signup', { email, password })
@@ -134,7 +134,7 @@ suite('invited email', () => {
     assert.ok(redirectParams(await open(server.app, mail)).fragment.access_token)
   })
 
-  test('is taken under AUTH_MAILER_AUTOCONFIRM also for the correct password', async () => {
+  test('is reported as taken under AUTH_MAILER_AUTOCONFIRM also with the correct password', async () => {
     const server = await servers(autoconfirm)
     const email = newAddress()
     await adminCall(server.app, 'POST', '/admin/users', { email, password })
@@ -154,7 +154,7 @@ suite('invited email', () => {
     assert.ok(redirectParams(await open(server.app, mail)).fragment.access_token)
   })
 
-  test('can be invited again, which replaces the previous email', async () => {
+  test('can be invited again, which invalidates the previous email', async () => {
     const server = await servers()
     const { email, mail } = await invited(server)
     const again = await invited(server, email)

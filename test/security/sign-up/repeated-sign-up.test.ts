@@ -87,7 +87,7 @@ suite('unconfirmed account in use', () => {
     })
   }
 
-  test('responds to the second sign-up as to the first', async () => {
+  test('returns the same response to the second sign-up as to the first', async () => {
     const server = await servers(unverified)
     const { email, id } = await inUse(server)
     const body = { email, password: second, data: { name: 'Bob', color: 'red' } }

@@ -206,7 +206,7 @@ suite('known device', () => {
     assert.deepEqual(await known.execute(), [])
   })
 
-  test('is remembered among the latest twenty only', async () => {
+  test('is forgotten once twenty newer devices are known', async () => {
     const server = await servers()
     const { user } = await confirmedUser(server)
     const numbered = (i: number) => ({ ...laptop, agent: `Browser ${i}` })

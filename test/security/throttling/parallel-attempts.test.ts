@@ -48,15 +48,15 @@ suite('100 racing attempts', () => {
   const texting = sharedSmsServer()
 
   for (const known of [true, false]) {
-    const whose = known ? 'known' : 'unknown'
-    test(`are throttled at the password of ${whose} by email`, async (t) => {
+    const whose = known ? 'a known' : 'an unknown'
+    test(`are throttled at the password of ${whose} email`, async (t) => {
       const server = await servers()
       const email = known ? (await confirmedUser(server)).user.email : newAddress()
       const attempt = (index: number) => signIn(server, { email, password: wrong(index) })
       await aHundred(t, attempt, 10, 'invalid_credentials')
     })
 
-    test(`are throttled at the password of ${whose} by phone`, async (t) => {
+    test(`are throttled at the password of ${whose} phone`, async (t) => {
       const server = await texting()
       const phone = newNumber()
       if (known) await call(server.app, '/signup', { phone, password })
@@ -64,7 +64,7 @@ suite('100 racing attempts', () => {
       await aHundred(t, attempt, 10, 'invalid_credentials')
     })
 
-    test(`are throttled at an emailed code of ${whose}`, async (t) => {
+    test(`are throttled at the emailed code of ${whose} email`, async (t) => {
       const server = await servers()
       const email = newAddress()
       if (known) {
@@ -75,7 +75,7 @@ suite('100 racing attempts', () => {
       await aHundred(t, attempt, 20, 'otp_expired')
     })
 
-    test(`are throttled at a texted code of ${whose}`, async (t) => {
+    test(`are throttled at the SMS code of ${whose} phone`, async (t) => {
       const server = await texting()
       const phone = newNumber()
       if (known) await call(server.app, '/signup', { phone, password })
@@ -105,12 +105,12 @@ suite('100 racing attempts', () => {
     await aHundred(t, attempt, 10, 'user_already_exists')
 
     const signedIn = await signIn(server, { email, password: wrong(0) })
-    assert.equal(signedIn.statusCode, 429, 'a sign-in goes by the same count')
+    assert.equal(signedIn.statusCode, 429, 'a sign-in uses the same counter')
     const right = await call(server.app, '/signup', { email, password })
-    assert.equal(right.statusCode, 429, 'the right one waits as well')
+    assert.equal(right.statusCode, 429, 'the correct password is throttled as well')
   })
 
-  test('are throttled at the password of a stolen session by changes that fail later', async (t) => {
+  test('are throttled when a stolen session tries passwords in changes that fail later', async (t) => {
     const server = await servers({ AUTH_SMTP_MAX_FREQUENCY: '600' })
     const { access_token } = await confirmedUser(server)
     await put(server, access_token, { email: newAddress() })
@@ -134,11 +134,11 @@ suite('successful attempt', () => {
     for (let i = 0; i < 9; i++) {
       assert.equal((await at(wrong(i), 'unknown device')).statusCode, 400)
     }
-    assert.equal((await at(password, 'new device')).statusCode, 200, 'the tenth blocks')
+    assert.equal((await at(password, 'new device')).statusCode, 200, 'nine failures do not block')
     assert.equal(
       (await at(wrong(9), 'unknown device')).statusCode,
       400,
-      'and what was right unblocks',
+      'a success removes the block',
     )
     assert.equal((await at(wrong(10), 'unknown device')).statusCode, 429)
   })

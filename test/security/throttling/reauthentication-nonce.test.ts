@@ -89,7 +89,7 @@ suite('reauthentication nonce attempts', () => {
     })
   }
 
-  test('throttle the correct nonce as well, and reset the counter after it', async () => {
+  test('throttle the correct nonce, which resets the counter once it is accepted', async () => {
     const server = await servers(env)
     const { access_token, user } = await longSignedIn(server)
     for (let i = 0; i < 20; i++) await put(server, access_token, `x${i}`)

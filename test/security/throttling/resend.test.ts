@@ -31,7 +31,7 @@ suite('sign-up and resend', () => {
   ]
   for (const [name, order, expected] of orders) {
     for (const who of ['unknown', 'unconfirmed', 'confirmed']) {
-      test(`${name} of an ${who} email`, async () => {
+      test(`${name} when the email is ${who}`, async () => {
         const server = await servers(env)
         const isKnown = who !== 'unknown'
         const email = isKnown ? await insertUser(server, who === 'confirmed') : newAddress()

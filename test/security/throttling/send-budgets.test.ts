@@ -25,7 +25,7 @@ async function inventedSignUps({ app }: Built, count: number, client: string) {
   return statuses
 }
 
-suite('30 invented sign-ups', () => {
+suite('30 sign-ups with invented emails', () => {
   test('do not throttle recovery and sign-in, also of the same client', async (t) => {
     const server = await build(t, { env })
     const email = await insertUser(server)
@@ -41,7 +41,7 @@ suite('30 invented sign-ups', () => {
     }
   })
 
-  test('throttle one client and no other', async (t) => {
+  test('throttle the sending client only', async (t) => {
     const server = await build(t, { env })
     const statuses = await inventedSignUps(server, 30, '203.0.113.7')
     assert.deepEqual(statuses, [...Array(20).fill(200), ...Array(10).fill(429)])

@@ -15,15 +15,15 @@ const address = () => `${crypto.randomUUID()}@example.com`
 /** In this order, each on an existing user. */
 const writes = (id: string): Write[] => [
   ['create', 'POST', '/admin/users', { email: address() }],
-  ['create under an id', 'POST', `/admin/users/${crypto.randomUUID()}`, { email: address() }],
+  ['create with an id', 'POST', `/admin/users/${crypto.randomUUID()}`, { email: address() }],
   ['change', 'PUT', `/admin/users/${id}`, { user_metadata: { a: 1 } }],
   ['ban', 'PUT', `/admin/users/${id}`, { ban_duration: '1h' }],
-  ['no longer ban', 'PUT', `/admin/users/${id}`, { ban_duration: 'none' }],
+  ['lift the ban', 'PUT', `/admin/users/${id}`, { ban_duration: 'none' }],
   ['impersonate', 'POST', `/admin/users/${id}/impersonate`, {}],
   ['invite', 'POST', '/invite', { email: address() }],
-  ['make a link', 'POST', '/admin/generate_link', { type: 'invite', email: address() }],
-  ['sign out everywhere', 'DELETE', `/admin/users/${id}/sessions`],
-  ['delete softly', 'DELETE', `/admin/users/${id}`, { should_soft_delete: true }],
+  ['generate a link', 'POST', '/admin/generate_link', { type: 'invite', email: address() }],
+  ['revoke all sessions', 'DELETE', `/admin/users/${id}/sessions`],
+  ['soft-delete', 'DELETE', `/admin/users/${id}`, { should_soft_delete: true }],
   ['delete', 'DELETE', `/admin/users/${id}`],
 ]
 

@@ -29,7 +29,7 @@ async function tablesWith(app: App, userId: string): Promise<string[]> {
 }
 
 suite('soft deletion', () => {
-  test('leaves no address, name, device or consent of the user, and frees the username', async (t) => {
+  test('removes addresses, names, devices and consents of the user and frees the username', async (t) => {
     const env = { ...oauthServer, AUTH_USERNAMES_ENABLED: 'true' }
     const { app } = await build(t, { env })
     const [email, username] = [newAddress(), 'anna.lee']

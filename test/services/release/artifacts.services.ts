@@ -56,7 +56,7 @@ suite('release', { timeout: 10 * 60_000 }, () => {
     built = await build(ending)
   })
 
-  test('consists of the same bytes in two builds of one commit', async (t) => {
+  test('has the same bytes in two builds of one commit', async (t) => {
     const again = await build(t)
     assert.deepEqual(again.artifacts, built.artifacts)
   })

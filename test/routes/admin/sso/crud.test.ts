@@ -105,7 +105,7 @@ suite('/admin/sso/providers', () => {
     assert.equal((await post(app, signedResponse({ idp }))).status, 302)
   })
 
-  test('does not ask again for metadata within a minute after a failure', async (t) => {
+  test('does not fetch metadata again within a minute after a failure', async (t) => {
     const { app } = await build(t, { dev: true, env: samlOn })
     const idp = createIdp()
     const served = { xml: idp.metadata, count: 0 }
@@ -117,7 +117,7 @@ suite('/admin/sso/providers', () => {
     assert.equal(served.count, 2)
   })
 
-  test('does not overwrite metadata that an admin sent while the old address was read', async (t) => {
+  test('does not overwrite metadata that an admin sent during a fetch of the previous URL', async (t) => {
     const { app } = await build(t, { dev: true, env: samlOn })
     const idp = createIdp()
     const rolled = createIdp(idp.entityId)
@@ -146,7 +146,7 @@ suite('/admin/sso/providers', () => {
     assert.ok(app.jobQueue.tasks().includes('refresh_saml_metadata'))
   })
 
-  test('rejects metadata that offer the artifact binding only, and names it', async () => {
+  test('rejects metadata with the artifact binding only and names the binding', async () => {
     const { app } = await server()
     const metadata_xml = createIdp().metadata.replace('HTTP-Redirect', 'HTTP-Artifact')
     const response = await ask(app, 'POST', '', { type: 'saml', metadata_xml })

@@ -176,7 +176,7 @@ export const table: Record<string, Row> = {
       assert.ok(user.email_confirmed_at)
     },
   },
-  'rejects an unverified taken email the same way, without email and changes': {
+  'rejects an unverified taken email identically, without sending an email or changing data': {
     given: async (server, email) => (await confirmedUser(server, email)).user,
     profile: unverifiedProfile,
     seen: unverified,
@@ -211,7 +211,7 @@ export const table: Record<string, Row> = {
       assert.ok(user?.email_confirmed_at)
     },
   },
-  'leaves an email to the user of another audience': {
+  'does not link an email of a user of another audience': {
     async given(server, email) {
       const id = toId(email)
       await server.signInWith('github', unverifiedProfile(`first-${email}`, id))

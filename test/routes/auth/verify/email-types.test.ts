@@ -182,7 +182,7 @@ suite('email links', () => {
     })
   }
 
-  test('type email accepts confirmations and sign-in links and reports which it was', async () => {
+  test('type email accepts confirmations and sign-in links and returns their type', async () => {
     const { app } = await server()
     const email = newAddress()
     const send = () => call(app, '/otp', { email })

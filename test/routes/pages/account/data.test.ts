@@ -89,14 +89,14 @@ suite('account page, data of the user', () => {
     assert.equal(titleIn(await browser.submit(form, entry)), 'Your account was deleted')
   })
 
-  test('offers no deletion unless it is enabled', async () => {
+  test('offers deletion only while it is enabled', async () => {
     const { app } = await serverFor(accountPage)
     const { browser } = await accountUser(app)
     assert.doesNotMatch((await browser.open('/account/data')).html, /Delete your account/)
     assert.equal((await browser.open('/account/delete')).status, 404)
   })
 
-  test('lists passkeys, and explains what adding one needs without a script', async () => {
+  test('lists passkeys and states that adding one requires JavaScript', async () => {
     const { app } = await serverFor({ ...accountPage, ...passkeysOn })
     const { browser } = await accountUser(app)
     const page = await browser.open('/account/passkeys')

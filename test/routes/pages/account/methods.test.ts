@@ -64,7 +64,7 @@ suite('sign-in methods at the account page', () => {
     assert.match(added.html, new RegExp(`\\+${phone}`))
   })
 
-  test('makes recovery codes, which are shown once, and replaces and removes them', async () => {
+  test('creates recovery codes, shows them once, replaces and removes them', async () => {
     const { app } = await serverFor({
       ...everyFactor,
       ...accountPage,
@@ -87,7 +87,7 @@ suite('sign-in methods at the account page', () => {
     assert.match(removed.html, /Create recovery codes/)
   })
 
-  test('needs a recent confirmation: the password', async () => {
+  test('requires a recent confirmation by password', async () => {
     const { app } = await server()
     const { browser, user } = await accountUser(app)
     await makeStale(app, user.id)
@@ -100,7 +100,7 @@ suite('sign-in methods at the account page', () => {
     assert.match((await startApp(browser)).html, /<svg/)
   })
 
-  test('needs a recent confirmation: a code by email', async () => {
+  test('requires a recent confirmation by emailed code', async () => {
     const { app, mail } = await server()
     const { browser, user, email } = await accountUser(app)
     await makeStale(app, user.id)
@@ -113,7 +113,7 @@ suite('sign-in methods at the account page', () => {
     assert.equal(titleIn(await browser.submit(wrong, { nonce, action: 'code' })), 'Second factors')
   })
 
-  test('is not confirmed by a password that was set within a day', async () => {
+  test('rejects a confirmation by a password set within a day', async () => {
     const { app } = await server()
     const { browser, user } = await accountUser(app)
     await makeStale(app, user.id)

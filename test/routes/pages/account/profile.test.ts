@@ -25,7 +25,7 @@ suite('account page', () => {
   const serverFor = sharedServers()
   const server = () => serverFor(accountPage)
 
-  test('is where a sign-in without a target continues', async () => {
+  test('is shown after a sign-in without a target', async () => {
     const { app } = await server()
     const { email } = await accountUser(app)
     const browser = openBrowser(app)
@@ -49,7 +49,7 @@ suite('account page', () => {
     assert.equal(titleIn(back), 'Devices')
   })
 
-  test('saves name and language, in which the user is written to', async () => {
+  test('saves the name and the language of emails', async () => {
     const { app } = await server()
     const { browser, ...user } = await accountUser(app)
     const form = await browser.open('/account/profile')
@@ -61,7 +61,7 @@ suite('account page', () => {
     assert.equal((await fetchUser(app, user)).user_metadata.name, undefined)
   })
 
-  test('changes the email address by codes of both mailboxes', async () => {
+  test('changes the email address by codes sent to both addresses', async () => {
     const { app, mail } = await serverFor({ ...accountPage, AUTH_MAILER_AUTOCONFIRM: 'false' })
     const { email, browser } = await confirmedAccount(app, mail)
     const wanted = newAddress()
@@ -145,7 +145,7 @@ suite('account page', () => {
     assert.equal((await signIn(app, { email, password: chosen })).statusCode, 200)
   })
 
-  test('requests the current password where the API requires it', async () => {
+  test('requires the current password when the API requires it', async () => {
     const { app } = await serverFor({
       ...accountPage,
       AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true',
@@ -161,7 +161,7 @@ suite('account page', () => {
     assert.match(doneIn(saved) ?? '', /Your password was changed/)
   })
 
-  test('requests the code that a password change of an old session requires', async () => {
+  test('requires a code for a password change in an old session', async () => {
     const { app, mail } = await serverFor({
       ...accountPage,
       AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',

@@ -19,7 +19,7 @@ const loadedWith = (...variables: string[]): string[] => {
   return files.filter((path) => parts.test(path))
 }
 
-suite('account page, disabled', () => {
+suite('disabled account page', () => {
   const serverFor = sharedServers()
 
   test('loads none of its files', () => {
@@ -27,7 +27,7 @@ suite('account page, disabled', () => {
     assert.ok(loadedWith('AUTH_ACCOUNT_PAGE_ENABLED=true').length > 15)
   })
 
-  test('is not found, and a sign-in without a target continues at the site', async () => {
+  test('returns 404, and a sign-in without a target redirects to the site', async () => {
     const { app } = await serverFor(oauthServer)
     for (const path of ['/account', '/account/devices', '/account/passkeys/options']) {
       assert.deepEqual(statusAndCode(await app.inject(path)), [404, 'not_found'], path)
