@@ -1,4 +1,4 @@
-/** A real browser that reaches the addresses a test gives it, and nothing else in the world. */
+/** A real browser that can reach only the addresses given by a test. */
 import { existsSync } from 'node:fs'
 
 import { chromium } from 'playwright-core'
@@ -15,7 +15,7 @@ const places = [
 /** Undefined when no browser is installed. */
 export const executablePath = places.find((path) => path !== '' && existsSync(path))
 
-/** `hosts`: names to what they are, as `127.0.0.1:port`. */
+/** `hosts`: names to addresses, as `127.0.0.1:port`. */
 export async function openBrowser(t: Ending, hosts: Record<string, string>) {
   const rules = Object.entries(hosts).map(([name, address]) => `MAP ${name} ${address}`)
   const browser = await chromium.launch({

@@ -1,4 +1,4 @@
-/** A site whose name leads to this machine, in a real browser: it must not read the mails of development. */
+/** A site whose name resolves to this machine, in a real browser: it must not read emails of development. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

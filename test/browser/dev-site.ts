@@ -1,4 +1,4 @@
-/** The pages of `npm run dev` in a browser: the presets of development, on a port that is known beforehand. */
+/** The pages of `npm run dev` in a browser: the presets of development, on a reserved port. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 
@@ -17,7 +17,7 @@ export interface DevSite {
   url: string
   /** The same under the name for which browsers make passkeys. */
   local: string
-  /** The newest message to this address or number that came after the one before. */
+  /** The newest message to this address or number after the previous one. */
   message(to: string): Promise<{ code: string; link: string }>
   /** Another page of the same browser, as another user would have it. */
   another(options: BrowserContextOptions): Promise<Page>

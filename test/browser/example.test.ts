@@ -1,4 +1,4 @@
-/** The example page: every journey, as a new user takes it. */
+/** The example page: every flow of a new user. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -30,7 +30,7 @@ suite('example page', { skip }, () => {
     await page.getByText('POST /auth/v1/signup', { exact: true }).waitFor()
     assert.doesNotMatch(await calls(page), /correct horse/)
 
-    // What is theirs.
+    // The user’s own data.
     await walk.type('Profile', { Name: 'Ann Ångström' })
     await walk.fact('Name', 'Ann Ångström')
     await walk.type('Password', { 'New password': 'wrong horse battery' })
@@ -50,7 +50,7 @@ suite('example page', { skip }, () => {
     await walk.told('The passkey is added: sign out, and in again with it.')
     await walk.signOut()
     await walk.press('Passkey')
-    // A code counts once: this is the one that follows.
+    // A code is accepted once: this is the next one.
     const next = app.generate({ timestamp: Date.now() + 30_000 })
     await walk.type('Second factor', { 'Code of the app': next })
     await walk.told('The second factor is verified.')
@@ -61,7 +61,7 @@ suite('example page', { skip }, () => {
     await walk.press('Refresh')
     await walk.told('The session has new tokens.')
 
-    // By password: a wrong one, the right one, and a forgotten one.
+    // By password: wrong, correct and forgotten.
     await walk.press('Sign out everywhere')
     await walk.told('Signed out.')
     await walk.press('Sign in')
@@ -77,7 +77,7 @@ suite('example page', { skip }, () => {
     await walk.told('The password is changed. Other devices were signed out.')
     await walk.signOut()
 
-    // By a link, and by a link that was used before.
+    // By a link, and by a link that was already used.
     await walk.press('Send it')
     const { link } = await message('bea@example.com')
     await page.goto(link)
@@ -92,7 +92,7 @@ suite('example page', { skip }, () => {
     await walk.fact('Phone', '+15550100')
     await walk.signOut()
 
-    // Without an account, which becomes one.
+    // As an anonymous user, who becomes permanent.
     await walk.press('Without an account')
     await walk.fact('Account', 'without an address')
     await walk.type('Keep this account', { 'E-mail': 'cyd@example.com' })
@@ -100,7 +100,7 @@ suite('example page', { skip }, () => {
     await walk.fact('E-mail', 'cyd@example.com')
     await walk.signOut()
 
-    // With an account from elsewhere, under a name that needs more than letters.
+    // With an account of a provider, whose name has characters other than letters.
     // What the provider loads at its first request may take longer than a request may, beside other browsers.
     assert.ok((await fetch(`${url}/dev/oidc/.well-known/openid-configuration`)).ok)
     await walk.press('Provider “dev”')
@@ -128,7 +128,7 @@ function walker(page: Page) {
       }
     },
 
-    /** The page has settled when it says so. */
+    /** The page shows when it has settled. */
     async signOut() {
       await this.press('Sign out')
       await this.told('Signed out.')
@@ -136,7 +136,7 @@ function walker(page: Page) {
 
     told: (text: string) => page.getByRole('status').getByText(text).waitFor(),
 
-    /** Waits until the list about the user says this. */
+    /** Waits until the list about the user contains this. */
     fact: (name: string, expected: string) => {
       const term = page.locator('#user dt').getByText(name, { exact: true })
       const value = term.locator('xpath=following-sibling::dd[1]')
@@ -151,7 +151,7 @@ async function calls(page: Page): Promise<string> {
   return (await page.textContent('#calls')) ?? ''
 }
 
-/** One that keeps passkeys and knows its user. */
+/** An authenticator that stores passkeys and verifies its user. */
 async function device(page: Page) {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')

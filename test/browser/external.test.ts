@@ -28,7 +28,7 @@ const variants: Record<string, ProviderVariant> = {
     issuer: '/v2.0',
     paths: { '/oauth2/v2.0/authorize': '/auth', '/oauth2/v2.0/token': '/token' },
   },
-  // Apple signs in by OpenID Connect without being asked to, and posts a form.
+  // Apple always signs in by OpenID Connect, and posts a form.
   apple: {
     paths: { '/auth/authorize': '/auth', '/auth/token': '/token' },
     ...{ scope: 'openid email profile', pkce: false, secretInBody: true },
@@ -95,7 +95,7 @@ async function walk(t: TestContext, name: string, env: Record<string, string>, p
 
   await page.goto(`${site}/start?provider=${name}`)
   await page.waitForURL(/interaction|login|localhost.*code=/)
-  // The provider knows the user by now, and may still ask for consent; ours asks each time.
+  // The user is signed in at the provider, which may still ask for consent; the development provider always does.
   if (name === 'dev') await signIn(page, 'ann@ex.test')
   else if (page.url().includes('interaction')) await page.click('button[type=submit]')
   await page.waitForURL(`${site}/**`)

@@ -47,5 +47,5 @@ suite('documentation site in a browser', { skip }, () => {
   })
 })
 
-/** A string, because this program knows no DOM. */
+/** A string, because this program has no DOM types. */
 const getTopScript = (id: string) => `document.getElementById('${id}')?.getBoundingClientRect().top`

@@ -90,7 +90,7 @@ async function open(
   await page.goto(`${issuer}/sign-in`)
   const url = `${issuer}${authorizeUrl(await createClient(app), makePkce().challenge)}`
 
-  /** In the page, past its policy, which allows no script of ours. */
+  /** In the page, bypassing its policy, which allows no script of a test. */
   async function evaluate(expression: string): Promise<unknown> {
     const asked = { expression, awaitPromise: true, returnByValue: true }
     const { result, exceptionDetails } = await cdp.send('Runtime.evaluate', asked)

@@ -76,7 +76,7 @@ suite('/dev/inbox in a browser', { skip }, () => {
     await page.getByRole('link', { name: 'long.' }).click()
     await page.frameLocator('iframe').locator('#said').waitFor()
 
-    // A string, because this program knows no DOM.
+    // A string, because this program has no DOM types.
     const wide = await page.evaluate(`
       [...document.querySelectorAll('body, main, main *')]
         .filter((element) => element.getBoundingClientRect().right > innerWidth)

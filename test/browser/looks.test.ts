@@ -18,7 +18,7 @@ const folder = process.env.SCREENSHOTS
 
 interface Shown {
   path: string
-  /** What a user does before there is something to look at. */
+  /** Actions of a user that create the content of the page. */
   prepare?: (page: Page, site: DevSite) => Promise<void>
 }
 

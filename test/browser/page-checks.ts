@@ -1,4 +1,4 @@
-/** What is wrong with a page on a screen. */
+/** Layout and accessibility errors of a page. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
@@ -9,7 +9,7 @@ import { until } from '../support/processes/until.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 
-/** What sticks out of the screen. A string, because this program knows no DOM. */
+/** Elements wider than the screen. A string, because this program has no DOM types. */
 export async function tooWide(page: Page): Promise<unknown> {
   return page.evaluate(`
     document.documentElement.scrollWidth > innerWidth
@@ -20,7 +20,7 @@ export async function tooWide(page: Page): Promise<unknown> {
   `)
 }
 
-/** What axe calls serious or critical, with where it is. */
+/** Serious and critical issues of axe, with their places. */
 export async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   const results: AxeResults = JSON.parse(

@@ -16,7 +16,7 @@ import { startSdkSite } from './sdk-site.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
-/** What the SDK answered, as far as a test looks at it. */
+/** Fields of the SDK’s responses that tests use. */
 interface Result {
   data: { user?: { id: string }; id?: string; friendly_name?: string } | null
   error: { code?: string; name?: string; message: string } | null
@@ -183,7 +183,7 @@ async function bundle(contents: string): Promise<string> {
   return outputFiles[0]?.text ?? assert.fail('nothing was bundled')
 }
 
-/** Whether a user touches the device when it is asked. */
+/** Whether a user touches the device on request. */
 const presence = (cdp: CDPSession, authenticatorId: string, enabled: boolean) =>
   cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled })
 
@@ -215,7 +215,7 @@ async function signUp(page: Page): Promise<string> {
   return data?.user?.id ?? ''
 }
 
-/** Runs a call of the SDK in the page. A string, because this program knows no DOM. */
+/** Runs a call of the SDK in the page. A string, because this program has no DOM types. */
 async function run(page: Page, expression: string): Promise<Result> {
   const told = `${expression}.then(({ data, error }) => JSON.stringify({
     data, error: error && { code: error.code, name: error.name, message: error.message },

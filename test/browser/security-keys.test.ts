@@ -29,7 +29,7 @@ const devices: Record<string, Device> = {
   },
 }
 
-/** What the SDK answered: the level of the session, or the code of an error. */
+/** The result of the SDK: the level of the session, or the code of an error. */
 const outcome = `({ data, error }) => error
   ? error.code ?? error.name
   : JSON.parse(atob(data.access_token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))).aal`

@@ -1,4 +1,4 @@
-/** A Postgres with Citus, whose programs TEST_POSTGRES_BIN names. Nothing of Citus is part of this repository. */
+/** A Postgres with Citus, whose programs TEST_POSTGRES_BIN names. Citus is not part of this repository. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

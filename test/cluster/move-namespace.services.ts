@@ -59,7 +59,7 @@ suite('namespaces on several Postgres servers', { skip, timeout }, () => {
   })
 })
 
-/** A server that other servers can follow table by table. */
+/** A server with logical replication. */
 async function startPublisher(t: Ending): Promise<PostgresServer> {
   const server = await startPostgresServer(t)
   await server.sql('alter system set wal_level = logical')

@@ -63,7 +63,7 @@ suite('query plans', () => {
         assert.equal(statusCode, 200, body)
       }
     }
-    // The first five are planned with their values, to see what a plan without them would be worth.
+    // Postgres plans the first five runs with their values before it considers a generic plan.
     const { rows } = await app.pool.query(
       'select statement from pg_prepared_statements where custom_plans > 5',
     )

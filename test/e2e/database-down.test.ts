@@ -1,4 +1,4 @@
-/** The database is lost and comes back: requests that need it fail, nothing exits, and all works afterwards. */
+/** The database is lost and returns: requests that need it fail, no process exits, and all works afterwards. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'

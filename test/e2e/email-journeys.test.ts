@@ -35,7 +35,7 @@ function worldAt(server: Built): World {
   return { ...server, url, client }
 }
 
-/** Where the link leads, as the browser sees it. */
+/** The redirect of the link, as the browser sees it. */
 async function follow({ url }: World, message: ReceivedMail): Promise<URL> {
   const link = linkIn(message).replace('http://auth.example', url)
   const response = await fetch(link, { redirect: 'manual' })
@@ -59,7 +59,7 @@ function ok<Answer extends { error: unknown }>(response: Answer): Answer {
   return response
 }
 
-/** Signed up and confirmed, in a client of their own. */
+/** A confirmed user with a separate client. */
 async function signedUpClient(at: World, email: string): Promise<Client> {
   const client = at.client()
   ok(await client.signUp({ email, password }))

@@ -8,7 +8,7 @@ import { cases } from '../support/providers/documented.ts'
 import { type FakeProvider, startFakeProvider } from '../support/providers/fake-provider.ts'
 import { type App, build } from '../support/server.ts'
 
-/** Its addresses count as unverified: they open nothing that belongs to a user. */
+/** Its addresses count as unverified: they sign in to no existing account. */
 const unverified = ['spotify']
 
 suite('all providers', () => {

@@ -52,7 +52,7 @@ async function repeat(app: App, request: (typeof requests)[string]): Promise<voi
   }
 }
 
-/** And Postgres has counted them. */
+/** Waits until Postgres has counted them. */
 async function addUsers(app: App): Promise<void> {
   await sql`with added as (
       insert into auth.users (id, instance_id, aud, role, email, created_at, updated_at, raw_app_meta_data, raw_user_meta_data)

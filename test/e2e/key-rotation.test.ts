@@ -1,4 +1,4 @@
-/** Keys come and go at two replicas while users sign in, refresh and show their tokens to third parties. */
+/** Keys are added and removed on two replicas while users sign in, refresh and present tokens to third parties. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -99,7 +99,7 @@ interface Keys {
 
 async function startReplicas(t: TestContext) {
   const env = { ...autoconfirm, AUTH_JWT_EXP: String(tokenSeconds) }
-  // The first replica owns the database, so it is closed last.
+  // The first replica drops the database, so it is closed last.
   const ending = lastFirst(t)
   const { app: one, database } = await build(ending, { env })
   const { app: two } = await build(ending, { env: { ...env, DATABASE_URL: database.url } })

@@ -1,4 +1,4 @@
-/** The mail server is away when a user signs up: they notice nothing but the wait for the mail. */
+/** The mail server is unreachable when a user signs up: only the email is delayed. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
@@ -55,14 +55,14 @@ suite('unreachable mail server', { concurrency: 2 }, () => {
   })
 })
 
-/** A database and a mail server that outlive the servers of the test. */
+/** A database and a mail server for several servers of the test. */
 async function away(t: TestContext) {
   const mail = await startMailServer(t)
   const database = await cloneDatabase(t)
   return { mail, env: { ...mail.env, DATABASE_URL: database.url } }
 }
 
-/** Waits until the mail has been tried in vain. */
+/** Waits until sending the email has failed. */
 async function attempted(app: App): Promise<void> {
   await untilRows(async () => {
     const rows = await app.db.selectFrom('postern_mail_messages').select('attempts').execute()

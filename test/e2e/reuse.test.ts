@@ -17,7 +17,7 @@ const month = 2_592_000
 
 /** Tokens in the order they were issued; the last one is active. */
 type Reuse = [
-  /** Refreshes before, each with the newest token. */
+  /** Earlier refreshes, each with the newest token. */
   refreshes: number,
   /** Seconds after the last of them. */
   after: number,

@@ -1,4 +1,4 @@
-/** The rules of sessions and refresh tokens, as small as they can be written down. */
+/** The rules of sessions and refresh tokens as a minimal model. */
 
 export interface Rules {
   rotation: boolean

@@ -26,7 +26,7 @@ const age = fc.oneof(
   { weight: 6, arbitrary: fc.constant(1) },
   { weight: 1, arbitrary: fc.nat(9) },
 )
-/** Passes for every user between two rounds; the last are the limits of sessions themselves. */
+/** Seconds between two rounds, for every user; the last values are the session limits. */
 const seconds = fc.oneof(
   { weight: 6, arbitrary: fc.constant(0) },
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 12 }) },

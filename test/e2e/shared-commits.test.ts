@@ -122,7 +122,7 @@ suite('group commit of requests', () => {
 
 const getUserIds = (sessions: Pick<Session, 'user'>[]) => sessions.map(({ user }) => user.id)
 
-/** Sends them until they were committed together: where the machine was slow, they are not for a moment. */
+/** Repeats them until they were committed together: on a slow machine, a round may not be. */
 async function together(app: App, send: () => Promise<unknown>): Promise<void> {
   const isShared = (texts: string[]) => texts[0] === 'begin' && texts.length > 4
   await until(async () => (await recordTrips(app, send)).some(isShared), {

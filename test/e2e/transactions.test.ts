@@ -111,7 +111,7 @@ suite('database transactions', () => {
 
   interface Journey {
     slow: string[]
-    /** Whether it needs more than one statement. */
+    /** Whether it requires more than one statement. */
     opens: boolean
     act: () => Promise<{ traceId: string }>
   }

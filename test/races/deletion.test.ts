@@ -12,7 +12,7 @@ import { newAddress, signIn } from '../support/users.ts'
 interface Stage extends Session {
   id: string
   email: string
-  /** Of an earlier recovery link. */
+  /** The token hash of an earlier recovery link. */
   token_hash: string
   soft: boolean
 }

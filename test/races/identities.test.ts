@@ -18,7 +18,7 @@ import { newAddress, password } from '../support/users.ts'
 
 interface Stage {
   session: Session
-  /** Of the identities that are there before. */
+  /** Of the existing identities. */
   email: string
   github: string
   /** GitLab’s callback parameters for linking. */
@@ -103,7 +103,7 @@ function unlinkAndUnlink(table: Table): Pair<Stage> {
   }
 }
 
-/** Row 7 of what a hostile reader broke: a flow that a stolen session began. */
+/** A linking flow that a stolen session started. */
 function linkAndEnd(table: Table, end: Pair<Stage>['second']): Pair<Stage> {
   return {
     invariant:

@@ -1,4 +1,4 @@
-/** Exchanges of clients at the same time as a revocation: no session outlives what it was created from. */
+/** Exchanges of clients at the same time as a revocation: no session outlives its grant, secret or client. */
 import type { OauthClient } from '../../schemas/oauth/client.ts'
 import type { Session } from '../../schemas/session.ts'
 import {
@@ -76,7 +76,7 @@ const hasSession = async ({ db }: App, { client }: Pick<Stage, 'client'>) =>
 
 type Prepare = (app: App, user: User) => Promise<Stage>
 
-/** An exchange beside a revocation, after which the client has no session. */
+/** An exchange racing with a revocation, after which the client has no session. */
 function exchangeAnd(users: Users, prepare: Prepare, revoke: (stage: Stage) => Promise<Response>) {
   const { app } = users
   const getUser = userOnce(users)

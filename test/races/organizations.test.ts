@@ -1,4 +1,4 @@
-/** Changes of members at the same time: an organization keeps an owner, and nothing outlives a membership. */
+/** Concurrent changes of members: an organization keeps an owner, and removed members keep no access. */
 import { createHash } from 'node:crypto'
 
 import { decodeJwt } from 'jose'

@@ -1,4 +1,4 @@
-/** (sign-in, password change): what the old password opens does not outlive it. */
+/** (sign-in, password change): sessions created by the old password are revoked. */
 import { hash as bcrypt } from '@node-rs/bcrypt'
 
 import { type Pair, runRaces, trueFacts } from '../support/races/pairs.ts'

@@ -1,4 +1,4 @@
-/** (SAML logout, code exchange): a logout at the identity provider leaves no session behind. */
+/** (SAML logout, code exchange): no session remains after a logout at the identity provider. */
 import { createHash } from 'node:crypto'
 
 import { type Pair, runRaces, trueFacts } from '../support/races/pairs.ts'

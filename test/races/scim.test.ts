@@ -1,4 +1,4 @@
-/** (sign-in, deactivation by SCIM): no session of a deactivated user survives. */
+/** (sign-in, deactivation by SCIM): no session of a deactivated user is valid. */
 import { type Pair, runRaces, trueFacts } from '../support/races/pairs.ts'
 import { suiteOfRaces } from '../support/races/suite.ts'
 import type { Users } from '../support/races/users.ts'

@@ -1,4 +1,4 @@
-/** (refresh, logout) and (ban, sign-in): what ended stays ended. */
+/** (refresh, logout) and (ban, sign-in): a revocation is final. */
 import type { Session } from '../../schemas/session.ts'
 import { legacySession } from '../support/legacy-session.ts'
 import {

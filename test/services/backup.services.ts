@@ -276,7 +276,7 @@ function indexesIn(url: string) {
   )
 }
 
-/** As an operator copies them out of the document. */
+/** As copied from the document. */
 async function statementsForLostKey(): Promise<string> {
   const text = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8')
   const [, statements] =

@@ -1,4 +1,4 @@
-/** The shipped HAProxy configuration, in front of nothing. */
+/** The shipped HAProxy configuration without a server. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

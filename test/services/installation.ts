@@ -30,7 +30,7 @@ const unlimited = {
 }
 
 interface Plan {
-  /** How many replicas. */
+  /** Number of replicas. */
   count?: number
   /** The cli.ts that they are started with at first. */
   program?: string
@@ -132,7 +132,7 @@ export async function startInstallation(
     },
 
     command: (...args: string[]) => command(args),
-    /** By a connection of its own, past the pooler. */
+    /** Over a separate connection that bypasses the pooler. */
     backup: () => command(['backup', 'postern.dump'], { DATABASE_URL: postgres.url }),
   }
 }

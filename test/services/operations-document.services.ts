@@ -53,7 +53,7 @@ suite('docs/operations.md', { skip, timeout: 300_000 }, () => {
       const response = await post(server.url, '/token?grant_type=password', email)
       assert.equal(response.status, 200, email)
     }
-    // The database of before is as it was.
+    // The previous database is unchanged.
     const [row] = await query(url, 'select count(*)::int as sessions from auth.sessions')
     assert.deepEqual(row, { sessions: 2 })
   })
@@ -78,7 +78,7 @@ function toShell({ language, text }: Block, index: number): string {
   return `${begun}\npsql "$DATABASE_URL" --set ON_ERROR_STOP=1 <<'STATEMENTS'\n${text}STATEMENTS`
 }
 
-/** What is around this machine is not as the doctor would have it. */
+/** The doctor may report checks that fail on this machine. */
 function tolerant(commands: string): string {
   return commands.replace(/^npm run doctor$/m, 'npm run doctor || [ $? -eq 1 ]')
 }

@@ -18,7 +18,7 @@ const run = promisify(execFile)
 export const bin =
   process.env.TEST_POSTGRES_BIN ?? globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
 
-/** Postgres rejects to run as root. */
+/** Postgres does not run as root. */
 function asPostgres(command: string, args: string[]) {
   const isRoot = process.getuid?.() === 0
   const whole = [join(bin ?? '', command), ...args]
@@ -45,12 +45,12 @@ export async function startPostgresPair(t: Ending) {
   await standby.start()
   return {
     url: `postgres://postgres:x@127.0.0.1:${primary.port}/postgres`,
-    /** From now on nothing is acknowledged that the standby does not have. */
+    /** From now on only changes received by the standby are acknowledged. */
     async replicateSynchronously(): Promise<void> {
       await primary.sql("alter system set synchronous_standby_names = '*'")
       await primary.sql('select pg_reload_conf()')
       await until(async () => (await synchronous(primary.url)).isSynchronous)
-      // What was acknowledged until now did not wait for it.
+      // Changes acknowledged before this setting did not wait for it.
       const { position } = await synchronous(primary.url)
       await until(async () => (await synchronous(primary.url, position)).isSynchronous)
     },

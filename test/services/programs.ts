@@ -105,7 +105,7 @@ export async function startPgbouncer(t: Ending, url: string, program?: string) {
   }
 
   await pointAt(hostname, databasePort)
-  // It rejects to run as root.
+  // PgBouncer does not run as root.
   const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const args = ['-q', ...asUser, file]
   const running = await startProgram(t, program ?? 'pgbouncer', args, port)
@@ -116,7 +116,7 @@ export async function startPgbouncer(t: Ending, url: string, program?: string) {
     url: through.href,
     /** Its configuration. */
     file,
-    /** Sends every user to another server, without their noticing. */
+    /** Moves every client to another server transparently. */
     async moveTo(host: string, at: string): Promise<void> {
       await pointAt(host, at)
       running.signal('SIGHUP')

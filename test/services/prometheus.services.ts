@@ -71,7 +71,7 @@ suite('Prometheus', { skip }, () => {
     const query = async (expression: string) => {
       const url = `http://${address}/api/v1/query?query=${encodeURIComponent(expression)}`
       const response = await fetch(url)
-      // It returns plain text while it starts.
+      // Prometheus returns plain text while it starts.
       return response.ok ? JSON.parse(await response.text()).data.result : []
     }
     await until(async () => (await query('up{job="postern"} == 1')).length === 1)

@@ -1,4 +1,4 @@
-/** pysaml2 as an identity provider: what it signs, and what it is made to sign that no honest provider would. */
+/** pysaml2 as an identity provider: its signed messages, and forged ones. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'

@@ -61,7 +61,7 @@ async function describeRejection(response: Response): Promise<string> {
   return code === undefined ? `${response.status}` : `${response.status} ${code}`
 }
 
-/** As many clients live over and over again. To stop them resolves when each has come to the end of its turn. */
+/** So many clients repeat their requests. `stop` resolves when each has ended its current round. */
 export function startMany(
   count: number,
   live: (isOver: () => boolean, client: number) => Promise<void>,

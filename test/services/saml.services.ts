@@ -95,7 +95,7 @@ async function signIn(app: App, id: string, browser = openBrowser()) {
   return postForm(app, await signInAt(url.href, browser))
 }
 
-/** Each knows the other by its metadata. */
+/** Each has the metadata of the other. */
 async function connected(t: TestContext, options: readonly string[]) {
   const env = { ...samlOn, AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS: 'true' }
   const { app } = await build(t, { env })

@@ -13,7 +13,7 @@ interface Session {
 interface User extends Stored {
   email: string
   session: Session
-  /** What was last written into their metadata; 0 before. */
+  /** The value last written into their metadata; 0 before. */
   note: number
 }
 

@@ -109,7 +109,7 @@ async function startReceiver(t: Ending) {
     await expectedText('listening')
   }
 
-  /** Resolves at its next word of this kind. */
+  /** Resolves at its next line of this kind. */
   async function expectedText(word: string): Promise<void> {
     for (;;) if ((await once(child, 'message'))[0] === word) return
   }

@@ -125,7 +125,7 @@ suite('failures and maintenance under load', { skip, timeout }, () => {
   })
 })
 
-/** One part until everything has recovered. A row of the table. */
+/** Runs one part until everything has recovered. Returns a row of the table. */
 async function live(part: Part, installation: Installation, clients: Clients): Promise<string[]> {
   const since = performance.now()
   const before = clients.requester.requests

@@ -20,7 +20,7 @@ export interface ConsoleSite extends Built {
   another(options?: BrowserContextOptions): Promise<Page>
 }
 
-/** Everything that has a page is on, and mail goes to a server of the test. */
+/** Every feature with a page is enabled, and mail goes to a server of the test. */
 const settings = {
   AUTH_CONSOLE_ENABLED: 'true',
   AUTH_OAUTH_SERVER_ENABLED: 'true',
@@ -99,7 +99,7 @@ export async function signInAtPages(page: Page, url: string, user: Pick<User, 'e
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }
 
-/** The same, without waiting for what the console says then. */
+/** The same, without waiting for the console. */
 export async function signInPages(page: Page, url: string, { email }: Pick<User, 'email'>) {
   await page.goto(url)
   await page.getByRole('link', { name: 'Sign in', exact: true }).click()

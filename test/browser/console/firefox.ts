@@ -32,7 +32,7 @@ interface Library {
 
 /** A page of a new Firefox. */
 export async function openFirefox(t: Ending) {
-  // Loaded for a browser that is there: without one, the tests are skipped.
+  // Loaded only with an installed browser: without one, the tests are skipped.
   const library: Library = createRequire(import.meta.url)('puppeteer-core')
   const userDataDir = await mkdtemp(join(tmpdir(), 'postern-firefox-'))
   const browser = await library.launch({

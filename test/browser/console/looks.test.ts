@@ -86,7 +86,7 @@ const clippedTabs = `[...document.querySelectorAll('nav.tabs a')].filter((tab) =
 const namelessButtons = `[...document.querySelectorAll('tbody button:not([aria-label])')]
   .map((button) => button.textContent)`
 
-/** Without loading the page again, which would sign the key out. */
+/** Without reloading the page, which would sign out. */
 async function go(page: Page, path: string): Promise<void> {
   await page.evaluate(
     `history.pushState(null, '', ${JSON.stringify(`/console${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,

@@ -1,4 +1,4 @@
-/** What admins of each role see, and what becomes of an admin who loses the role. */
+/** What admins of each role see, and the effect of removing a role. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

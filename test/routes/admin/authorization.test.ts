@@ -197,7 +197,7 @@ suite('admin endpoints', () => {
   }
 })
 
-/** Belongs to no row: replaces each id in a path. */
+/** Replaces each id in a path: no row has it. */
 const id = '11111111-1111-4111-8111-111111111111'
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

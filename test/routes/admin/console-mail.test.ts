@@ -1,4 +1,4 @@
-/** The queue of mail as operators see it: list, retry, drop, preview and test. */
+/** The mail queue for operators: list, retry, drop, preview and test. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

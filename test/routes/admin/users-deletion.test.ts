@@ -1,4 +1,4 @@
-/** Users whom an admin deletes: with everything, or softly. */
+/** Deletion of users by an admin: hard or soft. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 

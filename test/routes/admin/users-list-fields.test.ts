@@ -1,4 +1,4 @@
-/** A list takes users as JSON from Postgres: byte for byte what the endpoints of one user return. */
+/** Lists serialize users in Postgres: byte for byte as the endpoints of one user do. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** The way back: what the browser is sent on with. */
+/** GET and POST /callback: the redirect of the browser to the app. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'

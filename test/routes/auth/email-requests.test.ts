@@ -1,4 +1,4 @@
-/** Email requests answer identically for each address: body, headers and work done. */
+/** Email requests return the same response for each address, and do the same work. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

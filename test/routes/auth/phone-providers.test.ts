@@ -28,7 +28,7 @@ interface Vendor {
   refused: VendorResponse
   /** The message and the number in the provider's request. */
   read: (seen: SeenRequest) => { text: string | undefined; to: string | undefined }
-  /** What of the request is the operator's: account, secret and sender, as they are configured above. */
+  /** Values of the request from the configuration above: account, secret and sender. */
   credentials: (seen: SeenRequest) => unknown
   expected: unknown
 }
@@ -344,7 +344,7 @@ function sharedServer(name: string, vendor: Pick<Vendor, 'env'>) {
   }
 }
 
-/** Until it is told otherwise, the provider never responds. */
+/** By default, the provider never responds. */
 async function startServer(t: Ending, name: string, { env }: Pick<Vendor, 'env'>) {
   const { url, seen, restart } = await vendorServer(t, 'hang')
   const lines: string[] = []

@@ -33,7 +33,7 @@ const signedIn: Record<string, Send> = {
     call(app, '/reauthenticate', undefined, { token }),
 }
 
-/** The clock stands at `seconds` after `start`. */
+/** Sets the clock to `seconds` after `start`. */
 function at(t: TestContext, start: number, seconds: number): void {
   t.mock.timers.reset()
   t.mock.timers.enable({ apis: ['Date'], now: start + seconds * 1000 })

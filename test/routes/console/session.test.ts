@@ -1,4 +1,4 @@
-/** How a browser comes to a token of the console: by the cookie of the sign-in pages, and by a one-time link. */
+/** How a browser gets a token of the console: by the cookie of the sign-in pages, and by a one-time link. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** The page and the files of the console as the server sends them. */
+/** The page and the files of the console, as served. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'

@@ -10,7 +10,7 @@ const noMailServer = { AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '' }
 const sms = { phone: '4915112345678', text: 'Your code is 123456', code: '123456' }
 
 suite('development inbox', () => {
-  /** For tests that only look. */
+  /** For tests that only read. */
   let app: App
   const ending = endingOfSuite()
   before(async () => {
@@ -179,7 +179,7 @@ suite('development inbox', () => {
 
 type App = Awaited<ReturnType<typeof build>>['app']
 
-/** Resolves when a message has come. */
+/** Resolves when a message has arrived. */
 async function arrival(app: App, cause: () => PromiseLike<unknown>): Promise<void> {
   const arrived = new Promise<void>((resolve) => {
     app.devInbox?.subscribe(resolve)

@@ -1,4 +1,4 @@
-/** What the API reference offers to try works at the first try, without a change. */
+/** The examples of the API reference work without a change. */
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** Subjects, templates and paths that an operator sets, found again in the mail that arrives. */
+/** Configured subjects, templates and paths in received emails. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'

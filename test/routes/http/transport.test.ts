@@ -1,4 +1,4 @@
-/** HTTP: headers, CORS preflights, the prefix, and clients that are slow, endless or do not speak HTTP. */
+/** HTTP: headers, CORS preflights, the prefix, and clients that are slow, send without end or send no HTTP. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'

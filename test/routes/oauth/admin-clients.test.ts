@@ -1,4 +1,4 @@
-/** Clients as admins make, change and delete them. */
+/** OAuth clients created, changed and deleted by admins. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -38,7 +38,7 @@ suite('OpenID Connect conformance', () => {
   const codeIn = (page: PageResponse) =>
     new URL(page.location ?? refreshIn(page.html) ?? '').searchParams.get('code') ?? ''
 
-  /** Consents where the page asks for it, and exchanges the code. */
+  /** Consents if the page requests it, and exchanges the code. */
   async function walk(
     app: App,
     client: Client,

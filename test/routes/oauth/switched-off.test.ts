@@ -1,4 +1,4 @@
-/** The OAuth server while AUTH_OAUTH_SERVER_ENABLED is off: it answers by one code, and is not loaded. */
+/** The OAuth server while AUTH_OAUTH_SERVER_ENABLED is off: it returns error codes and is not loaded. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'

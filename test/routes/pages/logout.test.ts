@@ -50,7 +50,7 @@ suite('logout page', () => {
     const code = new URL(refreshIn(done.html) ?? '').searchParams.get('code') ?? ''
     const tokens = await exchangeCode(app, client, code, { code_verifier: verifier })
     const hint: string = tokens.json().id_token
-    /** Confirms the logout; where the browser goes then, and whether a silent sign-in still works. */
+    /** Confirms the logout. Returns the redirect, and whether a silent sign-in still works. */
     const logout = async (parameters: Record<string, string>) => {
       const page = await browser.open(`/oauth/logout?${new URLSearchParams(parameters)}`)
       assert.equal(titleIn(page), 'Sign out')

@@ -1,4 +1,4 @@
-/** Every way to sign in at the hosted pages that needs no script. */
+/** Every sign-in method of the hosted pages that needs no script. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
@@ -139,7 +139,7 @@ suite('sign-in methods of the pages', () => {
     assert.match(page.html, /Continue with GitHub/)
     const start = /href="([^"]*\/authorize\?provider=github[^"]*)"/.exec(page.html)?.[1] ?? ''
     const away = await browser.send('GET', start.replaceAll('&amp;', '&'))
-    // Parameters that /authorize does not know go to the provider, as in GoTrue; this one rejects them.
+    // Unknown parameters of /authorize are passed to the provider, as in GoTrue; this one rejects them.
     const provider = new URL(away.location ?? '')
     provider.searchParams.delete('redirect_to')
     const back = await fetch(provider, { redirect: 'manual' })

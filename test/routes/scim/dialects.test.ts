@@ -1,4 +1,4 @@
-/** Requests in the shapes of the provisioning validators of Entra ID and Okta, and what the resource is afterwards. */
+/** Requests in the shapes of the provisioning validators of Entra ID and Okta, and the resource afterwards. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

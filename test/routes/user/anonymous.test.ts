@@ -205,7 +205,7 @@ async function me({ app }: PhoneServer, session: Session) {
   return response.json()
 }
 
-/** Same id and the requested addresses; tokens say so from the next refresh on. */
+/** Same id and the requested addresses; tokens contain them from the next refresh on. */
 async function assertPermanent(
   server: PhoneServer,
   session: Session,

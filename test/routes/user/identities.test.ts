@@ -1,4 +1,4 @@
-/** A user adds a way to sign in. */
+/** A user links identities. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -89,7 +89,7 @@ suite('/user/identities/authorize', () => {
       await server.app.db.deleteFrom('users').where('id', '=', eve.user.id).execute()
       const seen = await server.finishSignIn(params)
       assert.equal(seen.status, 303)
-      // The flow went with the session that began it.
+      // The flow was deleted with the session that started it.
       assert.equal(seen.query.error_code, 'bad_oauth_state')
     })
   })

@@ -152,7 +152,7 @@ suite('AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD', () => {
   const servers = sharedServers()
   const env = { AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true' }
 
-  /** Signed in by password: a session opened by a link would not need the current one. */
+  /** Signed in by password: a session created by a link would not need the current one. */
   test('requires the current password', async () => {
     const server = await servers(env)
     const { access_token: token, user } = await confirmedUser(server)

@@ -16,7 +16,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const requestNonce = ({ app }: Built, token: string) =>
   call(app, '/reauthenticate', undefined, { token })
 
-/** Moves the opening of all sessions of a user into the past. */
+/** Moves the creation of all sessions of a user into the past. */
 async function age({ app }: Built, userId: string, ms: number): Promise<void> {
   const created_at = new Date(Date.now() - ms)
   await app.db.updateTable('sessions').set({ created_at }).where('user_id', '=', userId).execute()

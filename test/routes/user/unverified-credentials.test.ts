@@ -85,7 +85,7 @@ suite('attacker’s sign-up with another user’s email', { concurrency: 3 }, ()
       assert.equal(session.user.email, email)
       const attackerWorks =
         (await signIn(server.app, { email, password: attackerPassword })).statusCode === 200
-      // Where the attacker was not alone, no password survives: test/security/sign-up/competing-sign-ups.test.ts.
+      // With other requests for the email, all passwords are dropped: test/security/sign-up/competing-sign-ups.test.ts.
       const wasAlone = order.every((step) => ['attacker signs up', 'recovery'].includes(step))
       assert.equal(attackerWorks, last === 'attacker signs up' && wasAlone)
       const owner = await signIn(server.app, { email, password: ownerPassword })
@@ -254,7 +254,7 @@ suite('verified email', () => {
   })
 })
 
-/** Opens the mail's link, or types its code when the link's type has another way to be shown. */
+/** Opens the link of the email, or verifies its code when the link of this type has another page. */
 async function getIn({ app }: Built, email: string, message: ReceivedMail | undefined) {
   assert.ok(message)
   const type = new URL(

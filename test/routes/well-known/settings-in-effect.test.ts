@@ -1,4 +1,4 @@
-/** What a setting of the specification does, where no other test is about it. */
+/** Effects of settings that no other test covers. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { suite, test } from 'node:test'
@@ -133,7 +133,7 @@ suite('settings in effect', () => {
     const { email } = await signUpUser(app)
     const { rows } = await app.pool.query('select email from members.users')
     assert.deepEqual(rows, [{ email }])
-    // Its connections have to be closed before the database can go.
+    // Its connections have to be closed before the database can be dropped.
     await app.close()
   })
 

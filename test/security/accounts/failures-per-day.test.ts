@@ -95,7 +95,7 @@ suite('daily limit of failed attempts', () => {
       call(server.app, '/verify', { type: 'email', email, token: 'x' }, { headers: attacker })
     await failTimes(100, device, [403, 'otp_expired'], clock)
     assert.deepEqual(statusAndCode(await device()), tooMany)
-    // The device of the owner has a count of its own.
+    // The owner’s device has a separate counter.
     assert.deepEqual(statusAndCode(await attempt()), [403, 'otp_expired'])
     await server.mail.waitFor(({ mail }) => /too many failed attempts/i.test(mail.subject ?? ''))
   })

@@ -84,7 +84,7 @@ async function latestEmail(server: Server, to: string) {
   )
 }
 
-/** Which of the sessions still count. */
+/** Which of the sessions are still valid. */
 async function live({ app }: Pick<Server, 'app'>, ...sessions: Session[]): Promise<boolean[]> {
   const responses = await Promise.all(sessions.map((session) => getUser(app, session)))
   return responses.map(({ statusCode }) => statusCode === 200)

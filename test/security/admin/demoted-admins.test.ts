@@ -43,7 +43,7 @@ const bodies: Record<string, object> = {
 
 const newId = () => crypto.randomUUID()
 
-/** Of a provider or an organization that is there: it is looked up before the write is authorized again. */
+/** Of an existing provider or organization: it is looked up before the write is authorized again. */
 async function existingUrl(app: App, write: string): Promise<string | undefined> {
   if (write.includes('{organization_id}')) return existingOrganizationUrl(app, write)
   if (write !== 'PUT /admin/custom-providers/{identifier}') return undefined
@@ -128,7 +128,7 @@ suite('demoted admin', () => {
     assert.equal((await adminCall(demoted.app, 'GET', other)).role, 'authenticated')
   })
 
-  /** Their own change of the role at `path` waits behind their demotion. */
+  /** Their own change of the role at `path` waits for their demotion. */
   async function rejectedWhileDemoted(demoted: Awaited<ReturnType<typeof admin>>, path: string) {
     const { app, url, user, send } = demoted
     const lock = await lockUserRow(app, user.id)

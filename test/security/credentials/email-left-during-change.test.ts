@@ -1,4 +1,4 @@
-/** Whose an address is may change while a sign-in by it waits for that user. */
+/** The user of an address may change while a sign-in by it waits for a lock. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -1,5 +1,5 @@
 /**
- * A package that runs a script when it is installed owns the machine it is installed on. Those that may are listed in
+ * An install script of a package can control the machine. Packages that may run one are listed in
  * `allowScripts`; the list was a wish, because npm ran the others as well.
  */
 import assert from 'node:assert/strict'

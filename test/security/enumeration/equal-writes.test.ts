@@ -23,7 +23,7 @@ const addresses: Record<string, Who> = {
   'a user without a pending code': async (server) => (await confirmedUser(server)).user.email,
 }
 
-/** Counts every row that is written or locked from now on, whatever the table is called. */
+/** Counts every row of every table that is written or locked from now on. */
 async function countWrites({ app }: Pick<Built, 'app'>): Promise<() => Promise<number>> {
   await app.pool.query('create table if not exists public.writes (what text)')
   await app.pool.query(`create or replace function public.note() returns trigger language plpgsql

@@ -1,4 +1,4 @@
-/** A second factor that is confirmed later than it was added: by then the session or the factor may not be what it was. */
+/** A second factor that is confirmed after its session or the factor changed. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -46,7 +46,7 @@ const logout =
   ({ app }, { own }) =>
     call(app, `/logout?scope=${scope}`, {}, { token: own.access_token })
 
-/** What ends all that is under way for a user. */
+/** Actions that revoke all sessions and flows of a user. */
 const events: Record<string, Event> = {
   'a new password': ({ app }, { own }) =>
     changeUser(app, own.access_token, { password: 'something new' }),
@@ -57,7 +57,7 @@ const events: Record<string, Event> = {
     asAdmin(app, 'DELETE', `/admin/users/${own.user.id}/sessions`),
   'a ban': async (server, sessions) => {
     const banned = await admin('PUT', { ban_duration: '1h' })(server, sessions)
-    // What was begun before is not waited out.
+    // Transactions begun before are not awaited.
     await admin('PUT', { ban_duration: 'none' })(server, sessions)
     return banned
   },
@@ -66,7 +66,7 @@ const events: Record<string, Event> = {
   'a soft deletion': admin('DELETE', { should_soft_delete: true }),
 }
 
-/** Ends the stolen session alone. */
+/** Revokes the stolen session only. */
 const deviceSignedOut: Event = ({ app }, { own, stolen }) =>
   app.inject({ method: 'DELETE', url: `/sessions/${getSessionId(stolen)}`, headers: bearer(own) })
 
@@ -214,7 +214,7 @@ async function ended(event: PromiseLike<{ statusCode: number }>): Promise<void> 
   assert.ok(statusCode === 200 || statusCode === 204, String(statusCode))
 }
 
-/** What the exchange is rejected with; undefined for a session. */
+/** The error code of the exchange; undefined for a session. */
 async function exchange({ app }: ExternalServer, auth_code: string, code_verifier: string) {
   const payload = { auth_code, code_verifier }
   const response = await app.inject({ method: 'POST', url: '/token?grant_type=pkce', payload })

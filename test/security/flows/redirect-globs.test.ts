@@ -100,7 +100,7 @@ const bypasses: [pattern: string, target: string][] = [
   ['myapp://callback**', 'myapp://callback@evil.test/x'],
 ]
 
-/** What operators write patterns for; these have to pass. */
+/** Targets of common patterns: these have to be accepted. */
 const meant: [pattern: string, target: string][] = [
   [deep, 'https://c.example.com/'],
   [deep, 'https://c.example.com/a/b?x=https://d.test/#y'],

@@ -1,4 +1,4 @@
-/** An issuer that gets the name of another one: its ids mean other users. */
+/** The name of a custom provider moved to another issuer: the same ids belong to other users there. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 

@@ -11,7 +11,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import { createPino } from '../../../plugins/observability/logger/index.ts'
 import { type App, build } from '../../support/server.ts'
 
-/** Longer than each field limit, in a letter that no text of ours repeats. */
+/** Longer than each field limit, in a letter that no message repeats. */
 const long = 'Z'.repeat(6000)
 /** Limit of one client value, and of a line with all values and a stack. */
 const maxValueLength = 200

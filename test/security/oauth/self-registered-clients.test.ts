@@ -1,4 +1,4 @@
-/** Clients that register themselves may be anyone's (RFC 9700 §4.11.2, RFC 7591 §5). */
+/** Any attacker may register a client (RFC 9700 §4.11.2, RFC 7591 §5). */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -54,7 +54,7 @@ suite('isolation of organizations', () => {
                 : code === 'organization_permission_required' && status === 403
             if (!expected) wrong.push(`${own.name} ${role} at ${target.name}: ${status} ${code}`)
             checked++
-            // Deleted by the owner, whose right it is.
+            // Deleted by the owner, who has the permission.
             if (name.startsWith('DELETE') && isOwn && may && permission === 'organization:delete') {
               await adminOk(app, `POST /admin/organizations/${target.id}/restore`)
             }

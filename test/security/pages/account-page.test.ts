@@ -1,4 +1,4 @@
-/** Attacks on the account page. */
+/** Attacks on the account page: forgery, framing, injection and stolen sessions. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 

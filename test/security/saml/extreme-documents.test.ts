@@ -1,4 +1,4 @@
-/** XML that is made to keep a parser busy: it is rejected in one pass, before a parser reads it. */
+/** XML that takes a parser long: it is rejected in one pass, before it is parsed. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** /sso/saml/slo: messages that no honest identity provider sends. None of them ends a session. */
+/** /sso/saml/slo: forged and invalid messages. None of them revokes a session. */
 import assert from 'node:assert/strict'
 import { createHmac, sign } from 'node:crypto'
 import { suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** /sso/saml/acs: responses that no honest identity provider sends. */
+/** /sso/saml/acs: forged and invalid responses. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { suite, test } from 'node:test'
@@ -26,7 +26,7 @@ import { type App, build } from '../../support/server.ts'
 
 const seconds = (count: number) => new Date(Date.now() + count * 1000)
 
-/** What the attacker wants to be. */
+/** The NameID that the attacker claims. */
 const victim = { nameId: 'admin', attributes: { mail: ['admin@corp.example'] } }
 
 suite('POST /sso/saml/acs', () => {
@@ -448,7 +448,7 @@ function assertRejected({ status, location, query }: Landed, reason = /./): void
   assert.match(`${query.error_code} ${query.error_description}`, reason)
 }
 
-/** No one was created as the one the attacker wanted to be. */
+/** No user was created with the NameID that the attacker claims. */
 async function assertUnknown(app: App, issuer: string): Promise<void> {
   const rows = await app.db.selectFrom('identities').select('identity_data').execute()
   const ours = rows.filter(({ identity_data }) => identity_data.iss === issuer)

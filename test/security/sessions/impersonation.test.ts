@@ -12,7 +12,7 @@ import { changeUser, refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
 
-/** They change how a user signs in, or are of use for that alone. */
+/** They change how a user signs in, or prepare such a change. */
 const rejecting = [
   'GET /reauthenticate',
   'DELETE /user',

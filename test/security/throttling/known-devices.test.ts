@@ -37,7 +37,7 @@ const signIn = ({ app }: Built, email: string, device: Device, secret = password
 const typeCode = ({ app }: Built, email: string, device: Device, token: string) =>
   call(app, '/verify', { type: 'recovery', email, token }, from(device))
 
-/** A user who has signed in from `devices` while an attacker keeps trying. */
+/** A user who has signed in from `devices` while an attacker continues to try passwords. */
 async function userUnderAttack(server: Built, ...devices: Device[]): Promise<Session['user']> {
   const { user } = await confirmedUser(server)
   for (const device of devices) {
@@ -53,7 +53,7 @@ async function siege(server: Built, email: string): Promise<void> {
 }
 
 suite('known device', () => {
-  // The clock stands still: no wait ends during a test.
+  // The clock does not advance: no wait ends during a test.
   beforeEach(() => mock.timers.enable({ apis: ['Date'], now: Date.now() }))
   afterEach(() => mock.timers.reset())
 

@@ -32,7 +32,7 @@ async function aHundred(
   free: number,
   code: string,
 ): Promise<void> {
-  // The clock stands still: no wait ends during a test.
+  // The clock does not advance: no wait ends during a test.
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   const responses = await Promise.all(Array.from({ length: 100 }, (_, index) => attempt(index)))
   const codes = responses.map((response) => response.json().error_code)

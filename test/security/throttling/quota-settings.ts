@@ -30,7 +30,7 @@ const getJobsTable = ({ config }: Queue) => `${config.AUTH_DB_NAMESPACE}_jobs._p
 /** Selects jobs that handle a request for an email or an SMS code. */
 const isRequest = `payload ->> 'request' is not null`
 
-/** The time of the requests that were put off, once there are so many and nothing else waits. */
+/** The time of the postponed requests, once there are so many and no other job waits. */
 export async function putOffUntil(server: Queue, count = 1): Promise<Date> {
   const requests = `${getJobsTable(server)} where ${isRequest}`
   const jobs = `select run_at from ${requests} and run_at > now() + interval '1 minute'

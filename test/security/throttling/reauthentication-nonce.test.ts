@@ -25,7 +25,7 @@ async function age({ app }: Pick<Built, 'app'>, userId: string): Promise<void> {
 }
 
 suite('reauthentication nonce attempts', () => {
-  // The clock stands still: no wait ends during a test.
+  // The clock does not advance: no wait ends during a test.
   beforeEach(() => mock.timers.enable({ apis: ['Date'], now: Date.now() }))
   afterEach(() => mock.timers.reset())
 

@@ -1,4 +1,4 @@
-/** Row 9: SMS messages are counted when they are sent, like mails. */
+/** SMS messages are counted when they are sent, like emails. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -26,7 +26,7 @@ import {
 } from '../../support/users.ts'
 import { startHookReceiver } from '../../support/webhooks/hook-receiver.ts'
 
-/** What an access token has room for, of user_metadata and app_metadata together. */
+/** Maximum size of user_metadata and app_metadata together in an access token. */
 const max = 10_240
 const emptyBytes = '{}'.length
 /** An object of so many bytes as Postgres writes it. */

@@ -1,4 +1,4 @@
-/** POST /token?grant_type=id_token: what an app got from the provider itself opens a session here. */
+/** POST /token?grant_type=id_token: an id_token that an app got from the provider is exchanged for a session. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'

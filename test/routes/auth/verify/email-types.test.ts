@@ -1,4 +1,4 @@
-/** Each kind of link: the mail over real SMTP, its code typed, its link opened, for implicit and PKCE clients. */
+/** Each email type over real SMTP: its code and its link, for implicit and PKCE clients. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

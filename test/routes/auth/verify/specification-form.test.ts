@@ -41,7 +41,7 @@ suite('POST /verify: form of the specification', () => {
       const { hashed_token: token } = await generate(linkType, email)
       const response = await verify(server.app, { type, token, redirect_to })
       assert.equal(response.statusCode, 200, response.body)
-      // Of an address change this is the first of two agreements.
+      // The first of the two confirmations of an email change.
       if (type === 'email_change') return assert.equal(response.json().code, '200')
       assert.equal(response.json<Session>().type, type)
       const again = await verify(server.app, { type, token })

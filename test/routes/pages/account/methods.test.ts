@@ -152,10 +152,10 @@ const codesIn = ({ html }: { html: string }) =>
 const startApp = async (browser: Browser) =>
   browser.submit(await browser.open('/account/factors'), { name: 'App', action: 'add_totp' })
 
-/** The callback after the provider has agreed. */
+/** The callback after the sign-in at the provider. */
 async function authorizeAt({ html }: { html: string }): Promise<string> {
   const provider = new URL(refreshIn(html) ?? '')
-  // Parameters that the API does not know go to the provider, as in GoTrue; this one rejects them.
+  // Unknown parameters are passed to the provider, as in GoTrue; this one rejects them.
   for (const name of ['redirect_to', 'skip_http_redirect']) provider.searchParams.delete(name)
   const back = await fetch(provider, { redirect: 'manual' })
   assert.equal(back.status, 302)
