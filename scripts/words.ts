@@ -46,6 +46,11 @@ export const words: readonly Word[] = [
   { forms: ['vouch', 'vouches'], instead: 'verify', limit: 0 },
   { forms: ['slip', 'slips'], instead: 'typo, skew', limit: 0 },
   { forms: ['stray'], instead: 'unlisted, unconfigured', limit: 0 },
+  { forms: ['thief', 'thieves'], instead: 'attacker', limit: 0 },
+  { forms: ['deed', 'deeds', 'siege', 'trick', 'tricks'], instead: 'the action itself', limit: 0 },
+  { forms: ['imitation', 'imitations'], instead: 'variation', limit: 0 },
+  { forms: ['surroundings'], instead: 'context, environment', limit: 0 },
+  { forms: ['impatient', 'speaks'], instead: 'the setting or action itself', limit: 0 },
 ]
 
 /** Files in which a word is allowed, each with its reason. A path matches as a whole or as a folder. */

@@ -10,7 +10,7 @@ export function inHtml(sentence: string): string {
 
 /**
  * One template for all plural categories. In a right-to-left language each value is isolated (Unicode UAX 9, FSI and
- * PDI), so that the order of an address and of its surroundings is kept.
+ * PDI), so that the order of an address and of the text around it is kept.
  */
 export function formatMessage(
   paragraph: Paragraph,

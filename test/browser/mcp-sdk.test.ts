@@ -84,7 +84,7 @@ suite('MCP TypeScript SDK', { skip }, () => {
     assert.equal(await agent.call('read'), 'read: done')
     const before = agent.tokens()
     assert.ok(before?.refresh_token)
-    agent.spoilAccessToken()
+    agent.invalidateAccessToken()
     assert.equal(await agent.call('read'), 'read: done')
     assert.notEqual(agent.tokens()?.refresh_token, before.refresh_token)
     assert.equal(decodeClaims(agent.tokens()?.access_token ?? '').sub, account.user.id)
@@ -187,7 +187,7 @@ function newAgent(resource: string, redirectUrl: string, clientMetadataUrl?: str
       const [first] = content
       return first?.type === 'text' ? first.text : ''
     },
-    spoilAccessToken() {
+    invalidateAccessToken() {
       if (tokens) tokens = { ...tokens, access_token: 'expired' }
     },
   }

@@ -25,7 +25,7 @@ suite('Postgres with Citus', { skip }, () => {
     const server = await startServerProcess(t, env)
     const load = startLoad({ urls: [server.url], mail, clients: 2 })
     t.after(load.abort)
-    await load.isUnderWay()
+    await load.untilStarted()
     await load.stop()
     assert.deepEqual([...load.client.failures, ...load.rejected], [])
     assert.deepEqual((await findLosses(url, load)).lost, nothing)

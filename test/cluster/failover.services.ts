@@ -39,7 +39,7 @@ suite('failover of Postgres under load', { skip, timeout }, () => {
     assert.deepEqual(found, { lost: nothing, exchangedTwice: 0 })
     assert.deepEqual(await findMailLosses(postgres.url, load), { lost: 0, twice: 0 })
     assert.deepEqual(load.rejected, [])
-    assert.deepEqual(await load.spendAgain(), { refreshTokens: 0, links: 0 })
+    assert.deepEqual(await load.countAcceptedAgain(), { refreshTokens: 0, links: 0 })
     for (const { name, late } of seen) assert.equal(late, 0, name)
   })
 
@@ -60,7 +60,7 @@ suite('failover of Postgres under load', { skip, timeout }, () => {
     report(context, load, [planned, crash])
     const found = await findLosses(postgres.url, load)
     const mails = await findMailLosses(postgres.url, load)
-    const again = await load.spendAgain()
+    const again = await load.countAcceptedAgain()
     context.diagnostic(`lost or done twice: ${JSON.stringify({ ...found, mails, again })}`)
     // An email whose record of sending was lost is sent again, so repeated emails are counted as well.
     assert.ok(found.lost.users > 0, 'the standby lacked users')
@@ -82,7 +82,7 @@ async function startAll(t: Ending) {
   }
   const load = startLoad({ urls, mail, clients: 4 })
   t.after(load.abort)
-  await load.isUnderWay()
+  await load.untilStarted()
   return { postgres, load }
 }
 

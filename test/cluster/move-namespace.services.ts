@@ -53,7 +53,7 @@ suite('namespaces on several Postgres servers', { skip, timeout }, () => {
       assert.deepEqual([...load.client.failures, ...load.rejected], [], namespace)
       const found = await findLosses(tenant.postgres().url, load, namespace)
       assert.deepEqual(found, { lost: nothing, exchangedTwice: 0 }, namespace)
-      assert.deepEqual(await load.spendAgain(), { refreshTokens: 0, links: 0 }, namespace)
+      assert.deepEqual(await load.countAcceptedAgain(), { refreshTokens: 0, links: 0 }, namespace)
       assert.equal(await countListedUsers(tenant.url), await countUsers(tenant, namespace))
     }
   })
@@ -89,7 +89,7 @@ async function startTenant(t: Ending, on: PostgresServer, namespace: string) {
   })
   const load = startLoad({ urls: [url], mail, clients: 2 })
   t.after(load.abort)
-  await load.isUnderWay()
+  await load.untilStarted()
   const seen: Observation[] = []
   let postgres = on
 

@@ -15,7 +15,7 @@ const email = 'ann@example.com'
 
 suite('unreachable mail server', { concurrency: 2 }, () => {
   test('delays the email without changing responses, and its link works', async (t) => {
-    const { mail, env } = await away(t)
+    const { mail, env } = await withoutMailServer(t)
     const server = await build(t, { env })
     const { app } = server
     const before = await signUp(app, { email: 'before@example.com' })
@@ -36,7 +36,7 @@ suite('unreachable mail server', { concurrency: 2 }, () => {
   })
 
   test('delays the email across a server restart', async (t) => {
-    const { mail, env } = await away(t)
+    const { mail, env } = await withoutMailServer(t)
     const first = await build(t, { env })
     await mail.stop()
     assert.equal((await signUp(first.app, { email })).statusCode, 200)
@@ -56,7 +56,7 @@ suite('unreachable mail server', { concurrency: 2 }, () => {
 })
 
 /** A database and a mail server for several servers of the test. */
-async function away(t: TestContext) {
+async function withoutMailServer(t: TestContext) {
   const mail = await startMailServer(t)
   const database = await cloneDatabase(t)
   return { mail, env: { ...mail.env, DATABASE_URL: database.url } }

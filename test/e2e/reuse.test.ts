@@ -26,7 +26,7 @@ type Reuse = [
   /** The returned token, or the error. */
   answer: number | typeof used,
   /** Whether the session and the newest token still work afterwards. */
-  survives: boolean,
+  staysValid: boolean,
   env?: Record<string, string>,
 ]
 
@@ -101,7 +101,7 @@ suite('refresh token reuse', () => {
   const serverFor = sharedServers()
 
   for (const [name, row] of Object.entries(reuses)) {
-    const [refreshes, after, presents, reply, survives, env] = row
+    const [refreshes, after, presents, reply, staysValid, env] = row
     test(name, async (t) => {
       const { app, tokens, session, advance } = await refreshed(t, refreshes, env)
       advance(after)
@@ -119,7 +119,7 @@ suite('refresh token reuse', () => {
         else assert.ok(!tokens.includes(response.json().refresh_token))
         tokens[reply] = response.json().refresh_token
       }
-      await checkSurvival(app, session.user.id, tokens.at(-1) ?? '', survives)
+      await assertSessionState(app, session.user.id, tokens.at(-1) ?? '', staysValid)
     })
   }
 
@@ -182,10 +182,10 @@ suite('refresh token reuse', () => {
   }
 })
 
-async function checkSurvival(app: App, userId: string, newest: string, survives: boolean) {
+async function assertSessionState(app: App, userId: string, newest: string, staysValid: boolean) {
   const sessions = await listSessions(app.sessions, app.db, userId, new Date())
-  assert.equal(sessions.length, survives ? 1 : 0)
+  assert.equal(sessions.length, staysValid ? 1 : 0)
   const response = await refresh(app, newest)
-  assert.equal(response.statusCode, survives ? 200 : 400)
-  if (!survives) assert.equal(response.json().error_code, 'refresh_token_not_found')
+  assert.equal(response.statusCode, staysValid ? 200 : 400)
+  if (!staysValid) assert.equal(response.json().error_code, 'refresh_token_not_found')
 }

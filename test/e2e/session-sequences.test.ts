@@ -71,7 +71,7 @@ suite('sequences of refresh, replay, races, logouts and time', () => {
         const users = await Promise.all(
           Array.from({ length: lives }, async (_, i) => {
             const rule = rules[i % rules.length] ?? defaultRule
-            return beginLife((await serverFor(toSettings(rule))).app, rule, clock.now)
+            return startSession((await serverFor(toSettings(rule))).app, rule, clock.now)
           }),
         )
         for (const { seconds, steps: taken } of rounds) {
@@ -95,7 +95,7 @@ suite('sequences of refresh, replay, races, logouts and time', () => {
 })
 
 /** One user with one session at first. */
-async function beginLife(app: App, rule: Rules, now: () => number) {
+async function startSession(app: App, rule: Rules, now: () => number) {
   const user = await signUpUser(app)
   const open = (session: Session): Device => ({
     model: new SessionModel(rule, now()),
@@ -197,8 +197,8 @@ async function signOut(
   assert.equal(response.statusCode, isAccepted ? 204 : 403)
   if (!isAccepted) return
   for (const each of devices) {
-    const isMeant = scope === 'global' || (each === device) === (scope === 'local')
-    if (each && isMeant) each.model.isAlive = false
+    const isRevoked = scope === 'global' || (each === device) === (scope === 'local')
+    if (each && isRevoked) each.model.isAlive = false
   }
 }
 

@@ -90,12 +90,12 @@ suite('group commit of requests', () => {
       ...autoconfirm,
       AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '0',
     })
-    const [thief, ...sessions] = await users(app)
-    assert.ok(thief)
-    const second: Session = bodyOf200(await refresh(app, thief.refresh_token))
+    const [attacker, ...sessions] = await users(app)
+    assert.ok(attacker)
+    const second: Session = bodyOf200(await refresh(app, attacker.refresh_token))
     bodyOf200(await refresh(app, second.refresh_token))
     const [rejected, ...responses] = await Promise.all(
-      [thief, ...sessions].map((one) => refresh(app, one.refresh_token)),
+      [attacker, ...sessions].map((one) => refresh(app, one.refresh_token)),
     )
     assert.ok(rejected)
     assert.deepEqual(statusAndCode(rejected), [400, 'refresh_token_already_used'])

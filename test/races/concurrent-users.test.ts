@@ -20,62 +20,62 @@ interface TestUser {
   email: string
   session: Session
   /** Refresh tokens that were exchanged, the latest last. */
-  spent: string[]
+  exchanged: string[]
   number: number
 }
 
-type Deed = (app: App, user: TestUser) => Promise<void>
+type Action = (app: App, user: TestUser) => Promise<void>
 
-const deeds: Deed[] = [
-  goOn,
-  goOn,
-  goOn,
+const actions: Action[] = [
+  refreshSession,
+  refreshSession,
+  refreshSession,
   change,
   change,
-  look,
-  repeat,
-  steal,
-  leave,
-  beBanned,
-  beLocked,
+  readUser,
+  repeatLastRefresh,
+  reuseOlderToken,
+  signOut,
+  banAndUnban,
+  changeWhileLocked,
 ]
 
 suite('concurrent users', () => {
   test('get the same responses as a single user', { timeout: 3_600_000 }, async (t) => {
     const { app } = await build(t, { env: autoconfirm })
-    const users = await Promise.all(Array.from({ length: userCount }, () => arrive(app)))
+    const users = await Promise.all(Array.from({ length: userCount }, () => addUser(app)))
     const trips = await watchPool(app.pool, () =>
-      Promise.all(users.map((user, seed) => live(app, user, seed))),
+      Promise.all(users.map((user, seed) => runSteps(app, user, seed))),
     )
     const shared = trips.filter((texts) => texts.includes('set local lock_timeout = 25'))
     t.diagnostic(`${shared.length} of ${trips.length} messages were of several users`)
   })
 })
 
-async function live(app: App, user: TestUser, seed: number): Promise<void> {
+async function runSteps(app: App, user: TestUser, seed: number): Promise<void> {
   const random = seededRandom(seed)
   for (let step = 0; step < steps; step++) {
-    const deed = deeds[Math.floor(random() * deeds.length)] ?? look
+    const action = actions[Math.floor(random() * actions.length)] ?? readUser
     try {
-      await deed(app, user)
+      await action(app, user)
     } catch (error) {
-      throw new Error(`user ${seed}, step ${step}, ${deed.name}`, { cause: error })
+      throw new Error(`user ${seed}, step ${step}, ${action.name}`, { cause: error })
     }
   }
-  await look(app, user)
+  await readUser(app, user)
 }
 
-async function arrive(app: App): Promise<TestUser> {
+async function addUser(app: App): Promise<TestUser> {
   const { email, ...session } = await signUpUser(app)
-  return { id: session.user.id, email, session, spent: [], number: 0 }
+  return { id: session.user.id, email, session, exchanged: [], number: 0 }
 }
 
-async function goOn(app: App, user: TestUser): Promise<void> {
+async function refreshSession(app: App, user: TestUser): Promise<void> {
   const { refresh_token } = user.session
   const session = bodyOf200<Session>(await refresh(app, refresh_token))
   assert.equal(session.user.id, user.id)
   assert.notEqual(session.refresh_token, refresh_token)
-  user.spent.push(refresh_token)
+  user.exchanged.push(refresh_token)
   user.session = session
 }
 
@@ -85,42 +85,42 @@ async function change(app: App, user: TestUser): Promise<void> {
   assertIs(user, bodyOf200(await changeUser(app, user.session.access_token, { data })))
 }
 
-async function look(app: App, user: TestUser): Promise<void> {
+async function readUser(app: App, user: TestUser): Promise<void> {
   assertIs(user, bodyOf200(await getUser(app, user.session)))
 }
 
 /** The response to the last refresh was lost. */
-async function repeat(app: App, user: TestUser): Promise<void> {
-  const last = user.spent.at(-1)
+async function repeatLastRefresh(app: App, user: TestUser): Promise<void> {
+  const last = user.exchanged.at(-1)
   if (last === undefined) return
   const { refresh_token } = bodyOf200<Session>(await refresh(app, last))
   assert.equal(refresh_token, user.session.refresh_token)
 }
 
-async function steal(app: App, user: TestUser): Promise<void> {
-  const old = user.spent.at(-2)
+async function reuseOlderToken(app: App, user: TestUser): Promise<void> {
+  const old = user.exchanged.at(-2)
   if (old === undefined) return
   assert.deepEqual(statusAndCode(await refresh(app, old)), [400, 'refresh_token_already_used'])
-  await assertEnded(app, user)
+  await assertRevoked(app, user)
 }
 
-async function leave(app: App, user: TestUser): Promise<void> {
+async function signOut(app: App, user: TestUser): Promise<void> {
   const { access_token: token } = user.session
   assert.equal((await call(app, '/logout', undefined, { method: 'POST', token })).statusCode, 204)
-  await assertEnded(app, user)
+  await assertRevoked(app, user)
 }
 
-async function beBanned(app: App, user: TestUser): Promise<void> {
+async function banAndUnban(app: App, user: TestUser): Promise<void> {
   const url = `/admin/users/${user.id}`
   await adminCall(app, 'PUT', url, { ban_duration: '1h' })
   const { session } = user
   assert.deepEqual(statusAndCode(await refresh(app, session.refresh_token)), [400, 'user_banned'])
   await adminCall(app, 'PUT', url, { ban_duration: 'none' })
-  await comeAgain(app, user)
+  await signInAgain(app, user)
 }
 
 /** Another transaction locks their row for longer than the batch waits. */
-async function beLocked(app: App, user: TestUser): Promise<void> {
+async function changeWhileLocked(app: App, user: TestUser): Promise<void> {
   const client = await app.pool.connect()
   try {
     await client.query('begin')
@@ -134,17 +134,17 @@ async function beLocked(app: App, user: TestUser): Promise<void> {
   }
 }
 
-async function assertEnded(app: App, user: TestUser): Promise<void> {
+async function assertRevoked(app: App, user: TestUser): Promise<void> {
   const { refresh_token } = user.session
   const [status] = statusAndCode(await refresh(app, refresh_token))
   assert.equal(status, 400)
   assert.equal((await getUser(app, user.session)).statusCode, 403)
-  await comeAgain(app, user)
+  await signInAgain(app, user)
 }
 
-async function comeAgain(app: App, user: TestUser): Promise<void> {
+async function signInAgain(app: App, user: TestUser): Promise<void> {
   user.session = await signedIn(app, user.email)
-  user.spent = []
+  user.exchanged = []
 }
 
 function assertIs({ id, email, number }: TestUser, user: User): void {

@@ -161,7 +161,7 @@ async function findRemainingRows({ db }: App, id: string, email: string): Promis
 }
 
 /** Requests that revoke the session, create another one or write the same rows. */
-const besideThemselves = [
+const racedBySelfDeletion = [
   ...['a sign-in', 'a refresh', 'a password change', 'an email change'],
   ...['a logout', 'a sign-in code', 'a change by an admin', 'another deletion'],
   'a deletion by the user',
@@ -176,7 +176,7 @@ const pairs: Pairs = {
   ),
   ...Object.fromEntries(
     Object.entries(acts)
-      .filter(([name]) => besideThemselves.includes(name))
+      .filter(([name]) => racedBySelfDeletion.includes(name))
       .map(([name, act]) => [
         `themselves and ${name}`,
         (users: Users) => selfDeletion(users, act(users)),

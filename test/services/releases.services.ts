@@ -15,7 +15,7 @@ import {
   unreachable,
 } from './release-before.ts'
 import { outage } from './request-loop.ts'
-import { findLostLives, type Lives, startLives } from './user-activity.ts'
+import { type Activity, countLostActivity, startActivity } from './user-activity.ts'
 
 const skip =
   missing('git', 'haproxy', 'pgbouncer', 'redis-server') ||
@@ -65,12 +65,12 @@ suite('previous and current release', { skip, timeout: 10 * 60_000 }, () => {
       content: databaseBefore,
       env: { AUTH_MAILER_AUTOCONFIRM: 'true' },
     })
-    const lives = startLives(installation.url, 3)
-    t.after(() => lives.stop())
+    const activity = startActivity(installation.url, 3)
+    t.after(() => activity.stop())
     const rows: string[][] = []
-    for (const step of steps) rows.push(await live(step, installation, lives, before))
-    await lives.stop()
-    rows.push(await deliverAll(installation, lives))
+    for (const step of steps) rows.push(await live(step, installation, activity, before))
+    await activity.stop()
+    rows.push(await deliverAll(installation, activity))
     rows.push(await refreshStored(installation))
     notify(context, rows)
     assert.deepEqual(
@@ -81,21 +81,21 @@ suite('previous and current release', { skip, timeout: 10 * 60_000 }, () => {
 })
 
 /** A row of the table. */
-async function live(step: Step, installation: Installation, lives: Lives, before: string) {
-  const { requester } = lives
+async function live(step: Step, installation: Installation, activity: Activity, before: string) {
+  const { requester } = activity
   const since = performance.now()
   const requested = requester.requests
   await step.act(installation, before)
   const from = requester.requests
   await until(() => requester.requests >= from + watched, { seconds: 60 })
   const { refused: rejected, kinds } = outage(requester.rejections, since)
-  const lost = await findLostLives(installation.postgres.primary.url, lives)
+  const lost = await countLostActivity(installation.postgres.primary.url, activity)
   const row = [step.name, requester.requests - requested, rejected, lost, JSON.stringify(kinds)]
   return row.map(String)
 }
 
 /** An email is requested in one job and sent in another, so only its arrival shows completion. */
-async function deliverAll({ mail }: Installation, { mailed }: Lives): Promise<string[]> {
+async function deliverAll({ mail }: Installation, { mailed }: Activity): Promise<string[]> {
   const missed = () => {
     const arrived = new Set(mail.messages.map(({ to }) => to))
     return mailed.filter((address) => !arrived.has(address))

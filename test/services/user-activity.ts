@@ -17,10 +17,10 @@ interface User extends Stored {
   note: number
 }
 
-export type Lives = ReturnType<typeof startLives>
+export type Activity = ReturnType<typeof startActivity>
 
 /** Each client has one user with a long-lived session, and further users. */
-export function startLives(url: string, count: number) {
+export function startActivity(url: string, count: number) {
   const requester = startRequesting(url)
   const { send } = requester
   const users: User[] = []
@@ -28,22 +28,22 @@ export function startLives(url: string, count: number) {
   const mailed: string[] = []
 
   /** Signs up and in, and out of the first of the two sessions. */
-  async function join(): Promise<User | undefined> {
+  async function addUser(): Promise<User | undefined> {
     const email = `${crypto.randomUUID()}@example.com`
     const body = { email, password }
     const first: Session | undefined = await send('/signup', { body })
     const session: Session | undefined = await send('/token?grant_type=password', { body })
     if (!first || !session) return undefined
     const token = first.access_token
-    const isOut = await send('/logout?scope=local', { method: 'POST', token })
-    if (isOut) ended.push(getSessionId(token))
+    const isSignedOut = await send('/logout?scope=local', { method: 'POST', token })
+    if (isSignedOut) ended.push(getSessionId(token))
     const sessionId = getSessionId(session.access_token)
     const user = { email, userId: session.user.id, sessionId, session, refreshes: 0, note: 0 }
     users.push(user)
     return user
   }
 
-  async function day(user: User): Promise<void> {
+  async function useSession(user: User): Promise<void> {
     const { refresh_token } = user.session
     const next = await send('/token?grant_type=refresh_token', { body: { refresh_token } })
     if (next) {
@@ -57,32 +57,32 @@ export function startLives(url: string, count: number) {
     if (isWritten) user.note = note
   }
 
-  async function comeAndGo(): Promise<void> {
-    const user = await join()
+  async function addShortLivedUser(): Promise<void> {
+    const user = await addUser()
     if (!user) return
-    await day(user)
-    await day(user)
+    await useSession(user)
+    await useSession(user)
     const { email } = user
     if (await send('/recover', { body: { email } })) mailed.push(email)
   }
 
-  const residents = new Map<number, User>()
+  const longLivedUsers = new Map<number, User>()
   const stop = startMany(count, async (_isOver, client) => {
-    const resident = residents.get(client) ?? (await join())
-    if (resident) {
-      residents.set(client, resident)
-      await day(resident)
+    const longLivedUser = longLivedUsers.get(client) ?? (await addUser())
+    if (longLivedUser) {
+      longLivedUsers.set(client, longLivedUser)
+      await useSession(longLivedUser)
     }
-    await comeAndGo()
+    await addShortLivedUser()
   })
   return { requester, users, ended, mailed, stop }
 }
 
 /** The amount of acknowledged data missing at that time. */
-export async function findLostLives(databaseUrl: string, lives: Lives): Promise<number> {
-  const users = lives.users.map((user) => ({ ...user }))
-  const ended = [...lives.ended]
-  const found = await findLosses(databaseUrl, { sessions: users, mailed: [...lives.mailed] })
+export async function countLostActivity(databaseUrl: string, activity: Activity): Promise<number> {
+  const users = activity.users.map((user) => ({ ...user }))
+  const ended = [...activity.ended]
+  const found = await findLosses(databaseUrl, { sessions: users, mailed: [...activity.mailed] })
   const lost = await query(databaseUrl, {
     text: `select id::text from unnest($1::uuid[], $2::int[]) as kept (user_id, note)
           left join auth.users u on u.id = kept.user_id

@@ -31,7 +31,7 @@ export async function createAdmin(app: App, role: AdminRole) {
   }
 }
 
-/** Without admins of other tests. */
+/** Removes the admins of other tests. */
 export async function removeAdmins(app: App): Promise<void> {
   await app.db.deleteFrom('postern_admins').execute()
   await app.db.deleteFrom('postern_admin_links').execute()

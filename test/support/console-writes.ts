@@ -1,4 +1,4 @@
-/** Writes of the endpoints that are there for the console, with the change that must stand in the audit log after it. */
+/** Writes of the console endpoints, with the change expected in the audit log. */
 import { sql } from 'kysely'
 
 import type { User } from '../../schemas/user.ts'

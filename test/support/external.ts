@@ -84,7 +84,7 @@ export async function externalServer(t: Ending, options: BuildOptions = {}) {
     return finishSignIn(await startSignIn(provider, start))
   }
 
-  /** What is stored of a user. */
+  /** The stored data of a user. */
   async function findUserBy(identity: { provider: string; id: string }) {
     const row = await app.db
       .selectFrom('identities')

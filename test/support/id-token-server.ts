@@ -21,7 +21,7 @@ export async function idTokenServer(t: TestContext, more: Record<string, string>
     ...more,
   }
   const built = await build(t, { dev: true, env })
-  const claims = { iss: issuer, aud: client.id, sub: 'thief-1', email: 'thief@ex.test' }
+  const claims = { iss: issuer, aud: client.id, sub: 'attacker-1', email: 'attacker@ex.test' }
 
   /** Adds the provider's account to the user of the token. */
   async function link(accessToken: string) {

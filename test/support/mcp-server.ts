@@ -17,7 +17,7 @@ import type { Ending } from './processes/ending.ts'
 
 export interface McpResource {
   url: string
-  /** What the last verified token held. */
+  /** The claims of the last verified token. */
   last: () => AuthInfo | undefined
 }
 

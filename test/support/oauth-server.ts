@@ -83,7 +83,7 @@ export const basic = ({ client_id, client_secret = '' }: OauthClient) => ({
   authorization: `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`,
 })
 
-/** A form to the token endpoint, or to another one of its kind. */
+/** A form to the token endpoint or a similar endpoint. */
 export function postForm(
   app: App,
   url: string,
@@ -184,7 +184,7 @@ export function decodeClaims(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 }
 
-/** A client that registers itself, where that is allowed. */
+/** A client that registers itself, if enabled. */
 export async function registerClient(app: App, fields: object = {}): Promise<OauthClient> {
   const payload = { client_name: 'Self', redirect_uris: [callbackUrl], ...fields }
   const response = await app.inject({ method: 'POST', url: '/oauth/clients/register', payload })

@@ -14,7 +14,7 @@ import { type Ending, lastFirst } from './processes/ending.ts'
 
 export type App = FastifyInstance
 
-/** Cheap hashes, no send intervals and no notifications: tested elsewhere, and slow. */
+/** Cheap hashes, no send intervals and no notifications: other tests cover them, and they are slow. */
 const quick = {
   ...Object.fromEntries(
     Object.values(emailKindDefinitions).flatMap((kind) =>
@@ -23,7 +23,7 @@ const quick = {
   ),
   AUTH_PASSWORD_ARGON2_MEMORY: '8192',
   AUTH_PASSWORD_ARGON2_TIME: '1',
-  // A busy machine is no reason for a 504.
+  // A busy machine must not cause a 504.
   AUTH_API_MAX_REQUEST_DURATION: '60s',
   AUTH_JWT_ALGORITHM: 'ES256',
   AUTH_ENCRYPTION_KEY: encryptionKey,

@@ -75,7 +75,7 @@ function give(response: ServerResponse, reply: VendorResponse): void {
     .end(JSON.stringify(json))
 }
 
-/** The address of a server that is not there. */
+/** The address of a server that does not exist. */
 export async function deadUrl(): Promise<string> {
   return `http://127.0.0.1:${await freePort()}`
 }

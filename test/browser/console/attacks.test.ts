@@ -33,11 +33,11 @@ suite('console under attack', { skip }, () => {
       await page.getByRole('navigation', { name: 'User' }).getByRole('link', { name: tab }).click()
       await page.locator('[aria-current=page]', { hasText: tab }).waitFor()
       await settled(page)
-      assert.deepEqual(await harmOn(page), [], tab)
+      assert.deepEqual(await findInjected(page), [], tab)
     }
     await open(page, 'Audit log')
     await settled(page)
-    assert.deepEqual(await harmOn(page), [])
+    assert.deepEqual(await findInjected(page), [])
   })
 
   test('shows the data of a provider identity as text', async (t) => {
@@ -56,7 +56,7 @@ suite('console under attack', { skip }, () => {
     await open(page, 'Users')
     await page.getByRole('link', { name: user.email }).click()
     await page.getByRole('cell', { name: attack }).first().waitFor()
-    assert.deepEqual(await harmOn(page), [])
+    assert.deepEqual(await findInjected(page), [])
   })
 
   test('shows the metadata of an OAuth client as text', async (t) => {
@@ -70,7 +70,7 @@ suite('console under attack', { skip }, () => {
     await open(page, 'OAuth clients')
     await page.getByRole('link', { name: attack }).click()
     await page.getByRole('heading', { level: 1, name: attack }).waitFor()
-    assert.deepEqual(await harmOn(page), [])
+    assert.deepEqual(await findInjected(page), [])
   })
 
   test('shows values of providers and webhooks as text', async (t) => {
@@ -82,7 +82,7 @@ suite('console under attack', { skip }, () => {
     await open(page, 'Webhooks')
     await page.getByRole('link', { name: attack }).click()
     await page.getByRole('heading', { level: 1, name: attack }).waitFor()
-    assert.deepEqual(await harmOn(page), [])
+    assert.deepEqual(await findInjected(page), [])
   })
 
   test('cannot be framed by another site', async (t) => {
@@ -119,7 +119,7 @@ suite('console under attack', { skip }, () => {
 })
 
 /** Scripts that ran, elements that an attack made, and links that run scripts. */
-async function harmOn(page: Page): Promise<unknown> {
+async function findInjected(page: Page): Promise<unknown> {
   return page.evaluate(`[
     ...(globalThis.attacked ? ['a script ran'] : []),
     ...[...document.querySelectorAll('body img, body script, a[href^="javascript:"]')].map((element) => element.outerHTML),

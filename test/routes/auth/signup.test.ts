@@ -33,7 +33,7 @@ suite('POST /signup and /token: account enumeration', () => {
       const response = await signUp(app, { email }, { data })
       shapes[state] = toShape(response, [email])
     }
-    allAlike(shapes, ({ identities: _, ...rest }) => rest)
+    assertAllEqual(shapes, ({ identities: _, ...rest }) => rest)
   })
 
   test('reveals a taken email only by empty identities, as SDKs expect', async () => {
@@ -69,7 +69,7 @@ suite('POST /signup and /token: account enumeration', () => {
       assert.equal(response.json().error_code, 'invalid_credentials')
       shapes[state] = { ...toShape(response, []), body: response.body }
     }
-    allAlike(shapes)
+    assertAllEqual(shapes)
   })
 
   test('reveals the account state only after the correct password', async () => {
@@ -146,7 +146,7 @@ function toShape(response: Response, sent: string[]) {
 
 type Shape = ReturnType<typeof toShape>
 
-function allAlike(shapes: Record<string, unknown>, pick = (shape: Shape): object => shape) {
+function assertAllEqual(shapes: Record<string, unknown>, pick = (shape: Shape): object => shape) {
   const entries = Object.entries(shapes) as [string, Shape][]
   const [first] = entries
   for (const [state, shape] of entries) {

@@ -140,12 +140,12 @@ suite('OpenID Connect conformance', () => {
     const { sub, auth_time } = decodeClaims(hint)
     const silent = await walk(app, client, browser, { prompt: 'none', id_token_hint: hint })
     assert.deepEqual({ sub: silent.sub, auth_time: silent.auth_time }, { sub, auth_time })
-    const elsewhere = await signedInBrowser(app, other.email)
+    const inOtherBrowser = await signedInBrowser(app, other.email)
     const asked = authorizeUrl(client, makePkce().challenge, {
       prompt: 'none',
       id_token_hint: hint,
     })
-    const { location = '' } = await elsewhere.open(asked)
+    const { location = '' } = await inOtherBrowser.open(asked)
     assert.equal(new URL(location).searchParams.get('error'), 'login_required')
   })
 

@@ -68,8 +68,10 @@ suite('domains of an organization', () => {
 
   test('are verified by a code sent to a fixed address of the domain', async () => {
     const { app, owner, url, added, domain } = await withDomain()
-    const elsewhere = await as(app, owner, `POST ${url}/send_code`, { address: `ann@${domain}` })
-    assert.deepEqual(statusAndCode(elsewhere), [422, 'validation_failed'])
+    const toOtherAddress = await as(app, owner, `POST ${url}/send_code`, {
+      address: `ann@${domain}`,
+    })
+    assert.deepEqual(statusAndCode(toOtherAddress), [422, 'validation_failed'])
     const address = `postmaster@${domain}`
     assert.ok(added.email_addresses.includes(address))
     await ok(app, owner, `POST ${url}/send_code`, { address })

@@ -59,9 +59,11 @@ suite('sign-in methods of the pages', () => {
     const again = await atSignIn(app)
     const next = mail.messages.length
     await again.browser.submit(again.page, { email, action: 'code' })
-    const elsewhere = await openBrowser(app).open(linkIn(await nextEmail({ mail }, email, next)))
-    assert.equal(elsewhere.status, 400)
-    assert.equal(titleIn(elsewhere), 'Something went wrong')
+    const inOtherBrowser = await openBrowser(app).open(
+      linkIn(await nextEmail({ mail }, email, next)),
+    )
+    assert.equal(inOtherBrowser.status, 400)
+    assert.equal(titleIn(inOtherBrowser), 'Something went wrong')
   })
 
   test('create an account by an emailed code', async () => {
@@ -138,9 +140,9 @@ suite('sign-in methods of the pages', () => {
     const { browser, page } = await atSignIn(app)
     assert.match(page.html, /Continue with GitHub/)
     const start = /href="([^"]*\/authorize\?provider=github[^"]*)"/.exec(page.html)?.[1] ?? ''
-    const away = await browser.send('GET', start.replaceAll('&amp;', '&'))
+    const redirected = await browser.send('GET', start.replaceAll('&amp;', '&'))
     // Unknown parameters of /authorize are passed to the provider, as in GoTrue; this one rejects them.
-    const provider = new URL(away.location ?? '')
+    const provider = new URL(redirected.location ?? '')
     provider.searchParams.delete('redirect_to')
     const back = await fetch(provider, { redirect: 'manual' })
     assert.equal(back.status, 302, fakes.github.complaints.join())
@@ -154,8 +156,8 @@ suite('sign-in methods of the pages', () => {
     const { app } = await externalServer(t, { env: oauthServer })
     const { browser, page } = await atSignIn(app)
     const start = /href="([^"]*\/authorize\?provider=github[^"]*)"/.exec(page.html)?.[1] ?? ''
-    const away = await browser.send('GET', start.replaceAll('&amp;', '&'))
-    const state = new URL(away.location ?? '').searchParams.get('state') ?? ''
+    const redirected = await browser.send('GET', start.replaceAll('&amp;', '&'))
+    const state = new URL(redirected.location ?? '').searchParams.get('state') ?? ''
     const rejected = new URLSearchParams({ error: 'access_denied', state })
     const shown = await browser.open(`/callback?${rejected}`)
     assert.equal(titleIn(shown), 'Something went wrong')

@@ -231,10 +231,10 @@ suite('PUT /user with a new email: double confirmation', () => {
     const waiting = [429, 'over_email_send_rate_limit']
     assert.deepEqual(statusAndCode(await put(server, token, { email: newAddress() })), waiting)
 
-    const { access_token: attempter } = await confirmedUser(server)
+    const { access_token: otherToken } = await confirmedUser(server)
     const statuses = []
     for (let i = 0; i < 12; i++) {
-      statuses.push((await put(server, attempter, { email: taken })).statusCode)
+      statuses.push((await put(server, otherToken, { email: taken })).statusCode)
     }
     assert.deepEqual(statuses.toSorted(), [...Array(10).fill(422), 429, 429])
   })

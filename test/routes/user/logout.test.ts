@@ -9,24 +9,24 @@ import type { App } from '../../support/server.ts'
 import { adminToken, autoconfirm, signedIn, signUpUser } from '../../support/users.ts'
 
 /** Who is still signed in after the first device signed out. */
-const scopes: Record<string, { query: string; survivors: string[] }> = {
-  'revokes all sessions without a scope': { query: '', survivors: ['unrelated'] },
-  'revokes all sessions with an empty scope': { query: '?scope=', survivors: ['unrelated'] },
-  'revokes all sessions with scope=global': { query: '?scope=global', survivors: ['unrelated'] },
+const scopes: Record<string, { query: string; remaining: string[] }> = {
+  'revokes all sessions without a scope': { query: '', remaining: ['unrelated'] },
+  'revokes all sessions with an empty scope': { query: '?scope=', remaining: ['unrelated'] },
+  'revokes all sessions with scope=global': { query: '?scope=global', remaining: ['unrelated'] },
   'revokes only the current session with scope=local': {
     query: '?scope=local',
-    survivors: ['second', 'third', 'unrelated'],
+    remaining: ['second', 'third', 'unrelated'],
   },
   'revokes all other sessions with scope=others': {
     query: '?scope=others',
-    survivors: ['first', 'unrelated'],
+    remaining: ['first', 'unrelated'],
   },
 }
 
 suite('POST /logout', () => {
   const serverFor = sharedServers()
 
-  for (const [name, { query, survivors }] of Object.entries(scopes)) {
+  for (const [name, { query, remaining }] of Object.entries(scopes)) {
     test(name, async () => {
       const { app } = await serverFor(autoconfirm)
       const first = await signUpUser(app)
@@ -42,11 +42,11 @@ suite('POST /logout', () => {
       assert.equal(response.statusCode, 204)
       assert.equal(response.body, '')
       for (const [device, session] of Object.entries(devices)) {
-        const survives = survivors.includes(device)
-        assert.equal((await getUser(app, session)).statusCode, survives ? 200 : 403, device)
+        const remains = remaining.includes(device)
+        assert.equal((await getUser(app, session)).statusCode, remains ? 200 : 403, device)
         const refreshed = await refresh(app, session.refresh_token)
-        assert.equal(refreshed.statusCode, survives ? 200 : 400, device)
-        if (!survives) assert.equal(refreshed.json().error_code, 'refresh_token_not_found')
+        assert.equal(refreshed.statusCode, remains ? 200 : 400, device)
+        if (!remains) assert.equal(refreshed.json().error_code, 'refresh_token_not_found')
       }
     })
   }

@@ -81,7 +81,7 @@ suite('attacker’s sign-up with another user’s email', { concurrency: 3 }, ()
       for (const step of order) emails.push(await steps[step](server, email))
       const last = order.at(-1) as Step
 
-      const session = await getIn(server, email, emails.at(-1))
+      const session = await signInByEmail(server, email, emails.at(-1))
       assert.equal(session.user.email, email)
       const attackerWorks =
         (await signIn(server.app, { email, password: attackerPassword })).statusCode === 200
@@ -90,7 +90,7 @@ suite('attacker’s sign-up with another user’s email', { concurrency: 3 }, ()
       assert.equal(attackerWorks, last === 'attacker signs up' && wasAlone)
       const owner = await signIn(server.app, { email, password: ownerPassword })
       assert.equal(owner.statusCode, 400)
-      await areDead(server, emails.slice(0, -1))
+      await assertInvalid(server, emails.slice(0, -1))
     })
   }
 
@@ -101,7 +101,7 @@ suite('attacker’s sign-up with another user’s email', { concurrency: 3 }, ()
     const message = await emailAfter(server, email, () =>
       call(server.app, '/otp', { email, data: { name: 'Ann' } }),
     )
-    const { user } = await getIn(server, email, message)
+    const { user } = await signInByEmail(server, email, message)
     assert.equal(user.user_metadata.name, 'Ann')
     assert.equal(user.identities?.[0]?.identity_data?.name, 'Ann')
   })
@@ -114,7 +114,7 @@ suite('attacker’s sign-up with another user’s email', { concurrency: 3 }, ()
       call(server.app, '/otp', { email, data: { team: 'red' } }),
     )
     const again = await steps.invitation(server, email)
-    const { user } = await getIn(server, email, again)
+    const { user } = await signInByEmail(server, email, again)
     assert.equal(user.user_metadata.team, 'blue')
   })
 
@@ -127,7 +127,7 @@ suite('attacker’s sign-up with another user’s email', { concurrency: 3 }, ()
       .set({ email_confirmed_at: null })
       .where('email', '=', email)
       .execute()
-    await getIn(server, email, await steps.recovery(server, email))
+    await signInByEmail(server, email, await steps.recovery(server, email))
     const response = await getUser(server.app, before.json<Session>())
     assert.equal(response.json().error_code, 'session_not_found')
   })
@@ -140,7 +140,7 @@ suite('attacker’s sign-up with another user’s email', { concurrency: 3 }, ()
     const attacker = (await signIn(app, { email, password: attackerPassword })).json<Session>()
     const steppedUp = await stepUp(app, attacker, await addTotp(app, attacker))
     assert.equal((await makeCodes(app, steppedUp)).statusCode, 200)
-    const session = await getIn(server, email, await steps['magic link'](server, email))
+    const session = await signInByEmail(server, email, await steps['magic link'](server, email))
     assert.equal(session.user.id, attacker.user.id)
     assert.equal(session.user.factors, undefined)
     assert.equal(await remaining(app, session), 0)
@@ -153,7 +153,7 @@ suite('attacker’s sign-up with another user’s email', { concurrency: 3 }, ()
     const made = await adminCreatedUser(server.app, body)
     const signedUp = await signUp(server.app, { email, password: attackerPassword })
     assert.deepEqual(signedUp.json<User>().identities, [])
-    const { user } = await getIn(server, email, await steps['magic link'](server, email))
+    const { user } = await signInByEmail(server, email, await steps['magic link'](server, email))
     assert.equal(user.id, made.id)
     assert.deepEqual(user.identities?.map(({ provider }) => provider).sort(), ['email', 'phone'])
     assert.equal((await signIn(server.app, { email, password: ownerPassword })).statusCode, 200)
@@ -223,7 +223,7 @@ suite('email verified by a provider', () => {
     const session = attacker.json<Session>()
     await server.signInWith('github', verifiedProfile(email, nextId()))
     assert.deepEqual(statusAndCode(await getUser(app, session)), [403, 'session_not_found'])
-    await areDead(server, [message])
+    await assertInvalid(server, [message])
     const known = await app.db
       .selectFrom('postern_known_devices')
       .select('device_hash')
@@ -247,15 +247,15 @@ suite('verified email', () => {
       const identity = user?.identities.find(({ provider }) => provider === 'github')
       return identity?.identity_data.email_verified
     }
-    await getIn(server, mallory, message)
+    await signInByEmail(server, mallory, message)
     assert.equal(await isVerified(), false)
-    await getIn(server, victim, await steps['owner signs up'](server, victim))
+    await signInByEmail(server, victim, await steps['owner signs up'](server, victim))
     assert.equal(await isVerified(), false)
   })
 })
 
 /** Opens the link of the email, or verifies its code when the link of this type has another page. */
-async function getIn({ app }: Built, email: string, message: ReceivedMail | undefined) {
+async function signInByEmail({ app }: Built, email: string, message: ReceivedMail | undefined) {
   assert.ok(message)
   const type = new URL(
     /https?:\S+verify\?\S+/.exec(message.mail.text ?? '')?.[0] ?? '',
@@ -265,7 +265,7 @@ async function getIn({ app }: Built, email: string, message: ReceivedMail | unde
   return response.json<Session>()
 }
 
-async function areDead({ app }: Built, emails: ReceivedMail[]) {
+async function assertInvalid({ app }: Built, emails: ReceivedMail[]) {
   for (const message of emails) {
     assert.equal(redirectParams(await open(app, message)).fragment.error_code, 'otp_expired')
   }

@@ -56,9 +56,9 @@ suite('readiness.leave', () => {
     let clock = performance.now()
     t.mock.method(performance, 'now', () => clock)
     await app.inject({ url: '/settings' })
-    let isGone = false
+    let hasLeft = false
     const left = app.readiness.leave(60).then(() => {
-      isGone = true
+      hasLeft = true
     })
     // Longer than the pause between two requests of a load balancer that has not noticed yet; no connection is open
     // meanwhile.
@@ -67,7 +67,7 @@ suite('readiness.leave', () => {
       await pause(120)
       assert.equal((await app.inject({ url: '/settings' })).statusCode, 200)
     }
-    assert.equal(isGone, false)
+    assert.equal(hasLeft, false)
     clock += 1_001
     const checks = setInterval(() => void app.inject({ url: '/ready' }), 10)
     await left

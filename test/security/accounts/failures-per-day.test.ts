@@ -109,10 +109,10 @@ suite('daily limit of failed second factors', () => {
     const factor = await addTotp(server.app, owner)
     await stepUp(server.app, owner, factor)
     const before = server.mail.messages.length
-    const thief = await signedIn(server.app, email)
+    const stolen = await signedIn(server.app, email)
     const clock = startClock(t)
     const failed = [422, 'mfa_verification_failed']
-    const attempt = () => attemptFactor(server, thief, factor)
+    const attempt = () => attemptFactor(server, stolen, factor)
     await failTimes(2, attempt, failed, clock)
     await waitForIdleQueue(server)
     assert.equal(server.mail.messages.length, before)

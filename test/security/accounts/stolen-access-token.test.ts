@@ -60,8 +60,8 @@ suite('stolen access token', () => {
     assert.deepEqual(statusAndCode(pending), needed)
 
     // With the current password the phone is added, and still sets no password.
-    const thief = await addPhone(server, owner, phone, { current_password: password })
-    const changed = await changeUser(server.app, thief.access_token, { password: another })
+    const attacker = await addPhone(server, owner, phone, { current_password: password })
+    const changed = await changeUser(server.app, attacker.access_token, { password: another })
     assert.deepEqual(statusAndCode(changed), needed)
     const { email } = owner.user
     await server.mail.waitFor(({ to, mail }) => to === email && /linked/i.test(mail.subject ?? ''))
@@ -77,13 +77,13 @@ suite('stolen access token', () => {
     test(`cannot add ${way} by a phone added within a day`, async () => {
       const server = await start()
       const owner = await confirmedUser(server)
-      const thief = await addPhone(server, owner)
-      assert.deepEqual(statusAndCode(await act(server, thief)), needed)
+      const attacker = await addPhone(server, owner)
+      assert.deepEqual(statusAndCode(await act(server, attacker)), needed)
       // The owner has had a day to react to the mail.
       await server.app.pool.query(
         `update auth.postern_new_sign_in_methods set added_at = added_at - interval '1 day'`,
       )
-      assert.notDeepEqual(statusAndCode(await act(server, thief)), needed)
+      assert.notDeepEqual(statusAndCode(await act(server, attacker)), needed)
     })
   }
 
@@ -112,10 +112,16 @@ suite('stolen access token', () => {
     const { email } = owner.user
     const signIn = () =>
       call(server.app, '/token?grant_type=password', { email, password: another })
-    const thief: Session = bodyOf200(await signIn())
-    assert.deepEqual(statusAndCode(await enrol(server.app, thief, { factor_type: 'totp' })), needed)
+    const attacker: Session = bodyOf200(await signIn())
+    assert.deepEqual(
+      statusAndCode(await enrol(server.app, attacker, { factor_type: 'totp' })),
+      needed,
+    )
     const shown = { phone: newNumber(), current_password: another }
-    assert.deepEqual(statusAndCode(await changeUser(server.app, thief.access_token, shown)), needed)
+    assert.deepEqual(
+      statusAndCode(await changeUser(server.app, attacker.access_token, shown)),
+      needed,
+    )
   })
 
   test('cannot create recovery codes at aal2 without a recent authentication', async () => {
@@ -170,10 +176,10 @@ suite('reauthentication', () => {
     const email = newAddress('new')
     bodyOf200(await changeUser(server.app, owner.access_token, { email }))
     const token = codeIn(await nextEmail(server, email))
-    const thief: Session = bodyOf200(
+    const attacker: Session = bodyOf200(
       await verify(server.app, { type: 'email_change', email, token }),
     )
-    const options = { token: thief.access_token }
+    const options = { token: attacker.access_token }
     const pending = await call(server.app, '/reauthenticate', undefined, options)
     assert.deepEqual(statusAndCode(pending), [400, 'validation_failed'])
   })

@@ -191,10 +191,10 @@ suite('demoted admin', () => {
     const { user, refresh_token } = await signUpUser(app)
     const url = `/admin/users/${user.id}`
     await adminCall(app, 'PUT', url, { role: 'authenticated' })
-    const going = await refresh(app, refresh_token)
-    assert.equal(going.statusCode, 200)
+    const unchanged = await refresh(app, refresh_token)
+    assert.equal(unchanged.statusCode, 200)
     await adminCall(app, 'PUT', url, { role: 'editor' })
-    const ended = await refresh(app, going.json().refresh_token)
+    const ended = await refresh(app, unchanged.json().refresh_token)
     assert.deepEqual(statusAndCode(ended), [400, 'refresh_token_not_found'])
   })
 

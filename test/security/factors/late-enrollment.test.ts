@@ -37,7 +37,7 @@ import { autoconfirm, signedIn, signUpUser } from '../../support/users.ts'
 type Send = () => ReturnType<typeof send>
 
 /** A prepared request and the expected status of its rejection. */
-const needingTheFactor: Record<string, [(app: App, user: Session) => Promise<Send>, number]> = {
+const requiringAal2: Record<string, [(app: App, user: Session) => Promise<Send>, number]> = {
   'cannot add a passkey': [
     async (app, user) => {
       const { challenge_id, options } = await createRegistrationChallenge(app, user)
@@ -69,20 +69,26 @@ suite('late enrollment', () => {
     const { app } = await serverFor(everyFactor)
     const user = await signUpUser(app)
     const stolen = await addTotp(app, user, 'stolen')
-    const thief = await stepUp(app, user, stolen)
+    const attacker = await stepUp(app, user, stolen)
     const owner = await stepUp(app, await signedIn(app, user.email), stolen, 1)
     const own = await userWithSecurityKey(app, owner, 'own')
-    const begun = await enrolKey(app, thief, 'begun')
+    const begun = await enrolKey(app, attacker, 'begun')
     assert.equal((await send(app, 'DELETE', `/factors/${stolen.id}`, own.session)).statusCode, 200)
 
     const key = newSecurityKey()
-    const pending = await challenge(app, thief, begun.id)
+    const pending = await challenge(app, attacker, begun.id)
     const made = key.create(browserOptions(pending))
-    const rejected = await give(app, thief, begun.id, pending.id, made)
+    const rejected = await give(app, attacker, begun.id, pending.id, made)
     assert.deepEqual(statusAndCode(rejected), [403, 'insufficient_aal'])
 
-    const again = await challenge(app, thief, own.id)
-    const steppedUp = await finish(app, thief, own.id, again.id, own.key.get(browserOptions(again)))
+    const again = await challenge(app, attacker, own.id)
+    const steppedUp = await finish(
+      app,
+      attacker,
+      own.id,
+      again.id,
+      own.key.get(browserOptions(again)),
+    )
     assert.equal(tokenClaims(steppedUp).aal, 'aal2')
   })
 
@@ -139,7 +145,7 @@ suite('late enrollment', () => {
     assert.deepEqual(rows, [{ count: 1 }])
   })
 
-  for (const [what, [prepare, status]] of Object.entries(needingTheFactor)) {
+  for (const [what, [prepare, status]] of Object.entries(requiringAal2)) {
     test(`a user who enrolled a second factor in between ${what} at aal1`, async (t) => {
       const env = { ...autoconfirm, ...passkeysOn, AUTH_USER_SELF_DELETE_ENABLED: 'true' }
       const { app } = await build(t, { env })

@@ -69,7 +69,7 @@ suite('traces and metrics', () => {
     await signUp(client, mail, sms)
     await useFactors(client)
     await useOauthServer(client)
-    await failElsewhere(client)
+    await failOtherRequests(client)
     await client.request('GET', '/health')
     const isLast = ({ name }: { name: string }) => name === 'GET /health'
     await until(() => collector.spans().some(isLast))
@@ -258,7 +258,7 @@ async function useOauthServer({ request }: Client) {
   await request('GET', `/oauth/authorize?${foreign}`)
 }
 
-async function failElsewhere({ request, secrets }: Client) {
+async function failOtherRequests({ request, secrets }: Client) {
   const admin = await serviceRole()
   secrets.set('service token', admin)
   secrets.set('signing secret', needed.AUTH_JWT_SECRET)

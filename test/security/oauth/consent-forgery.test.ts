@@ -71,9 +71,12 @@ suite('consent forgery', () => {
     const before = browser.cookie
     await browser.submit(page, { email, password, action: 'password' })
     assert.notEqual(browser.cookie, before)
-    const planted = openBrowser(app, { cookie: before })
+    const withFixedCookie = openBrowser(app, { cookie: before })
     const client = await createClient(app)
-    assert.equal(titleIn(await planted.open(authorizeUrl(client, makePkce().challenge))), 'Sign in')
+    assert.equal(
+      titleIn(await withFixedCookie.open(authorizeUrl(client, makePkce().challenge))),
+      'Sign in',
+    )
   })
 
   test('does not continue from the sign-in page to a page of another site', async () => {

@@ -14,7 +14,7 @@ import { sharedServers } from '../../support/processes/shared-servers.ts'
 const registered = 'https://app.example/callback?tenant=1'
 
 /** What servers have taken for a registered address (RFC 9700 §4.1, §4.11). */
-const tricks = [
+const variations = [
   'https://app.example/callback',
   'https://app.example/callback?tenant=1&x=2',
   'https://app.example/callback?tenant=2',
@@ -89,8 +89,8 @@ suite('redirect URI validation', () => {
     const pkce = { code_challenge: makePkce().challenge, code_challenge_method: 'S256' }
     const ask = (redirect_uri: string) =>
       requestAuthorization(app, { client_id: client.client_id, redirect_uri, ...pkce })
-    assert.ok(tricks.length >= 60)
-    for (const uri of tricks) {
+    assert.ok(variations.length >= 60)
+    for (const uri of variations) {
       const response = await ask(uri)
       assert.equal(response.statusCode, 400, uri)
       assert.equal(response.headers.location, undefined, uri)

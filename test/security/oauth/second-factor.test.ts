@@ -50,13 +50,13 @@ suite('second factor before consent', () => {
   test('prompt=none issues no code before the second factor, even with consent', async () => {
     const { app } = await serverFor(hosted)
     const { client, email } = await withConsent(app)
-    const thief = openBrowser(app)
-    await thief.submit(await thief.open('/sign-in'), { email, password, action: 'password' })
+    const attacker = openBrowser(app)
+    await attacker.submit(await attacker.open('/sign-in'), { email, password, action: 'password' })
     const none = authorizeUrl(client, makePkce().challenge, { prompt: 'none' })
-    const { searchParams } = new URL((await thief.open(none)).location ?? '')
+    const { searchParams } = new URL((await attacker.open(none)).location ?? '')
     assert.equal(searchParams.get('code'), null)
     assert.equal(searchParams.get('error'), 'interaction_required')
-    const asked = await thief.open(authorizeUrl(client, makePkce().challenge))
+    const asked = await attacker.open(authorizeUrl(client, makePkce().challenge))
     assert.equal(titleIn(asked), 'Second factor')
   })
 

@@ -87,7 +87,7 @@ suite('self-registered clients', () => {
     assert.match(consent.html, /only if you started this yourself/)
   })
 
-  const imitations: Record<string, string> = {
+  const rejectedNames: Record<string, string> = {
     'the name of a client of the operator': 'Payroll',
     'the name of a client of the operator in another case and with blanks': ' PAY ROLL ',
     'the name of a client of the operator in full-width letters': 'Ｐａｙｒｏｌｌ',
@@ -98,7 +98,7 @@ suite('self-registered clients', () => {
     'an override of the reading direction': 'Pay\u202ellor',
     'a line break': 'Good\nApp',
   }
-  for (const [title, client_name] of Object.entries(imitations)) {
+  for (const [title, client_name] of Object.entries(rejectedNames)) {
     test(`cannot use ${title} in their name`, async () => {
       const app = await server()
       await createClient(app, { client_name: 'Payroll' })

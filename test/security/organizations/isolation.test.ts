@@ -60,8 +60,8 @@ suite('isolation of organizations', () => {
             }
           }
         }
-        const stranger = await signUpUser(app)
-        const denied = await as(app, stranger, fillPath(name, target.id, unknownIds), body)
+        const outsider = await signUpUser(app)
+        const denied = await as(app, outsider, fillPath(name, target.id, unknownIds), body)
         if (statusAndCode(denied)[1] !== 'organization_not_found') {
           wrong.push(`a user of none: ${denied.body}`)
         }

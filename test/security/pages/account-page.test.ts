@@ -87,21 +87,21 @@ suite('account page under attack', () => {
   })
 
   test('escapes every field that a user, a provider or a client controls', async (t: TestContext) => {
-    const hostile = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+    const markup = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
     const external = await externalServer(t, { env: everything })
     const { app } = external
     const { browser, email, ...user } = await accountUser(app)
-    await changeUser(app, user.access_token, { data: { name: hostile, locale: hostile } })
-    await signedIn(app, email, { 'user-agent': `${hostile}/1.0` })
-    const client = await createClient(app, { client_name: hostile })
+    await changeUser(app, user.access_token, { data: { name: markup, locale: markup } })
+    await signedIn(app, email, { 'user-agent': `${markup}/1.0` })
+    const client = await createClient(app, { client_name: markup })
     await signInClient(app, client, user, { scope: 'openid' })
     describe(external.fakes, 'github', verifiedProfile(newAddress(), '77'))
     await link(external, user as Session, 'github', {
       ...verifiedProfile(newAddress(`x'${'&lt;'}`), '77'),
-      name: hostile,
+      name: markup,
     })
-    await addApp(browser, hostile)
-    await addPasskeyNamed(app, user.user.id, hostile)
+    await addApp(browser, markup)
+    await addPasskeyNamed(app, user.user.id, markup)
     for (const path of pages) {
       const { html } = await browser.open(path)
       assert.doesNotMatch(html, /<script>alert|<img src=x/, path)
@@ -115,14 +115,14 @@ suite('account page under attack', () => {
       assert.match((await browser.open(path)).html, /&lt;script&gt;alert/, path)
     }
     for (const query of ['done', 'next']) {
-      const reflected = `/account/confirm?${query}=${encodeURIComponent(hostile)}`
+      const reflected = `/account/confirm?${query}=${encodeURIComponent(markup)}`
       assert.doesNotMatch((await browser.open(reflected)).html, /alert\(1\)/)
     }
     const forms: [path: string, fields: Record<string, string>][] = [
-      ['/account/email', { email: hostile, action: 'change' }],
-      ['/account/phone', { phone: hostile, action: 'change' }],
-      ['/account/factors', { name: hostile, phone: hostile, action: 'add_phone' }],
-      ['/account/confirm', { next: hostile, password: 'wrong', action: 'password' }],
+      ['/account/email', { email: markup, action: 'change' }],
+      ['/account/phone', { phone: markup, action: 'change' }],
+      ['/account/factors', { name: markup, phone: markup, action: 'add_phone' }],
+      ['/account/confirm', { next: markup, password: 'wrong', action: 'password' }],
     ]
     for (const [path, fields] of forms) {
       const form_token = tokenIn(await browser.open('/account'))
@@ -132,7 +132,7 @@ suite('account page under attack', () => {
     }
     const list = await browser.open('/account/factors')
     const scan = await browser.submit(list, { name: 'Second app', action: 'add_totp' })
-    const typed = { qr: hostile, secret: hostile, code: '000000', action: 'verify' }
+    const typed = { qr: markup, secret: markup, code: '000000', action: 'verify' }
     const again = await browser.submit(scan, typed)
     assert.equal(errorIn(again), 'The code is wrong or has expired.')
     assert.doesNotMatch(again.html, /<script>alert|<img src=x/)
@@ -166,12 +166,12 @@ suite('account page under attack', () => {
     const { app } = await server()
     const { browser, email } = await accountUser(app)
     await addApp(browser)
-    const thief = await accountBrowser(app, email)
+    const atAal1 = await accountBrowser(app, email)
     for (const path of pages) {
-      const shown = await thief.open(path)
+      const shown = await atAal1.open(path)
       assert.equal(titleIn(shown), 'Second factor', path)
       const form_token = tokenIn(shown)
-      const posted = await thief.send('POST', path, { form_token, action: 'save' })
+      const posted = await atAal1.send('POST', path, { form_token, action: 'save' })
       if (posted.status === 404) continue
       assert.match(posted.location ?? '', /\/sign-in\/factor\?next=/, path)
     }

@@ -294,9 +294,9 @@ suite('POST /sso/saml/acs', () => {
     const xml = signedResponse({ idp, requestId })
     assert.equal((await post(app, xml, relayState)).status, 302)
     assertRejected(await post(app, xml, relayState), /saml_relay_state_not_found/)
-    const unasked = signedResponse({ idp })
-    assert.equal((await post(app, unasked)).status, 302)
-    assertRejected(await post(app, unasked), /already used/)
+    const unsolicited = signedResponse({ idp })
+    assert.equal((await post(app, unsolicited)).status, 302)
+    assertRejected(await post(app, unsolicited), /already used/)
   })
 
   test('rejects an assertion replayed in another response', async () => {

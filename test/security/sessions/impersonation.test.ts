@@ -58,8 +58,8 @@ suite('impersonated session', () => {
     const names = found.map(getRouteName).toSorted()
     assert.deepEqual(names, [...rejecting, ...impersonatable].toSorted())
     for (const route of found) {
-      const isTheirs = rejecting.includes(getRouteName(route))
-      assert.equal(route.config?.rejectsImpersonation, isTheirs, getRouteName(route))
+      const isRejecting = rejecting.includes(getRouteName(route))
+      assert.equal(route.config?.rejectsImpersonation, isRejecting, getRouteName(route))
     }
   })
 

@@ -51,7 +51,7 @@ suite('session of an OAuth client', () => {
         assert.equal(response.statusCode, 400)
         assert.deepEqual(response.json(), rejected)
       }
-      await takeBack(app, sessionId)
+      await unassignClient(app, sessionId)
       assert.equal((await refresh(app, token)).statusCode, 200, 'nothing was consumed or revoked')
     })
   }
@@ -67,7 +67,7 @@ suite('session of an OAuth client', () => {
       code: factor.code(),
     })
     assert.deepEqual(statusAndCode(response), [403, 'insufficient_scope'])
-    await takeBack(app, getSessionId(user))
+    await unassignClient(app, getSessionId(user))
     assert.equal((await getUser(app, user)).json().factors[0].status, 'unverified')
   })
 })
@@ -77,7 +77,7 @@ function getSessionId({ access_token }: User): string {
   return JSON.parse(Buffer.from(claims, 'base64url').toString()).session_id
 }
 
-async function takeBack({ pool }: App, sessionId: string): Promise<void> {
+async function unassignClient({ pool }: App, sessionId: string): Promise<void> {
   await pool.query('update auth.sessions set oauth_client_id = null where id = $1', [sessionId])
 }
 

@@ -54,7 +54,7 @@ suite('change started by a stolen session', () => {
     test(`of the email cannot be resent after a new password set by ${who}`, async () => {
       const server = await servers()
       const { app } = server
-      const [email, newValue] = [newAddress('owner'), newAddress('thief')]
+      const [email, newValue] = [newAddress('owner'), newAddress('attacker')]
       const own = await confirmedUser(server, email)
       const stolen = await signedIn(app, email)
       await emailAfter(server, newValue, () =>
@@ -90,7 +90,7 @@ suite('pending change when an admin sets another value', () => {
   test('of the email cannot be resent', async () => {
     const server = await servers()
     const { app } = server
-    const [newValue, given] = [newAddress('thief'), newAddress('given')]
+    const [newValue, given] = [newAddress('attacker'), newAddress('given')]
     const user = await confirmedUser(server)
     await emailAfter(server, newValue, () =>
       changeUser(app, user.access_token, { email: newValue }),
@@ -145,7 +145,7 @@ suite('first email requested by a stolen session', () => {
     test(`is voided by ${name} when only the new email confirms`, async () => {
       const server = await servers()
       const { app } = server
-      const [phone, newValue] = [newNumber(), newAddress('thief')]
+      const [phone, newValue] = [newNumber(), newAddress('attacker')]
       const own = await phoneUser(server, phone)
       const stolen: Session = bodyOf200(await signIn(app, { phone }))
       const mail = await emailAfter(server, newValue, () =>
@@ -185,12 +185,12 @@ suite('email change started by a squatter', () => {
   test('cannot be resent once the owner has verified the email', async () => {
     const server = await servers(oneMailbox)
     const { app } = server
-    const [victim, newValue] = [newAddress('victim'), newAddress('thief')]
-    const thief = await confirmedUser(server)
-    await link(server, thief, 'github', unverifiedProfile(victim, nextId()))
-    await unlink(server, thief, identityId(await fetchUser(server, thief), 'email'))
+    const [victim, newValue] = [newAddress('victim'), newAddress('attacker')]
+    const attacker = await confirmedUser(server)
+    await link(server, attacker, 'github', unverifiedProfile(victim, nextId()))
+    await unlink(server, attacker, identityId(await fetchUser(server, attacker), 'email'))
     await emailAfter(server, newValue, () =>
-      changeUser(app, thief.access_token, { email: newValue }),
+      changeUser(app, attacker.access_token, { email: newValue }),
     )
 
     const came = await server.signInWith('gitlab', verifiedProfile(victim, nextId()))

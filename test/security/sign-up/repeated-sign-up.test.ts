@@ -76,7 +76,7 @@ suite('unconfirmed account in use', () => {
       const server = await servers(unverified)
       const { email, mail, token } = await inUse(server)
       const message = await emailAfter(server, email, () => ask(server, email))
-      const session = await getIn(server, email, message)
+      const session = await signInByEmail(server, email, message)
       assert.equal(session.user.email_confirmed_at !== undefined, true)
       assert.equal(await works(server, email, first), false)
       assert.equal(await works(server, email, second), false)
@@ -107,7 +107,7 @@ suite('unconfirmed account in use', () => {
     const older = await signUp(server, email, second, 'Bob')
     const newer = await signUp(server, email, third, 'Cid')
     assert.equal(redirectParams(await open(server.app, older)).fragment.error_code, 'otp_expired')
-    const { user } = await getIn(server, email, newer)
+    const { user } = await signInByEmail(server, email, newer)
     assert.equal(user.user_metadata.name, 'Cid')
     const opened = await Promise.all([first, second, third].map((it) => works(server, email, it)))
     assert.deepEqual(opened, [false, false, false])
@@ -120,7 +120,7 @@ suite('unconfirmed account in use', () => {
     const again = await emailAfter(server, email, () =>
       call(server.app, '/resend', { type: 'signup', email }),
     )
-    await getIn(server, email, again)
+    await signInByEmail(server, email, again)
     assert.equal(await works(server, email, first), false)
     assert.equal(await works(server, email, second), false)
   })
@@ -133,7 +133,7 @@ suite('unconfirmed account in use', () => {
     const changed = await changeUser(server.app, token, { password })
     assert.equal(changed.statusCode, 200, changed.body)
     assert.equal(redirectParams(await open(server.app, waiting)).fragment.error_code, 'otp_expired')
-    await getIn(
+    await signInByEmail(
       server,
       email,
       await emailAfter(server, email, () => call(server.app, '/resend', { type: 'signup', email })),
@@ -210,7 +210,7 @@ suite('unconfirmed account with credentials', () => {
       const before = await stored(server, id)
       const message = await signUp(server, email, second, 'Bob')
       assert.deepEqual(await stored(server, id), before)
-      await getIn(server, email, message)
+      await signInByEmail(server, email, message)
       const after = await stored(server, id)
       assert.deepEqual(after.providers, ['email'])
       assert.notEqual(after.encrypted_password, before.encrypted_password)
@@ -275,7 +275,11 @@ async function stored({ app }: Built, id: string) {
   return { encrypted_password, name: metadata?.name, providers }
 }
 
-async function getIn({ app }: Built, email: string, message: ReceivedMail): Promise<Session> {
+async function signInByEmail(
+  { app }: Built,
+  email: string,
+  message: ReceivedMail,
+): Promise<Session> {
   const link = /https?:\S+verify\?\S+/.exec(message.mail.text ?? '')?.[0] ?? ''
   const type = new URL(link).searchParams.get('type')
   const response = await verify(app, { type, email, token: codeIn(message) })

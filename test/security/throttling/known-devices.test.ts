@@ -43,11 +43,11 @@ async function userUnderAttack(server: Built, ...devices: Device[]): Promise<Ses
   for (const device of devices) {
     assert.equal((await signIn(server, user.email, device)).statusCode, 200)
   }
-  await siege(server, user.email)
+  await exhaustAttempts(server, user.email)
   return user
 }
 
-async function siege(server: Built, email: string): Promise<void> {
+async function exhaustAttempts(server: Built, email: string): Promise<void> {
   for (let i = 0; i < 11; i++) await signIn(server, email, attacker, `guess ${i}`)
   assert.equal((await signIn(server, email, attacker)).statusCode, 429)
 }
@@ -155,7 +155,7 @@ suite('known device', () => {
     const body = { reason: 'the user requested help' }
     const opened = await call(app, url, body, { token: await token, ...from(laptop) })
     assert.equal(opened.statusCode, 200, opened.body)
-    await siege(server, user.email)
+    await exhaustAttempts(server, user.email)
     assert.equal((await signIn(server, user.email, laptop)).statusCode, 429)
   })
 
@@ -169,7 +169,7 @@ suite('known device', () => {
     const options = { method: 'PUT', token, ...from(laptop) } as const
     const response = await call(server.app, '/user', { password: changed }, options)
     assert.equal(response.statusCode, 200, response.body)
-    await siege(server, user.email)
+    await exhaustAttempts(server, user.email)
     assert.equal((await signIn(server, user.email, desk, changed)).statusCode, 429)
     assert.equal((await signIn(server, user.email, laptop, changed)).statusCode, 200)
   })
@@ -179,7 +179,7 @@ suite('known device', () => {
     const { user } = await confirmedUser(server)
     await signIn(server, user.email, laptop)
     await adminCall(server.app, 'PUT', `/admin/users/${user.id}`, { password: 'a new password' })
-    await siege(server, user.email)
+    await exhaustAttempts(server, user.email)
     assert.equal((await signIn(server, user.email, laptop, 'a new password')).statusCode, 429)
   })
 
@@ -190,7 +190,7 @@ suite('known device', () => {
     const message = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
     const desk = { ip: '203.0.113.10', agent: 'A desk' }
     assert.equal((await typeCode(server, email, desk, codeIn(message))).statusCode, 200)
-    await siege(server, email)
+    await exhaustAttempts(server, email)
     assert.equal((await signIn(server, email, laptop)).statusCode, 429)
   })
 
@@ -214,7 +214,7 @@ suite('known device', () => {
       mock.timers.tick(1000)
       await signIn(server, user.email, numbered(i))
     }
-    await siege(server, user.email)
+    await exhaustAttempts(server, user.email)
     assert.equal((await signIn(server, user.email, numbered(0))).statusCode, 429)
     assert.equal((await signIn(server, user.email, numbered(21))).statusCode, 200)
   })

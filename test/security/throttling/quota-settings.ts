@@ -31,7 +31,7 @@ const getJobsTable = ({ config }: Queue) => `${config.AUTH_DB_NAMESPACE}_jobs._p
 const isRequest = `payload ->> 'request' is not null`
 
 /** The time of the postponed requests, once there are so many and no other job waits. */
-export async function putOffUntil(server: Queue, count = 1): Promise<Date> {
+export async function postponedUntil(server: Queue, count = 1): Promise<Date> {
   const requests = `${getJobsTable(server)} where ${isRequest}`
   const jobs = `select run_at from ${requests} and run_at > now() + interval '1 minute'
     and (select count(*) from ${requests} and run_at < now() + interval '1 minute') = 0`

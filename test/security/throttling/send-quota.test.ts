@@ -7,7 +7,7 @@ import { nextEmail, waitForIdleQueue } from '../../support/messages/mail-journey
 import { call } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
 import { adminToken, newAddress, password, signedIn } from '../../support/users.ts'
-import { advanceHours, insertUser, left, putOffUntil } from './quota-settings.ts'
+import { advanceHours, insertUser, left, postponedUntil } from './quota-settings.ts'
 
 const quota = (count: number) => ({ AUTH_RATE_LIMIT_EMAIL_SENT: String(count) })
 
@@ -112,7 +112,7 @@ suite('AUTH_RATE_LIMIT_EMAIL_SENT', () => {
 
   test('postpones queued requests until it is refilled', async (t) => {
     const [server, users] = await asked(t, quota(1), 2)
-    const waiting = await putOffUntil(server)
+    const waiting = await postponedUntil(server)
     assert.ok(waiting > new Date(Date.now() + 60_000), 'not before the hour is over')
 
     await advanceHours(server)
@@ -124,7 +124,7 @@ suite('AUTH_RATE_LIMIT_EMAIL_SENT', () => {
 
   test('is not exceeded by racing workers', async (t) => {
     const [server] = await asked(t, quota(3), 8)
-    await putOffUntil(server, 5)
+    await postponedUntil(server, 5)
     const { rows } = await server.app.pool.query('select from auth.postern_mail_messages')
     assert.equal(rows.length, 3)
   })

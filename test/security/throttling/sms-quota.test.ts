@@ -8,7 +8,7 @@ import { buildWithSms, type PhoneServer } from '../../support/messages/phone-jou
 import { call } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import { newAddress, newNumber, password, phoneUser, signUpUser } from '../../support/users.ts'
-import { advanceHours, left, putOffUntil, untilResponded } from './quota-settings.ts'
+import { advanceHours, left, postponedUntil, untilResponded } from './quota-settings.ts'
 
 suite('AUTH_RATE_LIMIT_SMS_SENT', () => {
   const env = { AUTH_RATE_LIMIT_SMS_SENT: '2' }
@@ -110,7 +110,7 @@ suite('AUTH_RATE_LIMIT_SMS_SENT', () => {
     for (const phone of users) await call(first.app, '/resend', { type: 'sms', phone })
     const { DATABASE_URL } = config
     const server = await build(t, { env: { ...sms.env, ...env, DATABASE_URL } })
-    await putOffUntil(server)
+    await postponedUntil(server)
     assert.equal(sms.messages.length - since, 1)
     await advanceHours(server)
     for (const phone of users) await sms.code(phone, since)

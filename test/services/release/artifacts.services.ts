@@ -27,7 +27,7 @@ import {
   runInImage,
 } from './image-root.ts'
 import { passesByNpx } from './npx.ts'
-import { passes, startSurroundings } from './started.ts'
+import { passes, startDatabaseAndMail } from './started.ts'
 import { bootSystemd, withoutSystemd } from './systemd-machine.ts'
 import { passesUnderSystemd } from './under-systemd.ts'
 
@@ -120,7 +120,7 @@ suite('release', { timeout: 10 * 60_000 }, () => {
     const unit = readFileSync(join(folder, 'deploy/systemd/postern.service'), 'utf8')
     const command = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.split(' ') ?? []
     assert.equal(command[0], '/usr/bin/node')
-    const { env, url, codeFor } = await startSurroundings(t)
+    const { env, url, codeFor } = await startDatabaseAndMail(t)
     const child = spawn(process.execPath, command.slice(1), {
       cwd: folder,
       env,
@@ -143,7 +143,7 @@ suite('release', { timeout: 10 * 60_000 }, () => {
   }, async (t) => {
     const image = newFolder(t)
     addBase(image, await makeApp(image, unpack(t, built.find(programs['image context']))))
-    const { env, url, codeFor } = await startSurroundings(t)
+    const { env, url, codeFor } = await startDatabaseAndMail(t)
     const all = { ...imageEnvironment(), ...env }
     const { child } = runInImage(t, image, { command: imageCommand(), env: all })
     await passes(t, { child, url, codeFor }, async () => {

@@ -36,7 +36,7 @@ export async function passes(
 }
 
 /** An empty database and a mail server, as variables of the server. */
-export async function startSurroundings(t: Ending) {
+export async function startDatabaseAndMail(t: Ending) {
   const mail = await startMailServer(t)
   const { url: DATABASE_URL } = await emptyDatabase(t)
   const PORT = String(await freePort())

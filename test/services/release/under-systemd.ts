@@ -8,7 +8,7 @@ import { isReady } from '../../support/processes/server-process.ts'
 import { until } from '../../support/processes/until.ts'
 import { repository } from './artifacts.ts'
 import { runJourney } from './journey.ts'
-import { startSurroundings } from './started.ts'
+import { startDatabaseAndMail } from './started.ts'
 import type { Machine } from './systemd-machine.ts'
 
 /** Installs, starts, passes the journey test, reloads, runs a command and stops. */
@@ -17,7 +17,7 @@ export async function passesUnderSystemd(
   machine: Machine,
   archive: string,
 ): Promise<void> {
-  const { env, url, codeFor } = await startSurroundings(t)
+  const { env, url, codeFor } = await startDatabaseAndMail(t)
   await install(machine, archive, env)
   await machine.run(documented('systemctl enable').replace(/^journalctl.*$/m, ''))
   await until(() => isReadyOrFailed(machine, url), { seconds: 300 })

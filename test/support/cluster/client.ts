@@ -42,7 +42,7 @@ export function createClient(urls: readonly string[], signal: AbortSignal) {
     streak = 0
     const what = `${path.split('?')[0]} ${reply.status} ${codeIn(reply.text)}`
     failures.push({ since, at: performance.now(), what })
-    // As clients do before they try again.
+    // The pause of a client before it retries.
     await pause(100)
     return reply
   }
@@ -57,7 +57,7 @@ export function createClient(urls: readonly string[], signal: AbortSignal) {
     get streak() {
       return streak
     },
-    /** How long a client waited at most since the last call. */
+    /** Longest wait of a client since the last call. */
     takeLongestMs(): number {
       const longest = longestMs
       longestMs = 0

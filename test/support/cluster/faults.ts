@@ -1,12 +1,12 @@
-/** Causes a fault under load, and waits until all is well again. */
+/** Causes a fault under load, and waits until requests succeed again. */
 import type { TestContext } from 'node:test'
 
 import { until } from '../processes/until.ts'
 import type { Load } from './load.ts'
 
-/** All is well after this many responses without a failure. */
+/** Recovered after this many responses without a failure. */
 const wellAfter = 60
-/** Responses that are observed from then on. */
+/** Responses that are observed after the recovery. */
 const observed = 60
 
 export interface Fault {
@@ -20,10 +20,10 @@ export interface Observation {
   failed: number
   /** Seconds from the first failed request to the last failure. */
   window: number
-  /** Seconds that a client waited at most. */
+  /** Longest wait of a client, in seconds. */
   longest: number
   kinds: Record<string, number>
-  /** Failures of requests that were sent when all was well again. */
+  /** Failures of requests that were sent after the recovery. */
   late: number
 }
 

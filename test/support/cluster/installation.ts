@@ -36,7 +36,7 @@ export async function startClusterInstallation(t: Ending, program: string | unde
   const balancer = await startHaproxy(t, [...ports])
   const load = startLoad({ urls: [balancer.url], mail, clients: 4 })
   t.after(load.abort)
-  await load.isUnderWay()
+  await load.untilStarted()
   return {
     ...{ postgres, pooler, redis, load },
 

@@ -25,10 +25,10 @@ export interface LoadUser {
   /** Acknowledged exchanges of the refresh token, and those whose outcome is unknown. */
   refreshes: number
   unknown: number
-  /** The last exchanged token, and the one before it, which is consumed: its successor was used. */
+  /** The last exchanged token, and the one before it, whose successor was used. */
   last?: string
-  spent?: string
-  /** What was last written into the metadata; 0 before. */
+  consumed?: string
+  /** The value last written into the metadata; 0 before. */
   note: number
 }
 
@@ -61,7 +61,7 @@ export function startLoad({ urls, mail, clients }: LoadOptions) {
     return reply
   }
 
-  async function join(): Promise<LoadUser | undefined> {
+  async function addUser(): Promise<LoadUser | undefined> {
     const email = `${crypto.randomUUID()}@example.com`
     const body = { email, password }
     if (!isDone(await request('/signup', { body }))) return undefined
@@ -75,7 +75,7 @@ export function startLoad({ urls, mail, clients }: LoadOptions) {
     return user
   }
 
-  /** False once the session is over. */
+  /** False once the session is revoked. */
   async function refresh(user: LoadUser): Promise<boolean> {
     const { refresh_token } = user.session
     const body = { refresh_token }
@@ -84,14 +84,14 @@ export function startLoad({ urls, mail, clients }: LoadOptions) {
       user.unknown += 1
       return reply.status === 0 || reply.status >= 500
     }
-    if (user.last !== undefined) user.spent = user.last
+    if (user.last !== undefined) user.consumed = user.last
     user.last = refresh_token
     user.refreshes += 1
     user.session = JSON.parse(reply.text)
     return true
   }
 
-  async function live(user: LoadUser): Promise<boolean> {
+  async function useSession(user: LoadUser): Promise<boolean> {
     if (!(await refresh(user))) return false
     const token = user.session.access_token
     await request('/user', { token })
@@ -101,14 +101,14 @@ export function startLoad({ urls, mail, clients }: LoadOptions) {
     return true
   }
 
-  /** Of another user, because a proof of an address ends the sessions that were opened without one. */
-  async function askForLink(): Promise<void> {
+  /** Of another user: the verification of an address revokes sessions created without one. */
+  async function requestLink(): Promise<void> {
     const email = `${crypto.randomUUID()}@example.com`
     if (isDone(await request('/otp', { body: { email } }))) mailed.push(email)
   }
 
   let read = 0
-  /** Twice at once: one of both may succeed. */
+  /** Twice concurrently: one request may succeed. */
   async function followLink(): Promise<void> {
     const message = mail.messages[read]
     if (message === undefined) return
@@ -128,40 +128,40 @@ export function startLoad({ urls, mail, clients }: LoadOptions) {
     }
   }
 
-  const residents = new Map<number, LoadUser>()
+  const longLivedUsers = new Map<number, LoadUser>()
   const stop = startMany(clients, async (_isOver, index) => {
-    const resident = residents.get(index) ?? (await join())
-    if (resident && (await live(resident))) residents.set(index, resident)
-    else residents.delete(index)
-    const guest = await join()
-    if (guest) await live(guest)
-    await askForLink()
+    const longLivedUser = longLivedUsers.get(index) ?? (await addUser())
+    if (longLivedUser && (await useSession(longLivedUser))) longLivedUsers.set(index, longLivedUser)
+    else longLivedUsers.delete(index)
+    const shortLivedUser = await addUser()
+    if (shortLivedUser) await useSession(shortLivedUser)
+    await requestLink()
     await followLink()
   })
 
   return {
     ...{ client, users, mailed, links, rejected, mail, stop },
 
-    /** Of a test that ends, perhaps with servers that do not answer. */
+    /** For the end of a test whose servers may not respond. */
     async abort(): Promise<void> {
       aborting.abort()
       await stop()
     },
 
     /** Waits until every client has its users. */
-    isUnderWay: () => until(() => links.length >= 2 * clients),
+    untilStarted: () => until(() => links.length >= 2 * clients),
 
     /** How many refresh tokens and links are accepted once more, after the load. */
-    async spendAgain() {
-      const again = createClient(urls, aborting.signal)
+    async countAcceptedAgain() {
+      const retrying = createClient(urls, aborting.signal)
       let refreshTokens = 0
-      for (const { spent } of users) {
-        if (spent === undefined) continue
-        const body = { refresh_token: spent }
-        const reply = await again.send('/token?grant_type=refresh_token', { body })
+      for (const { consumed } of users) {
+        if (consumed === undefined) continue
+        const body = { refresh_token: consumed }
+        const reply = await retrying.send('/token?grant_type=refresh_token', { body })
         if (reply.status !== 400) refreshTokens += 1
       }
-      for (const link of links) await useLink(link, again)
+      for (const link of links) await useLink(link, retrying)
       return { refreshTokens, links: links.filter(({ uses }) => uses > 1).length }
     },
   }

@@ -57,7 +57,7 @@ export async function findMailLosses(databaseUrl: string, { mailed, mail }: Load
 /** Interrupted emails continue after minutes; the wait is for the others. */
 const waitTimeoutMs = 15_000
 
-/** Waits for mails under way, for a while. Returns how many requested mails are stored and not sent. */
+/** Waits some time for queued emails. Returns how many requested emails are stored and not sent. */
 async function settledMails(databaseUrl: string): Promise<number> {
   const end = performance.now() + waitTimeoutMs
   for (;;) {

@@ -6,18 +6,18 @@ import { until } from '../processes/until.ts'
 
 export async function startPostgresCluster(t: Ending) {
   let { primary, standby } = await startPostgresPair(t)
-  // Of the balancer's check.
+  // Port of the balancer's check.
   await primary.sql('create role haproxy login')
 
   async function promote(): Promise<void> {
     await standby.promote()
     ;[primary, standby] = [standby, primary]
-    // Without a standby there is nothing to wait for.
+    // Without a standby, commits are not awaited.
     await replicateAsynchronously(primary)
   }
 
   return {
-    /** Of both, in an order that never changes. */
+    /** Ports of both, in constant order. */
     ports: [primary.port, standby.port] as const,
     get url() {
       return primary.url
@@ -29,7 +29,7 @@ export async function startPostgresCluster(t: Ending) {
       return standby
     },
 
-    /** From now on nothing is acknowledged that the standby does not have. */
+    /** From now on only changes received by the standby are acknowledged. */
     replicateSynchronously: () => replicateSynchronously(primary),
 
     /** Planned: the primary sends everything to the standby before it stops, and then follows it. */
@@ -47,7 +47,7 @@ export async function startPostgresCluster(t: Ending) {
       await promote()
     },
 
-    /** The standby is lost: the primary goes on without it. */
+    /** The standby is lost: the primary continues without it. */
     async stopStandby(): Promise<void> {
       const stopped = standby.stop('fast')
       await until(async () => !(await replication(primary.url)).isStreaming)

@@ -1,4 +1,4 @@
-/** A primary with a streaming standby whose lag the test decides. Both stop with the test, and when it is killed. */
+/** A primary with a streaming standby whose lag the test controls. Both stop with the test, and when it is killed. */
 import { query } from '../../db/sql.ts'
 import { startPostgresPair } from '../../services/postgres.ts'
 import type { Ending } from '../processes/ending.ts'
@@ -9,10 +9,10 @@ export async function startWithStandby(t: Ending) {
   return {
     primary,
     standby,
-    /** From now on the standby receives changes and shows none of them. */
+    /** From now on the standby receives changes without replaying them. */
     pauseReplay: async () => void (await query(standby.url, 'select pg_wal_replay_pause()')),
     resumeReplay: async () => void (await query(standby.url, 'select pg_wal_replay_resume()')),
-    /** Waits until the standby shows all that the primary has committed. */
+    /** Waits until the standby has replayed all commits of the primary. */
     async caughtUp(): Promise<void> {
       const [row] = await query(primary.url, 'select pg_current_wal_lsn()::text as position')
       await until(() => hasReplayed(standby.url, String(row?.position)))

@@ -8,7 +8,7 @@ import { adminToken } from '../users.ts'
 
 export const path = '/admin/custom-providers'
 
-/** On loopback, under the callback that the providers of the tests know. */
+/** On loopback, with the callback that is registered at the providers of the tests. */
 export const customOnLoopback = {
   dev: true,
   env: { AUTH_CUSTOM_OAUTH_EXTERNAL_URL: client.redirectUri.replace('/callback', '') },

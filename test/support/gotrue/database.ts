@@ -1,4 +1,4 @@
-/** A database as GoTrue’s current release creates it: its tables and list of migrations, nothing of ours. */
+/** A database as GoTrue’s current release creates it: its tables and list of migrations only. */
 import { createDb } from '../../../db/core/database.ts'
 import { dropPosternObjects } from '../../../db/gotrue/takeover.ts'
 import { createPool } from '../../../plugins/database/pool/index.ts'

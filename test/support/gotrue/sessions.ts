@@ -41,7 +41,7 @@ export async function openSession(
   })
 }
 
-/** The next token; undefined where it is rejected. While a user has the locks, it is tried again, as there. */
+/** The next token; undefined where it is rejected. Retries while another request has the locks, as GoTrue does. */
 export async function refresh(pool: pg.Pool, presented: string): Promise<string | undefined> {
   const exchange = presented.length === 12 ? exchangeRow : exchangeCounter
   for (const end = performance.now() + waitTimeoutMs; performance.now() < end; await pause(10)) {

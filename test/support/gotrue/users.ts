@@ -50,7 +50,7 @@ export async function addIdentity(
   )
 }
 
-/** What a mail of GoTrue's leaves behind. */
+/** The stored data of an email of GoTrue. */
 export async function mailTo(
   pool: pg.Pool,
   userId: string,
@@ -76,7 +76,7 @@ export async function mailTo(
   return { code, hash }
 }
 
-/** Whose link this is, where it is there and young enough; then it is consumed. */
+/** Consumes the link and returns its user, if it exists and has not expired. */
 export async function openLink(pool: pg.Pool, hash: string): Promise<string | undefined> {
   const links = "token_type in ('confirmation_token', 'recovery_token') and token_hash = $1"
   const [token] = await read(pool, 'one_time_tokens', links, hash)

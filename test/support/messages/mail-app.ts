@@ -32,7 +32,7 @@ export const sampleMail = {
   },
 }
 
-/** Tries again after a tenth of a second. */
+/** Retries after a tenth of a second. */
 export async function buildMailApp(settings: Config) {
   const app = Fastify()
   await app.register(config, { config: settings })

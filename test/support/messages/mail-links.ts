@@ -1,4 +1,4 @@
-/** What a user finds in a mail: the link and the code. */
+/** The link and the code of an email. */
 import assert from 'node:assert/strict'
 
 import type { ReceivedMail } from './mail-server.ts'
@@ -10,7 +10,7 @@ export function linkIn({ mail }: ReceivedMail): string {
 }
 
 export function codeIn({ mail }: ReceivedMail): string {
-  // Neither a part of an address nor of a link.
+  // Not part of an address or a link.
   const code = /(?<![\w-])\d{6,10}(?![\w-])/.exec(mail.text ?? '')?.[0]
   assert.ok(code, 'the mail holds no code')
   return code

@@ -58,7 +58,7 @@ async function group({ app, id, url }: Made): Promise<string> {
   return `${url}/groups/${await insertGroup(app, id, { name: 'Engineering', role: 'member' })}`
 }
 
-/** The address of a write in an organization that is there; the other ids are of nothing. */
+/** The URL of a write in an existing organization; its other ids do not exist. */
 export async function existingOrganizationUrl(app: App, write: string): Promise<string> {
   const made = await organization(app)
   const [, path = ''] = write.split(' ')

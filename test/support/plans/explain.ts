@@ -1,4 +1,4 @@
-/** What a plan does that takes longer the more rows there are. */
+/** Finds steps of a plan whose cost grows with the number of rows. */
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import pg from 'pg'
@@ -58,7 +58,7 @@ const maxSortedRows = 10_000
 /** Reading the narrowest table of ten million rows costs more. The most expensive search costs a third of it. */
 const maxCost = 100_000
 
-/** Says what in the plan grows with the tables; nothing when the plan is flat. */
+/** Lists steps whose cost grows with the tables; empty when the plan is flat. */
 export function findGrowth(plan: PlanNode, large: readonly string[]): string[] {
   const nodes = listNodes(plan)
   const scanned = nodes

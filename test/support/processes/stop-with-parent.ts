@@ -9,7 +9,7 @@ export function endWithUs(child: ChildProcess, target = String(child.pid)): void
   child.once('exit', () => watch.kill('SIGKILL'))
 }
 
-/** The same for a process that is no child of ours. Kill the result once that process has ended. */
+/** The same for a process that is not a child of this one. Kill the result once that process has ended. */
 export function watchUs(target: string, signal = 'TERM'): ChildProcess {
   // Its input ends with this process. In a session of its own, as what kills a whole group would end it as well.
   const watch = spawn(

@@ -55,7 +55,7 @@ export async function startTcpProxy(url: string) {
     delay(ms: number): void {
       state.delayMs = ms
     },
-    /** The server of each connection is gone without notice to clients; new connections reach it. */
+    /** Each connection loses its server without notice to clients; new connections reach it. */
     lose(): void {
       const lost = [...upstreams]
       upstreams.clear()

@@ -16,13 +16,13 @@ export interface Passage {
   returned: number
 }
 
-/** What a request does at present. */
+/** The current activity of a request. */
 export interface Lane {
   name: string
   /** Paused statements in order of arrival. */
   held: RowLock[]
   /** Statements that were sent and have not returned. */
-  away: Set<Away>
+  inFlight: Set<InFlight>
   isDone: boolean
   /** When anything last happened, in milliseconds. */
   movedAt: number
@@ -33,7 +33,7 @@ interface RowLock {
   release(): void
 }
 
-interface Away {
+interface InFlight {
   /** Of the database's process that runs the statement. */
   pid: number
   since: number
@@ -91,15 +91,15 @@ async function pass(place: Place, text: string, pid: number, send: () => unknown
     note(place)
   })
   lane.movedAt = performance.now()
-  const passage = { lane: lane.name, text, sent: getLastMoment(course), returned: Number.NaN }
+  const passage = { lane: lane.name, text, sent: getNextTime(course), returned: Number.NaN }
   course.passages.push(passage)
-  const away = { pid, since: performance.now() }
-  lane.away.add(away)
+  const inFlight = { pid, since: performance.now() }
+  lane.inFlight.add(inFlight)
   try {
     return await send()
   } finally {
-    passage.returned = getLastMoment(course)
-    lane.away.delete(away)
+    passage.returned = getNextTime(course)
+    lane.inFlight.delete(inFlight)
     note(place)
   }
 }
@@ -110,9 +110,9 @@ function note({ course, lane }: Place): void {
 }
 
 /** One more than all times before. */
-function getLastMoment({ passages }: Course): number {
-  const moments = passages.flatMap(({ sent, returned }) => [sent, returned || 0])
-  return Math.max(0, ...moments) + 1
+function getNextTime({ passages }: Course): number {
+  const times = passages.flatMap(({ sent, returned }) => [sent, returned || 0])
+  return Math.max(0, ...times) + 1
 }
 
 function getPid(client: pg.PoolClient): number {

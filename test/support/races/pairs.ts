@@ -53,9 +53,9 @@ async function runOne<Stage>(track: Racetrack, pair: Pair<Stage>, seed: number) 
   return { wrong, told: notify(course) }
 }
 
-/** The names of the facts that are so. */
+/** The names of the facts that are true. */
 export function trueFacts(facts: Record<string, boolean>): string[] {
-  return Object.entries(facts).flatMap(([fact, isSo]) => (isSo ? [fact] : []))
+  return Object.entries(facts).flatMap(([fact, isTrue]) => (isTrue ? [fact] : []))
 }
 
 function serverErrors({ first, second }: Course): string[] {

@@ -53,15 +53,15 @@ async function race<A, B>(
   schedule: Schedule,
 ): Promise<Outcome<A, B>> {
   const lanes = [newLane('first'), newLane('second')] as const
-  const bell = newBell()
-  const course: Course = { lanes: [...lanes], passages: [], moved: bell.ring }
+  const signal = createSignal()
+  const course: Course = { lanes: [...lanes], passages: [], moved: signal.notify }
   const responses = Promise.all([runIn(course, lanes[0], first), runIn(course, lanes[1], second)])
   // Callers who await the responses get the error; a failed lane is complete like any other.
   responses.catch(() => {})
   while (!course.lanes.every(({ isDone }) => isDone)) {
-    await settle(observer, course, bell)
+    await settle(observer, course, signal)
     const ready = [0, 1].filter((index) => course.lanes[index]?.held.length)
-    if (ready.length === 0) await bell.next(quick)
+    if (ready.length === 0) await signal.next(quick)
     else course.lanes[schedule.next(ready)]?.held.shift()?.release()
   }
   const [a, b] = await responses
@@ -69,33 +69,33 @@ async function race<A, B>(
 }
 
 function newLane(name: string): Lane {
-  return { name, held: [], away: new Set(), isDone: false, movedAt: performance.now() }
+  return { name, held: [], inFlight: new Set(), isDone: false, movedAt: performance.now() }
 }
 
 /** Until each request is at a border, done, or waits for the other. */
-async function settle(observer: pg.Client, course: Course, bell: Bell): Promise<void> {
+async function settle(observer: pg.Client, course: Course, signal: Signal): Promise<void> {
   for (;;) {
     const moving = course.lanes.filter((lane) => isMoving(lane))
     if (moving.length === 0) return
     const waiting = await waitingForLocks(observer, moving)
     if (moving.every((lane) => waiting.has(lane))) return
-    await bell.next(quick)
+    await signal.next(quick)
   }
 }
 
-function isMoving({ held: lock, away, isDone, movedAt }: Lane): boolean {
+function isMoving({ held: lock, inFlight, isDone, movedAt }: Lane): boolean {
   if (isDone) return false
-  if (away.size > 0) return true
+  if (inFlight.size > 0) return true
   return lock.length === 0 && performance.now() - movedAt < stuck
 }
 
 /** Lanes with a statement that waits for a lock of another transaction. */
 async function waitingForLocks(observer: pg.Client, lanes: Lane[]): Promise<Set<Lane>> {
-  const slow = lanes.filter(({ away }) =>
-    [...away].some(({ since }) => performance.now() - since > quick),
+  const slow = lanes.filter(({ inFlight }) =>
+    [...inFlight].some(({ since }) => performance.now() - since > quick),
   )
   if (slow.length === 0) return new Set()
-  const pids = slow.flatMap(({ away }) => [...away].map(({ pid }) => pid))
+  const pids = slow.flatMap(({ inFlight }) => [...inFlight].map(({ pid }) => pid))
   const { rows } = await observer.query<{ pid: number }>(
     'select pid from unnest($1::int[]) as pid where cardinality(pg_blocking_pids(pid)) > 0',
     [pids],
@@ -105,20 +105,20 @@ async function waitingForLocks(observer: pg.Client, lanes: Lane[]): Promise<Set<
 }
 
 /** A statement that returned during the query waits for nothing. */
-function isBlocked({ away }: Lane, pids: Set<number>): boolean {
-  return away.size > 0 && [...away].every(({ pid }) => pids.has(pid))
+function isBlocked({ inFlight }: Lane, pids: Set<number>): boolean {
+  return inFlight.size > 0 && [...inFlight].every(({ pid }) => pids.has(pid))
 }
 
-interface Bell {
-  ring(): void
-  /** Resolves at the next ring, or after so many milliseconds. */
+interface Signal {
+  notify(): void
+  /** Resolves at the next notification, or after so many milliseconds. */
   next(milliseconds: number): Promise<void>
 }
 
-function newBell(): Bell {
+function createSignal(): Signal {
   let wake = () => {}
   return {
-    ring: () => wake(),
+    notify: () => wake(),
     next: (milliseconds) =>
       new Promise((resolve) => {
         const timer = setTimeout(resolve, milliseconds)

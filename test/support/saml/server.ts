@@ -26,7 +26,7 @@ export async function ask(app: App, method: Method, suffix = '', body?: object) 
   return call(app, `${path}${suffix}`, body, { method, token })
 }
 
-/** An identity provider that the server knows. */
+/** A configured identity provider. */
 export async function addIdp(app: App, more: object = {}, idp = createIdp()): Promise<Known> {
   const body = { type: 'saml', metadata_xml: idp.metadata, ...more }
   const response = await ask(app, 'POST', '', body)

@@ -1,4 +1,4 @@
-/** What identity providers of large vendors send: their metadata and their responses, in the forms that they document. */
+/** Metadata and responses of identity providers of large vendors, in their documented forms. */
 import { SignedXml } from 'xml-crypto'
 
 import { toPem } from '../../../providers/saml/signature.ts'

@@ -10,7 +10,7 @@ export interface Streamed extends Omit<Static<typeof StreamedEvent>, 'data'> {
   data: Record<string, unknown> & { user?: Static<typeof EventUser> }
 }
 
-/** What happened to the user, once there are at least so many events. */
+/** The events of the user, once there are at least so many. */
 export async function allEvents(
   app: App,
   userId: string | undefined,

@@ -41,7 +41,7 @@ const checks = new Map(
   }),
 )
 
-/** What is wrong with a body; undefined when it is as described. */
+/** The deviation of a body from its schema; undefined when it is valid. */
 export function findBodyError(body: string): string | undefined {
   const event: unknown = JSON.parse(body)
   const { type }: { type?: unknown } = Object(event)

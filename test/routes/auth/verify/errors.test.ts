@@ -105,21 +105,21 @@ suite('POST /verify: invalid codes and links', () => {
   }
 
   /** These invalidate the typed code; the link stays valid. */
-  const onlyTyped = new Set([
+  const onlyCodes = new Set([
     'wrong digits',
     'letters',
     'the email of another user',
     'an unknown email',
   ])
 
-  for (const [invalid, spoil] of Object.entries(invalidCases)) {
+  for (const [invalid, invalidate] of Object.entries(invalidCases)) {
     test(`rejects ${invalid} with the same response`, async (t) => {
       const verification = await recovery()
-      await spoil(verification, t)
+      await invalidate(verification, t)
       const typed = await verify(verification.server.app, verification.typed)
       const handed = await verify(verification.server.app, verification.handed)
       assert.deepEqual(typed.json(), rejected)
-      if (onlyTyped.has(invalid)) return assert.equal(handed.statusCode, 200)
+      if (onlyCodes.has(invalid)) return assert.equal(handed.statusCode, 200)
       assert.deepEqual(handed.json(), linkRejected)
       assert.deepEqual(pickHeaders(typed), pickHeaders(handed))
     })

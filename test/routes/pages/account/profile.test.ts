@@ -109,8 +109,8 @@ suite('account page', () => {
     const wanted = newAddress()
     const since = mail.messages.length
     await browser.submit(await browser.open('/account/email'), { email: wanted, action: 'change' })
-    const elsewhere = openBrowser(app)
-    const shown = await elsewhere.open(linkIn(await nextEmail({ mail }, wanted, since)))
+    const inOtherBrowser = openBrowser(app)
+    const shown = await inOtherBrowser.open(linkIn(await nextEmail({ mail }, wanted, since)))
     assert.equal(titleIn(shown), 'Sign in')
     assert.equal((await signIn(app, { email: wanted })).statusCode, 200)
     assert.notEqual(user.email, wanted)
