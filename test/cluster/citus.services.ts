@@ -17,7 +17,7 @@ const hasCitus = existsSync(join(bin ?? '', '../lib/citus.so'))
 const skip = !hasCitus && 'TEST_POSTGRES_BIN names no Postgres with Citus'
 
 suite('Postgres with Citus', { skip }, () => {
-  test('serves a schema that is not distributed, and rejects one that is', async (context) => {
+  test('serves a schema that is not distributed and rejects a distributed schema', async (context) => {
     const t = lastFirst(context)
     const url = await startCitus(t)
     const mail = await startMailServer(t)

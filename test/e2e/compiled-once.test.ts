@@ -34,7 +34,7 @@ const requests: Record<string, Send> = {
     asAdmin(app, 'GET', `/admin/users?page=1&per_page=${randomInt(1, 9)}`),
   'GET /admin/users by cursor': (app) =>
     asAdmin(app, 'GET', `/admin/users?limit=${randomInt(1, 9)}`),
-  'signing in': (app, { email }) => signIn(app, { email }),
+  'a sign-in': (app, { email }) => signIn(app, { email }),
   'an autoconfirmed sign-up': (app) => signUp(app, { email: newAddress() }),
   'an anonymous sign-up': (app) => call(app, '/signup', {}),
 }
@@ -83,7 +83,7 @@ suite('compiled queries: email', () => {
 
 suite('compiled queries: passkeys', () => {
   const serverFor = sharedServers()
-  test('signing in', async (t) => {
+  test('a passkey sign-in compiles no query the second time', async (t) => {
     const { app } = await serverFor(passkeysOn)
     const { device } = await userWithPasskey(app)
     const compiledBy = watchCompiler(t)

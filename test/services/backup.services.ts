@@ -137,7 +137,7 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
     assert.deepEqual(await query(target, `select 1 from pg_namespace where nspname = 'auth'`), [])
   })
 
-  test('finds the roles of policies, whatever their text', async (t) => {
+  test('finds the roles of policies with any text', async (t) => {
     const drill = await startDrill(t)
     await query(
       drill.url,

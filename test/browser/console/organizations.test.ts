@@ -167,7 +167,7 @@ suite('organizations in the console', { skip }, () => {
     }
   })
 
-  test('does not offer organizations while they are off', async (t) => {
+  test('does not offer organizations while they are disabled', async (t) => {
     const { page } = await openSignedIn(t, { AUTH_ORGANIZATIONS_ENABLED: 'false' })
     const links = page.getByRole('navigation', { name: 'Console' }).getByRole('link')
     const names = await links.allInnerTexts()

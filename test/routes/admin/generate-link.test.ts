@@ -144,7 +144,7 @@ suite('POST /admin/generate_link', () => {
     }
   })
 
-  test('does not confirm one new email by the link for another', async () => {
+  test('does not confirm a new email by the link for another email', async () => {
     const [email, newValue, other] = [newAddress(), newAddress(), newAddress()]
     await create(email)
     const agreed = await generate({ type: 'email_change_current', email, new_email: newValue })

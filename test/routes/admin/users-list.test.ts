@@ -197,7 +197,7 @@ suite('GET /admin/users', () => {
     assert.equal(end.headers['x-total-count-precision'], 'estimate')
   })
 
-  test('estimates the total of large searches and counts small ones', async () => {
+  test('estimates the total of large searches and counts small searches', async () => {
     const { authorization } = await headers()
     const found = async (query: string, aud: string) => {
       const url = `/admin/users?${query}`

@@ -53,7 +53,7 @@ suite('phone sign-up: account takeover', () => {
     } else assert.deepEqual(statusAndCode(verified), [403, 'otp_expired'])
   })
 
-  test('does not hand an account verified by email to a sign-up with its number', async () => {
+  test('does not give an account verified by email to a sign-up with its number', async () => {
     const server = await shared()
     const [email, phone] = [newAddress(), newNumber()]
     const record = { email, phone, password, email_confirm: true }
@@ -87,7 +87,7 @@ suite('phone sign-up after a change of settings', () => {
     assert.ok(right.json().access_token, right.body)
   })
 
-  test('AUTH_DISABLE_SIGNUP: sends SMS to known numbers and returns {} for unknown ones', async (t) => {
+  test('AUTH_DISABLE_SIGNUP: sends SMS to known numbers and returns {} for unknown numbers', async (t) => {
     const before = await buildWithSms(t)
     const { user } = await phoneUser(before)
     const after = await reopened(t, before, { AUTH_DISABLE_SIGNUP: 'true' })

@@ -84,7 +84,7 @@ suite('POST /token: legacy refresh tokens', () => {
     })
   }
 
-  test('returns the child of a token that GoTrue consumed, however late', async (t) => {
+  test('returns the child of a token that GoTrue consumed, without a time limit', async (t) => {
     const { app } = await serverFor(autoconfirm)
     const { user } = await signUpUser(app)
     const now = Math.ceil(Date.now() / 1000) * 1000

@@ -164,7 +164,7 @@ suite('sign-up with a username', () => {
   }
 
   const unavailable = ['admin', 'Admin', 'adrnin', 'ann', 'ANN', 'rnax', 'max']
-  test('rejects reserved and taken names and those that look like them', async (t) => {
+  test('rejects reserved and taken names and names that look like them', async (t) => {
     const { app } = await build(t, { env: open6 })
     await named(app, 'ann')
     await named(app, 'max')

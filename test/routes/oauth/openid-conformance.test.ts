@@ -273,7 +273,7 @@ suite('OpenID Connect conformance', () => {
     assert.ok(!html.includes('logo.png'))
   })
 
-  test('fetches the keys of a client again after it rotated them', async (t) => {
+  test('fetches the keys of a client again after a rotation', async (t) => {
     const app = await server()
     const state = await serveDocuments(t, app)
     const newKey = async (kid: string) => {

@@ -174,7 +174,7 @@ suite('domains of an organization', () => {
     assert.deepEqual(statusAndCode(join), [403, 'organization_join_disabled'])
   })
 
-  test('reject an admin who verifies or opens them while the default role is above their own', async () => {
+  test('cannot be verified or set to automatic joining by an admin below the default role', async () => {
     const { app, owner, organization, path } = await verified()
     const admin = await createMember(app, organization, 'admin')
     await ok(app, owner, `PUT ${path}`, { default_role: 'owner' })

@@ -75,7 +75,7 @@ suite('access token for an organization', () => {
     await adminOk(app, 'DELETE /admin/organization-roles/member')
   })
 
-  test('contains no permissions but the role when there are more than 32', async () => {
+  test('contains the role without permissions when there are more than 32', async () => {
     const { owner, organization } = await createOwner(app)
     const permissions = Array.from({ length: 33 }, (_, i) => `things:do${i}`)
     const role = { name: 'many', permissions }

@@ -200,7 +200,7 @@ suite('AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD', () => {
     }
   })
 
-  test('does not require it after a recovery or for users without a password', async () => {
+  test('does not require the current password after a recovery or for users without a password', async () => {
     const server = await servers(env)
     const { email } = (await confirmedUser(server)).user
     const send = () => call(server.app, '/recover', { email })

@@ -236,7 +236,7 @@ suite('email verified by a provider', () => {
 suite('verified email', () => {
   const servers = sharedExternalServers()
 
-  test('does not confirm other emails of its account or other accounts with it', async () => {
+  test('does not confirm other emails of the account or other accounts with the same email', async () => {
     const server = await servers({ AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS: 'true' })
     const [mallory, victim, id] = [newAddress('mallory'), newAddress('victim'), nextId()]
     const message = await steps['attacker signs up'](server, mallory)

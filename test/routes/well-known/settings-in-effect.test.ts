@@ -163,7 +163,7 @@ suite('settings in effect', () => {
   })
 
   const emailing = ['POST /signup', 'POST /magiclink', 'POST /recover', 'POST /otp']
-  test('AUTH_RATE_LIMIT_EMAIL_SENT applies to each endpoint except admin ones', async (t) => {
+  test('AUTH_RATE_LIMIT_EMAIL_SENT applies to each endpoint except admin endpoints', async (t) => {
     const { app } = await build(t, { env: { AUTH_RATE_LIMIT_EMAIL_SENT: '0' } })
     const user = { email: newAddress(), password, email_confirm: true }
     await adminCall(app, 'POST', '/admin/users', user)

@@ -66,7 +66,7 @@ suite('AUTH_JWT_SECRET', () => {
     }
   })
 
-  test('accepts random secrets and those of the tests', () => {
+  test('accepts random secrets and the secrets of the tests', () => {
     for (const secret of right) {
       assert.deepEqual(readIssues({ [jwt]: secret.padEnd(32, 'q7K-') }), [])
     }

@@ -75,7 +75,7 @@ suite('dummy password hashes', () => {
     assert.equal(failing.dummyFor('a'), own)
   })
 
-  test('are sampled again after a minute, whatever the request rate', async (t) => {
+  test('are sampled again after a minute at any request rate', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const sample = t.mock.fn(async (): Promise<string[]> => [])
     const dummies = createDummyHashes({ ...options, sample })

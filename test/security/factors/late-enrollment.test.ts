@@ -146,7 +146,7 @@ suite('late enrollment', () => {
   })
 
   for (const [what, [prepare, status]] of Object.entries(requiringAal2)) {
-    test(`a user who enrolled a second factor in between ${what} at aal1`, async (t) => {
+    test(`after a concurrent enrollment of a second factor, a user ${what} at aal1`, async (t) => {
       const env = { ...autoconfirm, ...passkeysOn, AUTH_USER_SELF_DELETE_ENABLED: 'true' }
       const { app } = await build(t, { env })
       const user = await signUpUser(app)

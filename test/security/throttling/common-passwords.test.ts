@@ -39,7 +39,7 @@ suite('common passwords', () => {
     })
   }
 
-  test('are rejected wherever a password is set', async () => {
+  test('are rejected by each endpoint that sets a password', async () => {
     const { app, mail } = await server({})
     const email = address()
     const [password, chosen] = ['correct horse', 'letmein']
@@ -87,7 +87,7 @@ suite('common passwords', () => {
     assert.deepEqual(response.json().weak_password.reasons, ['pwned'])
   })
 
-  test('AUTH_PASSWORD_COMMON_LIST=false accepts them', async () => {
+  test('AUTH_PASSWORD_COMMON_LIST=false accepts common passwords', async () => {
     const { app } = await server({ ...autoconfirm, AUTH_PASSWORD_COMMON_LIST: 'false' })
     const payload = { email: address(), password: 'iloveyou' }
     const response = await app.inject({ method: 'POST', url: '/signup', payload })

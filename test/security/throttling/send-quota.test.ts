@@ -54,7 +54,7 @@ suite('AUTH_RATE_LIMIT_EMAIL_SENT', () => {
     assert.equal(await left(server, 'email email_change'), 8, 'both addresses are emailed')
   })
 
-  test('counts repeated sign-ups as first ones, so that the count reveals nothing', async (t) => {
+  test('counts repeated sign-ups like first sign-ups, so that the quota reveals no account', async (t) => {
     const server = await build(t, { env: quota(10) })
     const email = await insertUser(server)
     await signUp(server)

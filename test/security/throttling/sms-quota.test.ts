@@ -70,7 +70,7 @@ suite('AUTH_RATE_LIMIT_SMS_SENT', () => {
     assert.equal(await left(server, 'sms signup'), 2)
   })
 
-  test('counts repeated sign-ups as first ones, so that the count reveals nothing', async (t) => {
+  test('counts repeated sign-ups like first sign-ups, so that the quota reveals no account', async (t) => {
     const server = await buildWithSms(t, { env: { AUTH_RATE_LIMIT_SMS_SENT: '10' } })
     const { user } = await phoneUser(server)
     assert.equal(await left(server, 'sms signup'), 9)

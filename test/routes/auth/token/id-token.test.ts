@@ -16,7 +16,7 @@ const email = 'ann@ex.test'
 const claims = { aud: client.id, sub: 'ann-1', email, email_verified: true, name: 'Ann Lee' }
 
 suite('POST /token with grant_type=id_token', () => {
-  test('exchanges valid tokens and rejects invalid ones', async (t) => {
+  test('exchanges valid tokens and rejects invalid tokens', async (t) => {
     const { app, exchange, idToken, issuer } = await start(t)
 
     await t.test('returns a session without provider tokens', async () => {
@@ -115,7 +115,7 @@ suite('POST /token with grant_type=id_token', () => {
     })
   })
 
-  test('accepts an allowed issuer as a provider of its own', async (t) => {
+  test('accepts an allowed issuer as a separate provider', async (t) => {
     const { exchange, idToken, issuer } = await start(t, 'listed')
     const id_token = await idToken({ aud: 'app' })
     const response = await exchange({ id_token, provider: undefined, issuer, client_id: 'app' })

@@ -22,7 +22,7 @@ suite('account page, data of the user', () => {
   const serverFor = sharedServers()
   const server = () => serverFor(withClients)
 
-  test('lists devices and revokes one of them, and all others', async () => {
+  test('lists devices, revokes one and revokes all others', async () => {
     const { app } = await server()
     const { browser, email } = await accountUser(app)
     const agent = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko Firefox/140.0' }
