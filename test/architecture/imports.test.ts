@@ -107,7 +107,7 @@ suite('imports', () => {
     ['schemas/user.ts', 'db/users/users.ts'],
   ]
   for (const [from, to, typeOnly = false] of forbidden) {
-    test(`reject that ${from} imports ${typeOnly ? 'types of ' : ''}${to}`, () => {
+    test(`reject the import of ${typeOnly ? 'types of ' : ''}${to} in ${from}`, () => {
       assert.ok(objection({ from, to, typeOnly }))
     })
   }

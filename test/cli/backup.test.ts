@@ -9,14 +9,14 @@ const encoded = encodeURIComponent(secret)
 
 /** Both are places where `pg` and libpq look for it. */
 const urls: Record<string, string> = {
-  'before the host': `postgres://postern:${encoded}@db.test/postern?sslmode=require`,
-  'among the parameters': `postgres://postern@db.test/postern?password=${encoded}&sslmode=require`,
-  'at the end of the parameters': `postgres://postern@db.test/postern?sslmode=require&password=${encoded}`,
+  'before the host of the URL': `postgres://postern:${encoded}@db.test/postern?sslmode=require`,
+  'among the parameters of the URL': `postgres://postern@db.test/postern?password=${encoded}&sslmode=require`,
+  'at the end of the parameters of the URL': `postgres://postern@db.test/postern?sslmode=require&password=${encoded}`,
 }
 
 suite('database password for backup programs', () => {
   for (const [place, url] of Object.entries(urls)) {
-    test(`${place}: is passed in the environment and in no argument`, async () => {
+    test(`is passed in the environment and in no argument when it is ${place}`, async () => {
       const bare = 'postgres://postern@db.test/postern?sslmode=require'
       assert.equal(addressForPrograms(url), bare)
       const output = await runProgram(process.execPath, url, ['-p', 'process.env.PGPASSWORD'])
@@ -37,7 +37,7 @@ suite('database password for backup programs', () => {
     'sslmode=no-verify': 'sslmode=require',
   }
   for (const [given, understood] of Object.entries(parameters)) {
-    test(`${given}: passes the parameters that the programs support`, () => {
+    test(`replaces the parameters ${given} by those that the programs support`, () => {
       const address = 'postgres://postern@db.test/postern'
       assert.equal(addressForPrograms(`${address}?${given}`), `${address}?${understood}`)
     })

@@ -208,7 +208,7 @@ function tryVariable(rows: Facts[]): void {
   const [first] = rows
   assert.ok(first)
   const { name, setting, preset, wrong } = first
-  test('is optional or required', () => {
+  test('has the specified default or is required', () => {
     if (preset === required) assert.deepEqual(wrongVariables({ [setting]: '' }), [setting])
     else
       assert.deepEqual(
@@ -218,7 +218,7 @@ function tryVariable(rows: Facts[]): void {
   })
 
   if (wrong === undefined) return
-  test(`rejects ${wrong} by name`, () => {
+  test(`rejects ${wrong} and names the variable`, () => {
     const environment = withCompanions(name, setting, wrong)
     assert.deepEqual(wrongVariables(environment), [name])
   })

@@ -20,8 +20,8 @@ suite('uid, role, email, jwt', () => {
   const unknown = { uid: null, role: null, email: null, jwt: null }
   const user = { uid: ada, role: 'authenticated', email: 'ada@example.com' }
   const cases: Record<string, { settings: Record<string, string>; expected: object }> = {
-    'no settings': { settings: {}, expected: unknown },
-    'empty settings of a pooled connection': {
+    'are null without settings': { settings: {}, expected: unknown },
+    'are null with the empty settings of a pooled connection': {
       settings: {
         'request.jwt.claims': '',
         'request.jwt.claim.sub': '',
@@ -31,11 +31,11 @@ suite('uid, role, email, jwt', () => {
       },
       expected: unknown,
     },
-    'one JSON setting': {
+    'read one JSON setting': {
       settings: { 'request.jwt.claims': JSON.stringify(claims(ada)) },
       expected: { ...user, jwt: claims(ada) },
     },
-    'a setting for each claim, preferred to the JSON setting': {
+    'prefer a setting for each claim to the JSON setting': {
       settings: {
         'request.jwt.claims': JSON.stringify({ ...claims(bob), role: 'anon', email: 'b@b.b' }),
         'request.jwt.claim.sub': ada,
@@ -45,17 +45,17 @@ suite('uid, role, email, jwt', () => {
       },
       expected: { ...user, jwt: { the: 'older' } },
     },
-    'claims without these keys': {
+    'are null for claims without their keys': {
       settings: { 'request.jwt.claims': '{"aud": "x"}' },
       expected: { ...unknown, jwt: { aud: 'x' } },
     },
-    'a token without a subject': {
+    'have no uid for a token without a subject': {
       settings: { 'request.jwt.claims': '{"sub": "", "role": "service_role"}' },
       expected: { ...unknown, role: 'service_role', jwt: { sub: '', role: 'service_role' } },
     },
   }
   for (const [name, { settings, expected }] of Object.entries(cases)) {
-    test(`read ${name}`, async () => {
+    test(name, async () => {
       const set = Object.entries(settings).map((values) => ({
         text: 'select set_config($1, $2, false)',
         values,
@@ -120,7 +120,7 @@ suite('policy with uid()', () => {
     ['service_role', undefined, [{ body: 'of Ada' }, { body: 'of Bob' }]],
   ]
   for (const [role, sub, expected] of cases) {
-    test(`${role} with subject ${sub} reads ${expected.length} rows`, async () => {
+    test(`${role} ${sub ? `with subject ${sub}` : 'without a subject'} reads ${expected.length} rows`, async () => {
       assert.deepEqual(await as(role, sub, list), expected)
     })
   }

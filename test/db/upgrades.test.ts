@@ -45,7 +45,7 @@ test('the upgrade tests include a database of an earlier release', () =>
   assert.ok(files.length > 0))
 
 for (const file of files) {
-  suite(`from release ${basename(file, '.sql')}`, () => {
+  suite(`migration from release ${basename(file, '.sql')}`, () => {
     test('creates the schema of a new database', async (t) => {
       const { database } = await restored(t, file)
       await migrated(database.url)

@@ -87,7 +87,7 @@ suite('built-in emails', () => {
       assert.match(html, /name="viewport"/)
     })
 
-    test(`${kind} has the link and code of its type only`, async (t) => {
+    test(`${kind} has only the link and code of its type`, async (t) => {
       const { html, text } = await arrived(t, kind, samples[kind])
 
       const hrefs = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => unescaped(href ?? ''))

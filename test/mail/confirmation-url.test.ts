@@ -117,7 +117,7 @@ const bases: Record<string, Forwarded> = {
 
 suite('links in emails', () => {
   for (const [base, urlPath, start] of paths) {
-    test(`${base} with ${urlPath ?? 'no path'} leads to ${start}`, () => {
+    test(`begin with ${start} for ${base} and ${urlPath === undefined ? 'no path' : `the path "${urlPath}"`}`, () => {
       const url = confirmationUrl({
         base,
         urlPath,
@@ -167,7 +167,7 @@ suite('links in emails', () => {
   }
 
   for (const [name, { host, proto, hosts = [], base }] of Object.entries(bases)) {
-    test(`X-Forwarded-Host with ${name}: ${base}`, () => {
+    test(`begin with ${base} for X-Forwarded-Host: ${name}`, () => {
       const found = mailBaseUrl({
         externalUrl: 'https://auth.example/v1',
         externalHosts: hosts,

@@ -27,7 +27,7 @@ suite('rejected id_tokens', () => {
   const rejected: [string, IdTokenErrorKind, IdTokenRequest, JWTPayload?][] = [
     ['no token', bad, { provider: 'google', idToken: '' }],
     ['no provider', bad, { clientId: 'x' }],
-    ['issuer without client id', bad, { issuer: 'https://other.test' }],
+    ['an issuer without a client id', bad, { issuer: 'https://other.test' }],
     ['an unknown provider', 'validation_failed', { provider: 'unknown' }],
     ['a provider without id_tokens', 'validation_failed', { provider: 'github' }],
     ['a disabled provider', 'provider_disabled', { provider: 'vercel_marketplace' }],
@@ -36,8 +36,8 @@ suite('rejected id_tokens', () => {
       'validation_failed',
       { issuer: 'https://evil.test', clientId: 'x' },
     ],
-    ['another audience', bad, {}, { aud: 'evil' }],
-    ['no audience', bad, {}, { aud: [] }],
+    ['a token for another audience', bad, {}, { aud: 'evil' }],
+    ['a token without an audience', bad, {}, { aud: [] }],
     [
       'an allowed issuer with another client',
       bad,
@@ -46,7 +46,7 @@ suite('rejected id_tokens', () => {
     ],
     ['a token that expires in this second', bad, {}, { exp: seconds }],
     ['a token that becomes valid in six minutes', bad, {}, { nbf: seconds + 360 }],
-    ['no sub', bad, {}, { sub: '' }],
+    ['a token without a subject', bad, {}, { sub: '' }],
     ['the at_hash of another token', bad, { accessToken: 'at2' }, { at_hash: atHash }],
     ['another nonce', 'invalid_nonce', { nonce: 'n2' }, { nonce: sha256('n1') }],
     ['an unhashed nonce', 'invalid_nonce', { nonce: 'n1' }, { nonce: 'n1' }],
@@ -62,7 +62,8 @@ suite('rejected id_tokens', () => {
     test(`rejects ${title}`, async () => {
       const idToken = await token(claims)
       const target = request.issuer && request.clientId ? {} : { provider: 'google' }
-      const named = title === 'no provider' || title.startsWith('issuer without') ? {} : target
+      const named =
+        title === 'no provider' || title === 'an issuer without a client id' ? {} : target
       assert.equal(await idTokenError(attempt({ idToken, ...named, ...request })), kind)
     })
   }
@@ -82,7 +83,7 @@ suite('rejected id_tokens', () => {
     ['acme', 'https://acme.test/'],
   ]
   for (const [provider, iss, changes] of issuers) {
-    test(`${provider}: requests nothing for a token of ${iss || 'no issuer'}`, async () => {
+    test(`${provider}: sends no request for a token of ${iss || 'no issuer'}`, async () => {
       const issuer = fakeIssuer()
       const settings = enabled.get(provider) ?? fakeProviderSettings({})
       const providers = new Map([[provider, { ...settings, ...changes }]])

@@ -165,8 +165,8 @@ suite('incomplete and unusual profiles', () => {
 
 suite('unreadable list of emails', () => {
   const rejections: [string, Response | 'silence'][] = [
-    ['rejected', { status: 403, body: '{"message":"Resource not accessible by integration"}' }],
-    ['not found', { status: 404, body: '{"message":"404 Not Found"}' }],
+    ['a rejection', { status: 403, body: '{"message":"Resource not accessible by integration"}' }],
+    ['a missing list', { status: 404, body: '{"message":"404 Not Found"}' }],
     ['an HTML page', { type: 'text/html', body: '<h1>Sign in</h1>' }],
   ]
   for (const [title, response] of rejections) {

@@ -51,7 +51,7 @@ suite('rejections', () => {
 for (const name of names) {
   suite(`${name}: connection failures`, { concurrency: true }, () => {
     const responses: [string, VendorResponse, RegExp][] = [
-      ['not JSON', { text: '<html>482910' }, /unreadable/],
+      ['a response that is not JSON', { text: '<html>482910' }, /unreadable/],
       ['JSON of another type', { json: [1, null] }, /unreadable/],
       ['null', { json: null }, /unreadable/],
       ['silence', 'hang', /TimeoutError/],
@@ -60,7 +60,7 @@ for (const name of names) {
       ['a redirect', { status: 302, headers: { location: '/x' } }, /no answer/],
     ]
     for (const [what, response, detail] of responses) {
-      test(`${what} is a failure without a retry`, async (t) => {
+      test(`fails without a retry on ${what}`, async (t) => {
         const { vendor, provider: sms } = await provider(t, build[name], response)
         await assert.rejects(sms.send(message), rejectsFor(name, detail, true))
         assert.equal(vendor.seen.length, 1)

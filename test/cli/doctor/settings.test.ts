@@ -36,7 +36,7 @@ const hcaptcha = {
 const header = { ...https, AUTH_RATE_LIMIT_HEADER: 'x-real-ip' }
 
 /** The variables, and the beginning of each printed line. */
-const cases: [Check, title: string, variables: Record<string, string>, said: RegExp[]][] = [
+const cases: [Check, title: string, variables: Record<string, string>, output: RegExp[]][] = [
   [addresses, 'https', https, [/^pass AUTH_SITE_URL/, /^pass AUTH_API_EXTERNAL_URL/]],
   [
     addresses,
@@ -87,12 +87,12 @@ const cases: [Check, title: string, variables: Record<string, string>, said: Reg
   ],
   [
     proxies,
-    'all addresses are trusted',
+    'trusted proxies at all addresses',
     { ...header, AUTH_TRUSTED_PROXIES: '0.0.0.0/0' },
     [/^pass/, /^warn AUTH_TRUSTED_PROXIES has 0\.0\.0\.0\/0/],
   ],
   [proxies, 'no header', {}, []],
-  [checkSms, 'phones are disabled', {}, []],
+  [checkSms, 'disabled phones', {}, []],
   [
     checkSms,
     'no SMS provider',
@@ -107,7 +107,7 @@ const cases: [Check, title: string, variables: Record<string, string>, said: Reg
     [/^warn AUTH_SMS_TWILIO_ACCOUNT_SID .*AC and 32/, /^warn AUTH_SMS_TWILIO_AUTH_TOKEN/],
   ],
   [checkCaptcha, 'no captcha', {}, [/^warn Sign-up is open without a captcha/]],
-  [checkCaptcha, 'no captcha, sign-ups disabled', { AUTH_DISABLE_SIGNUP: 'true' }, []],
+  [checkCaptcha, 'no captcha and disabled sign-ups', { AUTH_DISABLE_SIGNUP: 'true' }, []],
   [checkCaptcha, 'a well-formed secret', hcaptcha, [/^pass/]],
   [
     checkCaptcha,
@@ -143,7 +143,7 @@ const cases: [Check, title: string, variables: Record<string, string>, said: Reg
 
 suite('doctor: settings', () => {
   for (const [check, title, variables, output] of cases) {
-    test(`${check.name}: ${title}`, async (t) => {
+    test(`${check.name} ${describeOutcome(output)} for ${title}`, async (t) => {
       const lines = await runCheck(check, createDoctorContext(t, variables))
       assert.equal(lines.length, output.length, lines.join('\n'))
       for (const [index, line] of lines.entries()) assert.match(line, output[index] ?? /^$/)
@@ -152,3 +152,11 @@ suite('doctor: settings', () => {
     })
   }
 })
+
+/** By the worst level of the expected lines. */
+function describeOutcome(output: readonly RegExp[]): string {
+  const starts = output.map(({ source }) => source.slice(0, 5))
+  if (starts.length === 0) return 'prints nothing'
+  if (starts.includes('^fail')) return 'fails'
+  return starts.includes('^warn') ? 'warns' : 'passes'
+}

@@ -227,7 +227,7 @@ function factorUnder(id: string): string {
 
 suite('takeover check', () => {
   for (const { what, given, env, finds } of cases) {
-    test(`finds ${what}`, async (t) => {
+    test(`reports ${what}`, async (t) => {
       const { url } = await gotrueDatabase(t)
       await query(url, ...(given?.(t) ?? []))
       const before = await columns(url)

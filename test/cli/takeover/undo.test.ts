@@ -312,7 +312,7 @@ suite('takeover: rejected commands', () => {
   })
 
   for (const args of [[], ['back'], ['undo', 'now'], ['constructor']]) {
-    test(`rejects takeover ${args.join(' ')}`, async (t) => {
+    test(`rejects the arguments ${JSON.stringify(args)}`, async (t) => {
       const { url } = await gotrueDatabase(t)
       const { code, stderr } = await callCommand(run, args, { ...settings, DATABASE_URL: url })
       assert.equal(code, 1)

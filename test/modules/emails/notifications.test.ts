@@ -71,7 +71,7 @@ const notifications: [flag: string, notification: Notification, subject: string]
 
 suite('notification emails', () => {
   for (const [flag, , subject] of notifications) {
-    test(`AUTH_MAILER_NOTIFICATIONS_${flag}_ENABLED sends its notification only`, async (t) => {
+    test(`AUTH_MAILER_NOTIFICATIONS_${flag}_ENABLED sends only its notification`, async (t) => {
       const env = { [`AUTH_MAILER_NOTIFICATIONS_${flag}_ENABLED`]: 'true' }
       assert.deepEqual(await sentWith(t, env), [subject])
     })

@@ -65,9 +65,12 @@ suite('factor challenge and verify', () => {
   }
 
   const badResponses: Record<string, [body: object, outcome: unknown[]]> = {
-    'no challenge': [{ code: '123456' }, [400, 'bad_json']],
+    'a response without a challenge': [{ code: '123456' }, [400, 'bad_json']],
     'a malformed challenge_id': [{ challenge_id: 'x', code: '1' }, [400, 'bad_json']],
-    'no code': [{ challenge_id: crypto.randomUUID() }, [400, 'validation_failed']],
+    'a response without a code': [
+      { challenge_id: crypto.randomUUID() },
+      [400, 'validation_failed'],
+    ],
     'an empty code': [{ challenge_id: crypto.randomUUID(), code: '' }, [400, 'validation_failed']],
     'an unknown challenge': [
       { challenge_id: crypto.randomUUID(), code: '123456' },

@@ -31,7 +31,7 @@ suite('POST /factors', () => {
     string,
     [body: object, outcome: unknown[], env?: Record<string, string>]
   > = {
-    'no type': [{}, [400, 'validation_failed']],
+    'a request without a type': [{}, [400, 'validation_failed']],
     'an unknown type': [{ factor_type: 'pigeon' }, [400, 'validation_failed']],
     'totp while it is disabled': [totp, [422, 'mfa_totp_enroll_not_enabled'], off],
     'phone while it is disabled': [

@@ -20,7 +20,7 @@ const tables: Record<string, Table> = {
     allowed: ['http://one.com/', 'http://one.com/abc', 'http://one.com/abc?x=1'],
     rejected: ['http://one.com', 'http://one.com/a/b', 'http://one.com/a.b', 'https://one.com/abc'],
   },
-  'the fragment is ignored': {
+  'a pattern compared without the fragment': {
     list: ['http://one.com/*', 'https://ex.com/a'],
     allowed: ['http://one.com/abc#f/x.y', 'https://ex.com/a#t'],
     rejected: ['https://ex.com/a/', 'https://ex.com/a?z=1', 'https://ex.com/b#/a'],
@@ -59,7 +59,7 @@ const tables: Record<string, Table> = {
     allowed: ['myapp://open?mode=reset', 'myapp://open?mode=reset#x', 'https://ex.com?next=home'],
     rejected: ['myapp://open?mode=other', 'myapp://open', 'https://ex.com?next=away'],
   },
-  'a wildcard host does not match an IP address': {
+  'a wildcard host, which matches no IP address': {
     list: ['http://**'],
     allowed: ['http://printer.lan/'],
     rejected: [
@@ -90,7 +90,7 @@ const tables: Record<string, Table> = {
       'http://app.example./',
     ],
   },
-  'an https site does not match http': {
+  'an https site, which does not match http': {
     site: 'https://app.example',
     allowed: ['https://app.example:8443/'],
     rejected: ['http://app.example/'],
@@ -195,7 +195,7 @@ const tables: Record<string, Table> = {
       'https://x\u200dy.example/',
     ],
   },
-  'executable and data schemes, whatever the list': {
+  'executable and data schemes with any list': {
     list: ['**', 'javascript:**', 'data:**'],
     allowed: ['anyapp://x'],
     rejected: [

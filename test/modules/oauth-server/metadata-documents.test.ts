@@ -93,14 +93,14 @@ suite('client ID metadata documents', () => {
     'another client_id': {
       body: createDocument({ client_id: 'https://client.example/other.json' }),
     },
-    'no JSON': { body: '<html>' },
+    'a body that is not JSON': { body: '<html>' },
     'a secret': { body: createDocument({ client_secret: 'x' }) },
     'a method with a secret': {
       body: createDocument({ token_endpoint_auth_method: 'client_secret_basic' }),
     },
     'too many bytes': { body: createDocument({ client_name: 'x'.repeat(6000) }) },
     'a redirect': { status: 302, headers: { location: 'https://client.example/x' }, body: '' },
-    'an error': { status: 404, body: createDocument() },
+    'an error response': { status: 404, body: createDocument() },
     'a script as redirect URI': { body: createDocument({ redirect_uris: ['javascript://x/'] }) },
     'a script as logo': { body: createDocument({ logo_uri: 'javascript:alert(1)' }) },
   }

@@ -28,20 +28,20 @@ interface Life {
 }
 
 const lives: Record<string, Life> = {
-  'sessions without limits': { env: {}, refreshes: [[1_000_000], [99_000_000]] },
-  'a timebox despite refreshes': {
+  'refreshes a session without limits': { env: {}, refreshes: [[1_000_000], [99_000_000]] },
+  'applies a timebox despite refreshes': {
     env: { AUTH_SESSIONS_TIMEBOX: '1h' },
     refreshes: [[1800], [3599], [3600, expired], [9999, expired]],
   },
-  inactivity: {
+  'applies an inactivity timeout between refreshes': {
     env: { AUTH_SESSIONS_INACTIVITY_TIMEOUT: '1h' },
     refreshes: [[3599], [7198], [10_797], [14_397, inactive]],
   },
-  'an inactivity timeout after the sign-in': {
+  'applies an inactivity timeout after the sign-in': {
     env: { AUTH_SESSIONS_INACTIVITY_TIMEOUT: '1h' },
     refreshes: [[3600, inactive]],
   },
-  'a timebox before an inactivity timeout': {
+  'reports a timebox before an inactivity timeout': {
     env: { AUTH_SESSIONS_TIMEBOX: '2h', AUTH_SESSIONS_INACTIVITY_TIMEOUT: '1h' },
     refreshes: [[3000], [6000], [7200, expired], [20_000, expired]],
   },
@@ -51,7 +51,7 @@ suite('session policy', () => {
   const serverFor = sharedServers()
 
   for (const [name, { env, refreshes }] of Object.entries(lives)) {
-    test(`applies ${name}`, async (t) => {
+    test(name, async (t) => {
       const { app } = await serverFor({ ...autoconfirm, ...env })
       const at = clock(t)
       let { refresh_token: token } = await signUpUser(app)

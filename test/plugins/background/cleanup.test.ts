@@ -107,7 +107,7 @@ suite('cleanup', () => {
     ['true', 0],
     ['false', 1],
   ] as const) {
-    test(`AUTH_DB_CLEANUP_ENABLED=${setting}: the job leaves ${left} of one expired row`, async (t) => {
+    test(`AUTH_DB_CLEANUP_ENABLED=${setting}: the job ${left === 0 ? 'removes' : 'keeps'} an expired row`, async (t) => {
       const { app } = await build(t, { env: { AUTH_DB_CLEANUP_ENABLED: setting } })
       await oldRows.throttles[0](app.db, '', ago(30 * day))
 

@@ -67,7 +67,7 @@ suite('log line of a rejected request', () => {
     ['an unknown grant', '/token?grant_type=x%0Ay', {}, ['unknown', 'invalid_credentials']],
   ]
   for (const [name, url, body, expected] of others) {
-    test(`names the failed sign-in of ${name}`, async (t) => {
+    test(`names the failed sign-in with ${name}`, async (t) => {
       const { app, lines } = await logged(t)
       await call(app, url, body)
       const rejected = lines().find(({ sign_in }) => sign_in !== undefined)

@@ -215,7 +215,7 @@ suite('guardedFetch: limits', () => {
   })
 
   for (const slowness of ['hang', 'stall'] as const) {
-    test(`times out a server with: ${slowness}`, async (t) => {
+    test(`times out when the server ${slowness === 'hang' ? 'does not respond' : 'stops within the body'}`, async (t) => {
       const vendor = await vendorServer(t, slowness)
       const { guardedFetch } = client(t, { dev: true, guardTimeoutMs: 100 })
 

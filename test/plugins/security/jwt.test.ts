@@ -90,8 +90,8 @@ suite('JWT', () => {
     'a critical extension': ({ keys }) =>
       foreignRsa({ alg: 'RS256', kid: keys.ring.signing.kid, crit: ['exp'] }),
     'an unencoded payload': () => hs256(claims, jwtSecret, { b64: false, crit: ['b64'] }),
-    expired: () => hs256({ ...claims, exp: seconds() - 6 }, jwtSecret),
-    'not yet valid': () => hs256({ ...claims, nbf: seconds() + 60 }, jwtSecret),
+    'an expired token': () => hs256({ ...claims, exp: seconds() - 6 }, jwtSecret),
+    'a token that is not valid yet': () => hs256({ ...claims, nbf: seconds() + 60 }, jwtSecret),
     'exp as string': () => hs256({ ...claims, exp: `${seconds() + hour}` }, jwtSecret),
     'exp null': () => hs256({ ...claims, exp: null }, jwtSecret),
     'nbf as string': () => hs256({ ...claims, nbf: 'now' }, jwtSecret),
@@ -99,26 +99,28 @@ suite('JWT', () => {
     'sub as array': () => hs256({ sub: [userId] }, jwtSecret),
     'role as array': () => hs256({ role: ['service_role'] }, jwtSecret),
     'aal as a number': () => hs256({ ...claims, aal: 2 }, jwtSecret),
-    huge: () => hs256({ ...claims, user_metadata: { blob: 'x'.repeat(100_000) } }, jwtSecret),
+    'a token of 100 kB': () =>
+      hs256({ ...claims, user_metadata: { blob: 'x'.repeat(100_000) } }, jwtSecret),
     'an array as payload': () => hs256([claims], jwtSecret),
     'a token as payload': ({ jwt }) => jwt.sign(claims).then((inner) => hs256(inner, jwtSecret)),
     'a payload that is not JSON': () => hmac(`${part({ alg: 'HS256' })}.${base64('{')}`),
     'excessive nesting': () => hmac(`${part({ alg: 'HS256' })}.${base64('['.repeat(8_000))}`),
     'an encrypted token': () => encryptedToken(),
-    truncated: async ({ jwt }) => (await jwt.sign(claims)).slice(0, -10),
-    'without a signature': async ({ jwt }) => (await jwt.sign(claims)).replace(/[^.]*$/, ''),
+    'a truncated token': async ({ jwt }) => (await jwt.sign(claims)).slice(0, -10),
+    'a token without a signature': async ({ jwt }) =>
+      (await jwt.sign(claims)).replace(/[^.]*$/, ''),
     'another payload with the signature': async ({ jwt }) => {
       const [header, , signature] = (await jwt.sign(claims)).split('.')
       return `${header}.${part({ ...claims, role: 'service_role' })}.${signature}`
     },
     'a fourth part': async ({ jwt }) => `${await jwt.sign(claims)}.e30`,
     'a line break': async ({ jwt }) => (await jwt.sign(claims)).replace('.', '.\n'),
-    padding: () => hs256(claims, jwtSecret).replace('.', '==.'),
+    'base64 padding': () => hs256(claims, jwtSecret).replace('.', '==.'),
     'dots only': () => '..',
-    empty: () => '',
+    'an empty token': () => '',
   }
   for (const [attack, make] of Object.entries(attacks)) {
-    test(`rejects ${attack} with bad_jwt`, async () => {
+    test(`returns bad_jwt for ${attack}`, async () => {
       await rejected(server().jwt, await make(server()))
     })
   }

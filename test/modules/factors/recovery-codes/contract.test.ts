@@ -45,11 +45,11 @@ suite('recovery code factor', () => {
   })
 
   for (const [what, body] of [
-    ['no body', undefined],
-    ['no name', {}],
+    ['a request without a body', undefined],
+    ['a request without a name', {}],
     ['a blank name', { friendly_name: '  ' }],
   ] as const) {
-    test(`uses a default name with ${what}`, async () => {
+    test(`uses a default name for ${what}`, async () => {
       const { app } = await serverFor(factorsOn)
       const { session } = await userWithTotp(app)
       const headers = { authorization: `Bearer ${session.access_token}` }

@@ -158,7 +158,7 @@ suite('webhook bodies', () => {
   const timestamp = '2026-11-22T10:00:00.000Z'
   const user_id = crypto.randomUUID()
   const bodies: [what: string, body: object, fault: RegExp | undefined][] = [
-    ['right', { type: 'password.changed', timestamp, data: { user_id } }, undefined],
+    ['as documented', { type: 'password.changed', timestamp, data: { user_id } }, undefined],
     [
       'of an unknown type',
       { type: 'user.sneezed', timestamp, data: {} },

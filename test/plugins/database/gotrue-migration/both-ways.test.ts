@@ -93,7 +93,7 @@ suite('database shared with GoTrue', () => {
   }
 
   for (const [name, hash] of Object.entries(hashes)) {
-    test(`accepts a ${name} password and stores a hash that GoTrue accepts`, async () => {
+    test(`accepts a password hashed with ${name} and stores a hash that GoTrue accepts`, async () => {
       const { email } = await newUser({ encrypted_password: hash() })
 
       await signedIn(server.app, email)
@@ -121,7 +121,7 @@ suite('database shared with GoTrue', () => {
     ['invited', { email_confirmed_at: null, invited_at: new Date() }, [400, 'email_not_confirmed']],
   ]
   for (const [what, columns, outcome] of shut) {
-    test(`rejects a user ${what} with the correct password`, async () => {
+    test(`rejects a user who is ${what}, with the correct password`, async () => {
       const encrypted_password = bcryptHash(password, 4)
       const { email } = await newUser({ encrypted_password, ...columns })
       assert.deepEqual(statusAndCode(await signIn(server.app, { email })), outcome)

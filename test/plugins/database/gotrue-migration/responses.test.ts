@@ -84,7 +84,11 @@ suite('times in responses', () => {
 
 suite('custom trigger on auth.users', () => {
   const failing: [what: string, body: string, words: RegExp][] = [
-    ['rejects', `raise exception 'no seat left in this plan'`, /no seat left in this plan/],
+    [
+      'that raises an exception',
+      `raise exception 'no seat left in this plan'`,
+      /no seat left in this plan/,
+    ],
     [
       'with a unique violation',
       'insert into public.profiles (id) values (1)',
@@ -97,7 +101,7 @@ suite('custom trigger on auth.users', () => {
     ],
   ]
   for (const [what, body, words] of failing) {
-    test(`${what}: logs the error and does not return it`, async (t) => {
+    test(`${what}: its error is logged and not returned`, async (t) => {
       const lines: string[] = []
       const { app, database } = await build(t, { env: autoconfirm, lines })
       await query(

@@ -46,7 +46,7 @@ const rows: [name: string, reply: HookReply, calls: number, heard: [number, stri
     ['202 with an object', { status: 202, body: '{}' }, 1, undefined],
     ['201 with an object', { status: 201, body: '{}' }, 1, [500, 'unexpected_failure']],
     [
-      'a type with parameters',
+      'a content type with parameters',
       { ...json({}), headers: { 'content-type': 'Application/JSON; charset=utf-8' } },
       1,
       undefined,
@@ -66,7 +66,7 @@ const rows: [name: string, reply: HookReply, calls: number, heard: [number, stri
       [500, 'unexpected_failure'],
     ],
     ['an empty error', json({ error: { http_code: 0, message: '' } }), 1, undefined],
-    ['no error', json('{"error":null}'), 1, undefined],
+    ['a null error', json('{"error":null}'), 1, undefined],
     [
       'an error with a status only',
       json({ error: { http_code: 403, message: '' } }),
@@ -104,7 +104,7 @@ const rows: [name: string, reply: HookReply, calls: number, heard: [number, stri
       1,
       [500, 'unexpected_failure'],
     ],
-    ['bad JSON', json('{"a":'), 1, [500, 'unexpected_failure']],
+    ['malformed JSON', json('{"a":'), 1, [500, 'unexpected_failure']],
     ['JSON that is not an object', json('[1]'), 1, [500, 'unexpected_failure']],
     ['301', { status: 301, headers: { location: '/elsewhere' } }, 1, [500, 'unexpected_failure']],
     ['307', { status: 307, headers: { location: '/elsewhere' } }, 1, [500, 'unexpected_failure']],

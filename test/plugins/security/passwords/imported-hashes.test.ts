@@ -173,7 +173,7 @@ suite('imported hashes', () => {
     '$fbscrypt$v=1,n=4,r=8,p=17,ss=Bw==,sk=a2V5$c2FsdHNhbHQ=$aGFzaGhhc2g=',
   ]
   for (const hash of rejected) {
-    test(`rejects ${hash.slice(0, 50)}`, async () => {
+    test(`rejects "${hash.slice(0, 50)}"`, async () => {
       assert.equal(isSupportedHash(hash), false)
       assert.equal(await verifyHash(hash, password), false)
     })
