@@ -11,9 +11,12 @@ import {
   send,
   tokenClaims,
 } from '../../support/factors/factors.ts'
+import { userWithSecurityKey } from '../../support/factors/key-journeys.ts'
+import { passkeysOn, signInBy, userWithPasskey } from '../../support/factors/passkeys.ts'
 import { buildWithSms, codeAfter, type PhoneServer } from '../../support/messages/phone-journeys.ts'
 import { call, statusAndCode, verify } from '../../support/requests.ts'
-import { bodyOf200, newNumber, phoneUser, signIn } from '../../support/users.ts'
+import { build } from '../../support/server.ts'
+import { bodyOf200, newNumber, phoneUser, signedIn, signIn } from '../../support/users.ts'
 
 const sameClass = [403, 'insufficient_aal']
 
@@ -62,6 +65,17 @@ suite('two classes of factors for aal2', () => {
     const again = await signInBySms(server, phone)
     const pending = await send(server.app, 'POST', `/factors/${factor.id}/challenge`, again)
     assert.deepEqual(statusAndCode(pending), sameClass)
+  })
+
+  test('rejects a security key in a session created by a passkey', async (t) => {
+    const { app } = await build(t, { env: { ...everyFactor, ...passkeysOn } })
+    const { user, device } = await userWithPasskey(app)
+    const { id } = await userWithSecurityKey(app, user)
+    const path = `/factors/${id}/challenge`
+    const byPasskey = await signInBy(app, device)
+    assert.deepEqual(statusAndCode(await send(app, 'POST', path, byPasskey)), sameClass)
+    const byPassword = await signedIn(app, user.email)
+    assert.equal((await send(app, 'POST', path, byPassword)).statusCode, 200)
   })
 })
 
