@@ -2,12 +2,13 @@
  * Protection against cross-site request forgery: by the origin that the browser reports (Fetch Metadata, Origin), and
  * by a token bound to the cookie.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 
 import type { FastifyRequest } from 'fastify'
 
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { crossSiteForm } from '../../schemas/errors.ts'
+import { isEqualInConstantTime } from '../../schemas/values/constant-time.ts'
 import { browserId } from './cookie.ts'
 
 type ForgeryDeps = Deps<'config' | 'encryption'>
@@ -23,8 +24,7 @@ export function formToken({ encryption }: ForgeryDeps, cookie: string): string {
 export function checkForm(deps: ForgeryDeps, request: FastifyRequest, token: unknown): void {
   const cookie = browserId(deps, request)
   if (cookie === undefined || !isSameSite(deps, request)) throw crossSiteForm()
-  const [given, expected] = [Buffer.from(String(token)), Buffer.from(formToken(deps, cookie))]
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw crossSiteForm()
+  if (!isEqualInConstantTime(String(token), formToken(deps, cookie))) throw crossSiteForm()
 }
 
 /** Without these headers only the token counts. */

@@ -1,6 +1,4 @@
 /** Verifies a recovery code instead of a lost factor. */
-import { timingSafeEqual } from 'node:crypto'
-
 import type { Db, Trx } from '../../../db/core/database.ts'
 import {
   consumeRecoveryCode,
@@ -13,6 +11,7 @@ import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { recoveryCodesLocked, recoveryCodeWrong } from '../../../schemas/errors.ts'
 import type { Session } from '../../../schemas/session.ts'
+import { isEqualInConstantTime } from '../../../schemas/values/constant-time.ts'
 import { recordAudit } from '../../audit/index.ts'
 import { notifyUser } from '../../emails/index.ts'
 import { permitStepUp, stepUpToAal2 } from '../../sessions/index.ts'
@@ -83,20 +82,16 @@ async function findMatch(
   code: string,
 ): Promise<string | undefined> {
   if (!mayBeCode(code)) return undefined
-  const digests = computeCodeDigests(deps, userId, code).map((digest) => Buffer.from(digest))
+  const digests = computeCodeDigests(deps, userId, code)
   let match: string | undefined
   for (const { id, code_hash, digest, key_id } of codes) {
     const isKeyed = digest !== null && (key_id === null || deps.encryption.hasKey(key_id))
     const isRight = isKeyed
-      ? digests.some((one) => isEqual(one, Buffer.from(digest)))
+      ? digests.some((one) => isEqualInConstantTime(one, digest))
       : await deps.passwords.matchesHash(code_hash, code)
     if (isRight) match = id
   }
   return match
-}
-
-function isEqual(one: Buffer, other: Buffer): boolean {
-  return one.length === other.length && timingSafeEqual(one, other)
 }
 
 /** Calls the access token hook before the code is consumed. Throws HookError. */

@@ -1,5 +1,7 @@
 /** Generated secrets, shown once and stored as a hash. */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+
+import { isEqualInConstantTime } from '../../../schemas/values/constant-time.ts'
 
 /** 32 random bytes as base64url. */
 export const makeSecret = (): string => randomBytes(32).toString('base64url')
@@ -10,7 +12,5 @@ export const hashClientSecret = (secret: string): string =>
 
 /** Compares in constant time. */
 export function isSecret(secret: string, hash: string | null): boolean {
-  if (hash === null) return false
-  const [given, stored] = [Buffer.from(hashClientSecret(secret)), Buffer.from(hash)]
-  return given.length === stored.length && timingSafeEqual(given, stored)
+  return hash !== null && isEqualInConstantTime(hashClientSecret(secret), hash)
 }
