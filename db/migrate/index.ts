@@ -69,7 +69,7 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
   if (state.unknown.length > 0) return serveNewer(db, options, state)
   if (state.applied.length === 0) {
     assertUsableDatabase(await foreignEncoding(db))
-    await requireCurrentGotrue(db, schema)
+    await requireOwnOrCurrentTables(db, schema)
   }
   await prepareQueueSchema(db, options.queueSchema)
   const indexes = [...(await missingIndexes(db, options)), ...(await unusedIndexes(db, options))]
@@ -82,6 +82,16 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
     })
   }
   await nameInvalidIndexes(db, options)
+}
+
+/** Throws GotrueTooOldError, except for tables that another replica has created since the migrations were listed. */
+async function requireOwnOrCurrentTables(db: Kysely<unknown>, schema: string): Promise<void> {
+  try {
+    await requireCurrentGotrue(db, schema)
+  } catch (error) {
+    const { applied } = await migrationState(db, schema)
+    if (applied.length === 0) throw error
+  }
 }
 
 async function requireCapabilities(db: Kysely<unknown>, log: MigrateOptions['log']): Promise<void> {

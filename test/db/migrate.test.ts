@@ -4,16 +4,24 @@ import { suite, type TestContext, test } from 'node:test'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 
+import { applyMigration } from '../../db/migrate/apply.ts'
 import { buildIndexes } from '../../db/migrate/build-indexes.ts'
-import { migrationState, SchemaTooNewError } from '../../db/migrate/index.ts'
+import { migrate, migrationState, SchemaTooNewError } from '../../db/migrate/index.ts'
 import { openMigrationDb } from '../../db/migrate/migration-db.ts'
 import { serveFrom } from '../../db/migrations/ensure.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { runMigrations } from '../../server/migrate.ts'
 import { cloneDatabase, emptyDatabase, openPool } from '../support/database.ts'
+import { bufferedText } from '../support/statements.ts'
 import { columns, migrated, query } from './sql.ts'
 
 const names = Object.keys(migrations)
+const quiet = {
+  schema: 'auth',
+  queueSchema: 'auth_jobs',
+  indexesUserNames: true,
+  log: { info() {}, warn() {} },
+}
 const recorded = `select name, timestamp from auth.postern_migrations
   union all select name, timestamp from auth.postern_later_migrations order by name`
 
@@ -29,6 +37,22 @@ suite('migrate', () => {
       names,
     )
     assert.deepEqual(await columns(url), await columns((await cloneDatabase(t)).url))
+  })
+
+  test('continues after another replica began on the empty database at the same moment', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const pool = openPool({ connectionString: url, max: 3 })
+    t.after(() => pool.end())
+    // Asked for after the list of migrations was read, and before the tables are looked at.
+    beforeStatement(pool, /server_encoding/, () => applyFirstMigration(t, url))
+
+    await migrate(pool, { ...quiet, migrateQueue: async () => {} })
+
+    const applied = await query(url, recorded)
+    assert.deepEqual(
+      applied.map((row) => row.name),
+      names,
+    )
   })
 
   test('works while a user creates and drops other tables', async (t) => {
@@ -237,6 +261,31 @@ suite('migrationState', () => {
     assert.deepEqual(await readState(t, url), { applied: names, pending: [], unknown: [] })
   })
 })
+
+/** Runs `act` before the first statement whose text matches. */
+function beforeStatement(pool: pg.Pool, pattern: RegExp, act: () => Promise<unknown>): void {
+  let acted: Promise<unknown> | undefined
+  pool.on('connect', (client) => {
+    client.query = new Proxy(client.query, {
+      apply(send, self, args) {
+        if (acted || !pattern.test(bufferedText(args[0]))) return Reflect.apply(send, self, args)
+        acted = act()
+        return acted.then(() => Reflect.apply(send, self, args))
+      },
+    })
+  })
+}
+
+/** As a replica that is about to apply the others. */
+async function applyFirstMigration(t: TestContext, url: string): Promise<void> {
+  const pool = openPool({ connectionString: url })
+  t.after(() => pool.end())
+  const { db, lastFailed } = openMigrationDb(pool)
+  const [first = ''] = names
+  await db
+    .transaction()
+    .execute((trx) => applyMigration(trx, { schema: 'auth', lastFailed }, first))
+}
 
 /** A database without an index on a table with a row, written by another transaction. */
 async function lockedTable(t: TestContext) {
