@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { Session } from '../../../schemas/session.ts'
+import { externalServer, verifiedProfile } from '../../support/external.ts'
+import { fetchUser, identityId, link, nextId, unlink } from '../../support/linking.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
 import { buildWithSms, codeAfter } from '../../support/messages/phone-journeys.ts'
 import { changeUser, getUser, verify } from '../../support/requests.ts'
@@ -56,6 +58,18 @@ suite('sessions after an email or phone change', () => {
     const verification = { type: 'phone_change', phone: changed, token }
     const opened: Session = bodyOf200(await verify(server.app, verification))
     assert.deepEqual(await live(server, other, opened), [false, true])
+  })
+
+  test('revokes other sessions when unlinking makes another email that of the account', async (t) => {
+    const server = await externalServer(t)
+    const requester = await confirmedUser(server)
+    const changed = newAddress('changed')
+    await link(server, requester, 'github', verifiedProfile(changed, nextId()))
+    const other = await signedIn(server.app, requester.user.email ?? '')
+    const id = identityId(await fetchUser(server, requester), 'email')
+    assert.equal((await unlink(server, requester, id)).statusCode, 200)
+    assert.equal((await fetchUser(server, requester)).email, changed)
+    assert.deepEqual(await live(server, requester, other), [true, false])
   })
 
   test('revokes no session when a first phone is added', async (t) => {
