@@ -1,5 +1,6 @@
 /**
- * A site with Auth.js on Node's own HTTP server, as a process of its own: its types bring those of a browser.
+ * A site with Auth.js, configured as docs/oauth-clients/authjs.md has it, on Node's own HTTP server. It is a process of
+ * its own: its types bring those of a browser.
  * Arguments: port, issuer, client_id, client_secret.
  */
 import { createServer } from 'node:http'
@@ -7,24 +8,23 @@ import { buffer } from 'node:stream/consumers'
 
 import { Auth } from '@auth/core'
 
+import { readBlocks, run } from '../docs/javascript-blocks/blocks.ts'
+
 const [port, issuer, clientId, clientSecret] = process.argv.slice(2)
 
+const [block = ''] = readBlocks('docs/oauth-clients/authjs.md')
+const documented = await run(
+  block.replace('export const { handlers, auth }', 'const config').replace('https://auth.example.com', issuer),
+  {
+    NextAuth: (options) => options,
+    process: { env: { AUTH_EXAMPLE_ID: clientId, AUTH_EXAMPLE_SECRET: clientSecret } },
+  },
+)
 const config = {
+  ...documented.config,
   basePath: '/auth',
   secret: 'only-for-tests',
   trustHost: true,
-  providers: [
-    {
-      id: 'example',
-      name: 'Example',
-      type: 'oidc',
-      issuer,
-      clientId,
-      clientSecret,
-      authorization: { params: { scope: 'openid email profile' } },
-      checks: ['pkce', 'state', 'nonce'],
-    },
-  ],
 }
 
 const server = createServer(async (incoming, outgoing) => {

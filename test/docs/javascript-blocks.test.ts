@@ -246,13 +246,14 @@ suite('JavaScript blocks', () => {
     })
   }
 
-  test('are on no other page except those that need a browser', () => {
-    // test/browser/passkeys.test.ts runs them.
-    // These need a program of their own next to the server.
-    const programs = ['docs/oauth-clients/authjs.md', 'docs/oauth-clients/mcp.md', 'docs/sso.md']
+  test('are on no other page except those that another test runs', () => {
+    // test/browser/passkeys.test.ts and authjs.test.ts run these.
+    const inBrowsers = ['docs/passkeys.md', 'docs/oauth-clients/authjs.md']
+    // test/docs/sso-and-mcp-blocks.test.ts runs these.
+    const besideProviders = ['docs/sso.md', 'docs/oauth-clients/mcp.md']
     // test/docs/framework-guides.test.ts runs these.
     const guides = ['nextjs', 'sveltekit', 'nuxt', 'expo'].map((name) => `docs/guide-${name}.md`)
-    const tried = [...Object.keys(journeys), 'docs/passkeys.md', ...programs, ...guides]
+    const tried = [...Object.keys(journeys), ...inBrowsers, ...besideProviders, ...guides]
     assert.deepEqual(pagesWithBlocks(), tried.toSorted())
   })
 
