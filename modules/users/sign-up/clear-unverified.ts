@@ -5,6 +5,7 @@ import {
   deleteOtherIdentities,
   deleteOtherIdentitiesOfProvider,
 } from '../../../db/identities/identities.ts'
+import { revokeConsents } from '../../../db/oauth-server/consents.ts'
 import { deletePasskeys } from '../../../db/passkeys/credentials.ts'
 import { deleteKnownDevices } from '../../../db/sessions/known-devices.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
@@ -57,8 +58,8 @@ export async function clearAutoconfirmed(
 }
 
 /**
- * A password, passkey, factor, identity, session or pending change from before the verification may be another user's.
- * A confirmed phone was verified and is kept, with its password, passkeys and factors.
+ * A password, passkey, factor, identity, session, consent or pending change from before the verification may be another
+ * user's. A confirmed phone was verified and is kept, with its password, passkeys, factors and consents.
  */
 export async function clearUnverifiedCredentials(
   { sessions }: Deps<'sessions'>,
@@ -73,6 +74,7 @@ export async function clearUnverifiedCredentials(
   if (!keepsPhone) {
     await deleteFactors(trx, user.id)
     await deletePasskeys(trx, user.id)
+    await revokeConsents(trx, user.id, now)
   }
   if (metadata) await replaceUserMetadata(trx, user.id, metadata, now)
   const phone = keepsPhone ? ['phone'] : []

@@ -8,6 +8,13 @@ import { link, nextId } from '../../support/linking.ts'
 import { emailAfter, open, redirectParams } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
 import { buildWithSms, codeAfter } from '../../support/messages/phone-journeys.ts'
+import {
+  createClient,
+  makePkce,
+  ownConsentPage,
+  signInClient,
+  startAuthorization,
+} from '../../support/oauth-server.ts'
 import { sharedExternalServers } from '../../support/processes/shared-servers.ts'
 import { call, changeUser, getUser, verify } from '../../support/requests.ts'
 import type { App, Built } from '../../support/server.ts'
@@ -101,6 +108,19 @@ suite('AUTH_MAILER_AUTOCONFIRM: unverified email', () => {
     const { fragment } = await server.signInWith('github', verifiedProfile(email, nextId()))
     const user = (await getUser(server.app, { access_token: tokenIn(fragment) })).json()
     assert.equal(user.phone, '')
+  })
+
+  test('drops the attacker’s consent to an OAuth client', async () => {
+    const server = await servers({ ...autoconfirm, ...ownConsentPage })
+    const client = await createClient(server.app)
+    const { email, ...attacker } = await signUpUser(server.app)
+    await signInClient(server.app, client, attacker, { scope: 'email' })
+    const { token } = await byLink(server, email, '/magiclink')
+    const pkce = { code_challenge: makePkce().challenge, code_challenge_method: 'S256' }
+    const id = await startAuthorization(server.app, client, { scope: 'email', ...pkce })
+    const asked = await call(server.app, `/oauth/authorizations/${id}`, undefined, { token })
+    assert.equal(asked.statusCode, 200, asked.body)
+    assert.equal(asked.json().redirect_url, undefined, 'the owner was not asked')
   })
 
   test('keeps credentials that the owner sets after the verification', async () => {
