@@ -1,15 +1,21 @@
 /** Delays responses that send no message, so that they take as long as a delivery. */
+import { randomInt } from 'node:crypto'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
 /** Assumed until this process has measured one. */
 const initialMs = 250
+/** Deliveries whose durations are kept. */
+const kept = 50
+/** A duration is varied by up to a tenth, in thousandths. */
+const variation = 100
 /** Tolerance of timers. */
 const timerMs = 2
 
 export type ResponsePadding = ReturnType<typeof createResponsePadding>
 
-export function createResponsePadding() {
-  let lastMs = initialMs
+/** `choose` returns a random integer from 0 up to, not including, its argument. */
+export function createResponsePadding(choose: (below: number) => number = randomInt) {
+  const durations: number[] = []
 
   return {
     /**
@@ -19,13 +25,19 @@ export function createResponsePadding() {
     async measure(deliver: () => Promise<unknown>): Promise<void> {
       const start = performance.now()
       await deliver()
-      lastMs = performance.now() - start
+      durations.push(performance.now() - start)
+      if (durations.length > kept) durations.shift()
     },
 
-    /** Waits for the duration of the last delivery. Timers ignore fractions of a millisecond. */
+    /**
+     * Waits for the duration of one of the last deliveries, about. A client knows that of the very last one if it was
+     * its own, and would recognize it. Timers ignore fractions of a millisecond.
+     */
     async wait(): Promise<void> {
-      const end = performance.now() + lastMs
-      if (lastMs > timerMs) await sleep(lastMs - timerMs)
+      const ms = durations[choose(Math.max(durations.length, 1))] ?? initialMs
+      const variedMs = (ms * (1000 - variation + choose(2 * variation + 1))) / 1000
+      const end = performance.now() + variedMs
+      if (variedMs > timerMs) await sleep(variedMs - timerMs)
       while (performance.now() < end) await turn()
     },
   }
