@@ -14,7 +14,7 @@ import {
 } from '../../schemas/errors.ts'
 import type { Session } from '../../schemas/session.ts'
 import { createAuditEntry } from '../audit/index.ts'
-import { throttleSignIn } from '../otp/index.ts'
+import { pauseBeforeRejection, throttleSignIn } from '../otp/index.ts'
 import { createSession, toTokenResponse } from '../sessions/index.ts'
 import { notifyOfFailure } from './failed-attempts.ts'
 import { reportCorrectPassword, reportWrongPassword } from './password-hook.ts'
@@ -60,7 +60,10 @@ export async function signInWithPassword(
   deps.passwords.checkLength(password)
   const verify = () => verifyPassword(deps, db, signIn, now)
   const user = await deps.passwordChecks.shareCorrect(db, signIn, verify)
-  if (!user) throw invalidCredentials()
+  if (!user) {
+    await pauseBeforeRejection()
+    throw invalidCredentials()
+  }
   await reportCorrectPassword(deps, user, signIn.ip)
   checkState(deps, user, provider, now)
   const passwordHash = await renewHash(deps, db, user, password, now)

@@ -1,6 +1,7 @@
 /** One-time codes and links by email and SMS: creation, verification, send limits, and throttling. */
 export { createEmailLink, createReauthenticationNonce } from './email-links.ts'
 export { deviceHash } from './limits/known-devices.ts'
+export { pauseBeforeRejection } from './limits/random-pause.ts'
 export {
   checkInterval,
   checkRepeatInterval,

@@ -1,6 +1,3 @@
-import { randomInt } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
-
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Db } from '../../../db/core/database.ts'
@@ -14,17 +11,16 @@ import {
   setFirstPassword,
   type TokenVerification,
 } from '../../../modules/credentials/index.ts'
-import { type Attempt, throttleAttempt, verifySmsOtp } from '../../../modules/otp/index.ts'
+import {
+  type Attempt,
+  pauseBeforeRejection,
+  throttleAttempt,
+  verifySmsOtp,
+} from '../../../modules/otp/index.ts'
 import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
 import { linkExpired, otpExpired } from '../../../schemas/errors.ts'
 import type { VerifyBody } from '../../../schemas/verify.ts'
 import { attemptFrom, type Offer, readOffer } from './offer.ts'
-
-/**
- * A wrong code takes up to 0.1 ms longer when one was sent, because a row is read. A random pause hides this within the
- * allowed number of attempts. In milliseconds.
- */
-const maxPauseMs = 10
 
 /** Verifies a typed code, or the token of a link, and creates a session. */
 export function codeVerification(fastify: FastifyInstance) {
@@ -42,7 +38,7 @@ export function codeVerification(fastify: FastifyInstance) {
     if (outcome.state === 'rejected' && !attempt) throw linkExpired()
     if (outcome.state === 'rejected') {
       if (attempt?.isLastOfDay) hooks.later(() => notifyOwner(fastify, offer, attempt, now))
-      await pause(randomInt(maxPauseMs + 1))
+      await pauseBeforeRejection()
       throw otpExpired()
     }
     if (outcome.state === 'half') {

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
-import { suite, test } from 'node:test'
+import { suite, type TestContext, test } from 'node:test'
 
 import { emailAfter } from '../../support/messages/mail-journeys.ts'
 import { buildWithSms } from '../../support/messages/phone-journeys.ts'
 import { call, verify } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
 import { recordTrips, watchStatements } from '../../support/statements.ts'
-import { confirmedUser, newAddress, newNumber, password } from '../../support/users.ts'
+import { confirmedUser, newAddress, newNumber, password, signIn } from '../../support/users.ts'
 
 type Who = (server: Built) => Promise<string>
 
@@ -41,6 +41,21 @@ async function countWrites({ app }: Pick<Built, 'app'>): Promise<() => Promise<n
   }
 }
 
+/** Asserts that the request waits for a random time of up to 10 ms, which the test replaces by 300 ms. */
+async function assertPaused(t: TestContext, act: () => Promise<void>): Promise<void> {
+  const drawn = t.mock.method(crypto, 'randomInt', () => 300)
+  syncBuiltinESMExports()
+  try {
+    const requested = performance.now()
+    await act()
+    assert.deepEqual(drawn.mock.calls.at(-1)?.arguments, [11])
+    assert.ok(performance.now() - requested > 290)
+  } finally {
+    drawn.mock.restore()
+    syncBuiltinESMExports()
+  }
+}
+
 suite('wrong code', () => {
   for (const type of ['signup', 'recovery', 'email', 'email_change']) {
     test(`a wrong code of type ${type} runs the same statements and writes for each account state`, async (t) => {
@@ -66,17 +81,10 @@ suite('wrong code', () => {
 
   test('is rejected after a random delay', async (t) => {
     const { app } = await build(t)
-    const drawn = t.mock.method(crypto, 'randomInt', () => 300)
-    syncBuiltinESMExports()
-    t.after(() => {
-      drawn.mock.restore()
-      syncBuiltinESMExports()
+    await assertPaused(t, async () => {
+      const response = await verify(app, { type: 'signup', email: newAddress(), token: 'x' })
+      assert.equal(response.statusCode, 403)
     })
-    const requested = performance.now()
-    const response = await verify(app, { type: 'signup', email: newAddress(), token: 'x' })
-    assert.equal(response.statusCode, 403)
-    assert.deepEqual(drawn.mock.calls.at(-1)?.arguments, [11])
-    assert.ok(performance.now() - requested > 290)
   })
 
   test('a wrong code for a phone runs the same statements for each account state', async (t) => {
@@ -94,6 +102,19 @@ suite('wrong code', () => {
       seen.push({ statements, writes: await writes() })
     }
     assert.deepEqual(seen[1], seen[0])
+  })
+})
+
+suite('wrong password', () => {
+  test('is rejected after a random delay for each account state', async (t) => {
+    const server = await build(t)
+    const requested = []
+    for (const make of Object.values(addresses)) requested.push(await make(server))
+    for (const email of requested) {
+      await assertPaused(t, async () => {
+        assert.equal((await signIn(server.app, { email, password: 'wrong' })).statusCode, 400)
+      })
+    }
   })
 })
 
