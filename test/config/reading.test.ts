@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { suite, test } from 'node:test'
+import { after, suite, test } from 'node:test'
 
 import { ConfigError } from '../../config/core/config-error.ts'
 import { nearestName } from '../../config/core/nearest-name.ts'
 import { withDotEnv } from '../../config/dot-env.ts'
 import type { Environment } from '../../config/names.ts'
 import { readConfig } from '../../config/read-config.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { issuesIn, minimalEnvironment, read } from './environment.ts'
 
 suite('readConfig', () => {
@@ -209,7 +209,7 @@ suite('notices', () => {
 })
 
 suite('.env', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-env-'))
+  const folder = temporaryFolder({ after }, 'env')
   const file = join(folder, '.env')
   writeFileSync(file, '# comment\nPORT=1\nexport AUTH_JWT_EXP="2h" # note\nAUTH_SITE_URL=\'a#b\'\n')
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
@@ -14,6 +13,7 @@ import { parsers } from '../../config/core/parsers.ts'
 import { withDotEnv } from '../../config/dot-env.ts'
 import { variableEntries } from '../../config/groups/index.ts'
 import { readConfig } from '../../config/read-config.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const groups = new URL('../../config/groups/', import.meta.url)
 
@@ -87,8 +87,8 @@ suite('configuration reference', () => {
     assert.equal(committed('.env.example'), envExample)
   })
 
-  test('.env.example starts a server once the secret is filled in', () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'postern-example-')), '.env')
+  test('.env.example starts a server once the secret is filled in', (t) => {
+    const file = join(temporaryFolder(t, 'example'), '.env')
     const filled = envExample.replace(/^AUTH_JWT_SECRET=$/m, `AUTH_JWT_SECRET=${'x'.repeat(32)}`)
     writeFileSync(file, filled)
     const notices: string[] = []
@@ -102,7 +102,7 @@ suite('configuration reference', () => {
     assert.match(envExample, /docs\/configuration\.md/)
   })
 
-  test('documents the defaults', () => {
+  test('documents the defaults', (t) => {
     const required = { ...minimal, AUTH_JWT_SECRET: 'x'.repeat(32) }
     const documented = listReferenceSections()
       .flatMap(({ rows }) => rows)
@@ -110,7 +110,7 @@ suite('configuration reference', () => {
         ({ name, presetIsValue, ignored }) => presetIsValue && !ignored && !name.includes('<'),
       )
     assert.ok(documented.length > 150)
-    const file = join(mkdtempSync(join(tmpdir(), 'postern-defaults-')), '.env')
+    const file = join(temporaryFolder(t, 'defaults'), '.env')
     const written = documented.map(({ name, preset }) => `${name}="${preset}"`).join('\n')
     assert.deepEqual(readFrom(file, written, required), readFrom(file, '', required))
   })

@@ -1,8 +1,8 @@
 /** Multiple hosts and sslmode as in libpq, against a server with TLS and a read-only server. */
 import assert from 'node:assert/strict'
-import { chmodSync, chownSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { databaseUrl } from '../../../config/core/parse-database-url.ts'
 import { serverAccount } from '../../../dev/postgres/account.ts'
@@ -12,6 +12,7 @@ import { withClient } from '../../../server/with-client.ts'
 import { certificate } from '../../mail/certificate.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
 import { startThrowawayPostgres } from '../../support/processes/throwaway-postgres.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const access = [
   'hostssl postgres encrypted 127.0.0.1/32 trust',
@@ -27,8 +28,8 @@ suite('connection string', () => {
   let readOnly: RunningPostgres
 
   before(async () => {
-    const { key, cert } = certificate({ after: (stop) => ending.after(async () => stop()) })
-    sockets = mkdtempSync('/tmp/postern-sockets-')
+    const { key, cert } = certificate(ending)
+    sockets = temporaryFolder(ending, 'sockets')
     const account = serverAccount(sockets)
     const [keyFile, certFile] = [join(sockets, 'key.pem'), join(sockets, 'cert.pem')]
     writeFileSync(keyFile, key, { mode: 0o600 })
@@ -42,10 +43,11 @@ suite('connection string', () => {
       settings: { ...tls, unix_socket_directories: sockets },
       access,
     })
+    ending.after(encrypting.stop)
     readOnly = await startThrowawayPostgres({ settings: { default_transaction_read_only: 'on' } })
+    ending.after(readOnly.stop)
     await query(encrypting.url, 'create role encrypted login')
   })
-  after(() => Promise.all([encrypting.stop(), readOnly.stop()]))
 
   const getPort = ({ url }: RunningPostgres) => new URL(url).port
   const getLogin = ({ url }: RunningPostgres) => new URL(url).username
