@@ -29,6 +29,13 @@ export async function prepareQueueSchema(db: Kysely<unknown>, schema: string): P
   const [state] = rows
   if (!state || state.creates) return
   if (!state.is_ours) throw new QueueSchemaError(schema, state.login)
+  await createFirstTable(db, schema).catch(async (error) => {
+    // Another replica may have created it since.
+    if (!(await hasTable(db, schema, 'migrations'))) throw error
+  })
+}
+
+async function createFirstTable(db: Kysely<unknown>, schema: string): Promise<void> {
   await sql`create table ${sql.id(schema, 'migrations')} (
     id int primary key, ts timestamptz not null default now(), breaking boolean not null default false
   )`.execute(db)

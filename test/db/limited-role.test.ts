@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, suite, type TestContext, test } from 'node:test'
 
+import { prepareQueueSchema } from '../../db/jobs/queue-schema.ts'
+import { openMigrationDb } from '../../db/migrate/migration-db.ts'
 import type { RunningPostgres } from '../../dev/postgres/index.ts'
-import { cloneDatabase, emptyDatabase } from '../support/database.ts'
+import { cloneDatabase, emptyDatabase, openPool } from '../support/database.ts'
 import { startThrowawayPostgres } from '../support/processes/throwaway-postgres.ts'
+import { beforeStatement } from '../support/statements.ts'
 import { columns, migrated, query } from './sql.ts'
 
 suite('role without superuser', () => {
@@ -32,6 +35,21 @@ suite('role without superuser', () => {
     await migrated(login.url)
 
     assert.ok((await columns(url)).has('users.id'))
+  })
+})
+
+suite('schema of the job queue created for a role', () => {
+  test('is prepared although another replica prepares it at the same moment', async (t) => {
+    const { url, login } = await limited(t)
+    await query(url, `create schema auth_jobs authorization ${login.name}`)
+    const pool = openPool({ connectionString: login.url })
+    t.after(() => pool.end())
+    const table = 'create table auth_jobs.migrations (id int primary key)'
+    beforeStatement(pool, /create table/, () => query(login.url, table))
+
+    await prepareQueueSchema(openMigrationDb(pool).db, 'auth_jobs')
+
+    assert.deepEqual(await query(url, 'select from auth_jobs.migrations'), [])
   })
 })
 

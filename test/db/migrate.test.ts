@@ -12,7 +12,7 @@ import { serveFrom } from '../../db/migrations/ensure.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { runMigrations } from '../../server/migrate.ts'
 import { cloneDatabase, emptyDatabase, openPool } from '../support/database.ts'
-import { bufferedText } from '../support/statements.ts'
+import { beforeStatement } from '../support/statements.ts'
 import { columns, migrated, query } from './sql.ts'
 
 const names = Object.keys(migrations)
@@ -261,20 +261,6 @@ suite('migrationState', () => {
     assert.deepEqual(await readState(t, url), { applied: names, pending: [], unknown: [] })
   })
 })
-
-/** Runs `act` before the first statement whose text matches. */
-function beforeStatement(pool: pg.Pool, pattern: RegExp, act: () => Promise<unknown>): void {
-  let acted: Promise<unknown> | undefined
-  pool.on('connect', (client) => {
-    client.query = new Proxy(client.query, {
-      apply(send, self, args) {
-        if (acted || !pattern.test(bufferedText(args[0]))) return Reflect.apply(send, self, args)
-        acted = act()
-        return acted.then(() => Reflect.apply(send, self, args))
-      },
-    })
-  })
-}
 
 /** As a replica that is about to apply the others. */
 async function applyFirstMigration(t: TestContext, url: string): Promise<void> {

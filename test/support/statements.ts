@@ -21,6 +21,20 @@ export function bufferedText(query: unknown): string {
   throw new Error('the server of this test must have unnamedStatements')
 }
 
+/** Runs `act` before the first statement whose text matches, on connections that are opened from now on. */
+export function beforeStatement(pool: pg.Pool, pattern: RegExp, act: () => Promise<unknown>): void {
+  let acted: Promise<unknown> | undefined
+  pool.on('connect', (client) => {
+    client.query = new Proxy(client.query, {
+      apply(send, self, args) {
+        if (acted || !pattern.test(bufferedText(args[0]))) return Reflect.apply(send, self, args)
+        acted = act()
+        return acted.then(() => Reflect.apply(send, self, args))
+      },
+    })
+  })
+}
+
 /** Runs `act` and returns the statements sent on the request pool meanwhile. */
 export async function watchStatements(app: App, act: () => Promise<unknown>): Promise<string[]> {
   return (await recordTrips(app, act)).flat()
