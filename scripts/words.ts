@@ -25,7 +25,7 @@ export const words: readonly Word[] = [
   },
   { forms: ['stranger', 'strangers'], instead: 'client, unknown user', limit: 2 },
   { forms: ['refuse', 'refuses', 'refusing'], instead: 'reject', limit: 0 },
-  { forms: ['refusal', 'refusals'], instead: 'rejection, error', limit: 2 },
+  { forms: ['refusal', 'refusals'], instead: 'rejection, error', limit: 0 },
   { forms: ['judgement', 'judgements'], instead: 'result', limit: 0 },
   { forms: ['riddle', 'riddles'], instead: 'the standard term', limit: 0 },
   { forms: ['anew'], instead: 'again, new', limit: 0 },

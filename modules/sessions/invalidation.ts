@@ -15,7 +15,7 @@ import {
 import type { AuthenticationEvent } from './build.ts'
 
 /** The errors that the method returns after the change. */
-const refusals: Partial<Record<AmrMethod, () => ApiError>> = {
+const methodErrors: Partial<Record<AmrMethod, () => ApiError>> = {
   password: invalidCredentials,
   otp: otpExpired,
   // Methods of an exchanged auth code.
@@ -39,5 +39,5 @@ export async function findInvalidationReason(
   const isKept = user && !user.deleted_at && isRight
   if (isKept && isBanned(user, now)) return userBanned(status)
   if (isKept && (await isDeactivated(db, userId))) return userDeactivated(status)
-  return refusals[method]?.() ?? userNotFound()
+  return methodErrors[method]?.() ?? userNotFound()
 }

@@ -87,7 +87,7 @@ def refresh_and_sign_out():
     other = new_client()
     other.set_session(session.access_token, session.refresh_token)
     client.sign_out()
-    refused(lambda: other.refresh_session(), "refresh_token_not_found")
+    expect_error(lambda: other.refresh_session(), "refresh_token_not_found")
 
 
 def code_by_email():
@@ -189,20 +189,20 @@ def admin():
 def errors():
     client = new_client()
     wrong = {"email": new_address(), "password": PASSWORD}
-    refused(lambda: client.sign_in_with_password(wrong), "invalid_credentials")
+    expect_error(lambda: client.sign_in_with_password(wrong), "invalid_credentials")
     try:
         client.sign_up({"email": new_address(), "password": "short"})
         raise AssertionError("a short password was taken")
     except AuthWeakPasswordError as error:
         assert error.reasons == ["length"], error.reasons
-    refused(lambda: client.get_user("no.token.at-all"), "bad_jwt")
+    expect_error(lambda: client.get_user("no.token.at-all"), "bad_jwt")
 
 
 def switched_off():
-    refused(lambda: new_client().sign_in_with_sso({"domain": "ex.test"}), "sso_provider_not_found")
+    expect_error(lambda: new_client().sign_in_with_sso({"domain": "ex.test"}), "sso_provider_not_found")
 
 
-def refused(act, code):
+def expect_error(act, code):
     try:
         act()
     except AuthApiError as error:

@@ -57,17 +57,17 @@ suite('unusable database', () => {
   const cases: {
     what: string
     prepare: (name: string) => string[]
-    told: (name: string) => string
+    message: (name: string) => string
   }[] = [
     {
       what: 'rejects tables of another role',
       prepare: (name) => [`grant usage on schema auth to ${name}`],
-      told: (name) => `The login ${name} does not own the tables of the schema "auth"`,
+      message: (name) => `The login ${name} does not own the tables of the schema "auth"`,
     },
     {
       what: 'rejects a schema without privileges',
       prepare: () => [],
-      told: (name) => `The login ${name} may not use the schema "auth": connect as its owner.`,
+      message: (name) => `The login ${name} may not use the schema "auth": connect as its owner.`,
     },
     {
       what: 'rejects forced row-level security',
@@ -76,21 +76,21 @@ suite('unusable database', () => {
         `alter table auth.users owner to ${name}`,
         'alter table auth.users force row level security',
       ],
-      told: () => 'alter table auth.users no force row level security;',
+      message: () => 'alter table auth.users no force row level security;',
     },
     {
       what: 'rejects a read-only role',
       prepare: (name) => [`alter role ${name} set default_transaction_read_only = on`],
-      told: (name) => `alter role ${name} set default_transaction_read_only = off;`,
+      message: (name) => `alter role ${name} set default_transaction_read_only = off;`,
     },
   ]
-  for (const { what, prepare, told: reported } of cases) {
+  for (const { what, prepare, message } of cases) {
     test(what, async (t) => {
       const { url, login } = await limited(t, cloneDatabase)
       await query(url, ...prepare(login.name))
       await assert.rejects(migrated(login.url), (error: Error) => {
         assert.equal(error.name, 'UnusableDatabaseError')
-        assert.ok(error.message.includes(reported(login.name)), error.message)
+        assert.ok(error.message.includes(message(login.name)), error.message)
         return true
       })
     })

@@ -151,7 +151,7 @@ suite('npm run dev', { concurrency: 2 }, () => {
     DATABASE_URL: 'postgres://a@127.0.0.1:1/a',
     AUTH_DEV_ALLOW_DATABASE_URL: 'true',
   }
-  const loud = /^DEVELOPMENT MODE ON THE DATABASE a on 127\.0\.0\.1:1: .*\n/
+  const warning = /^DEVELOPMENT MODE ON THE DATABASE a on 127\.0\.0\.1:1: .*\n/
   const unusable: [string, (folder: string) => void, RegExp, Record<string, string>?][] = [
     [
       'a folder without write permission',
@@ -197,7 +197,7 @@ suite('npm run dev', { concurrency: 2 }, () => {
       const { code, output } = await ended
       assert.equal(code, 1)
       assert.match(output, expected)
-      if (env === otherServer) assert.match(output, loud)
+      if (env === otherServer) assert.match(output, warning)
       assert.doesNotMatch(output, /secret@/)
     })
   }

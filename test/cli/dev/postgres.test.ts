@@ -87,7 +87,7 @@ suite('startPostgres', () => {
 
   test('starts after the previous run was killed', async (t) => {
     const dir = used
-    const { child, url } = await startedElsewhere(t, dir, 'wait')
+    const { child, url } = await startInChildProcess(t, dir, 'wait')
     await query(url, 'create table survivor as select 1 as one')
     child.kill('SIGKILL')
     await gone(url)
@@ -103,7 +103,7 @@ suite('startPostgres', () => {
   })
 
   test('leaves Ctrl-C to the process that started it', async (t) => {
-    const { child, url } = await startedElsewhere(t, used, 'ignore Ctrl-C')
+    const { child, url } = await startInChildProcess(t, used, 'ignore Ctrl-C')
 
     assert.ok(child.stdout)
     const reported = once(createInterface(child.stdout), 'line')
@@ -115,7 +115,7 @@ suite('startPostgres', () => {
 
   for (const ending of ['stop', 'exit']) {
     test(`leaves no process after ${ending}`, async (t) => {
-      const { url } = await startedElsewhere(t, used, ending)
+      const { url } = await startInChildProcess(t, used, ending)
       await gone(url)
     })
   }
@@ -162,7 +162,7 @@ function removeFolder(home: string): void {
   rmSync(home, { recursive: true, force: true })
 }
 
-async function startedElsewhere(t: TestContext, dir: string, ending: string) {
+async function startInChildProcess(t: TestContext, dir: string, ending: string) {
   const script = join(import.meta.dirname, 'start-postgres.ts')
   const child: ChildProcess = spawn(process.execPath, [script, dir, ending], {
     detached: true,

@@ -41,7 +41,7 @@ func refreshAndSignOut() {
 	newer := must(base.RefreshToken(session.RefreshToken)).Session
 	ok(signedIn(newer).Logout())
 	_, err := base.RefreshToken(newer.RefreshToken)
-	refused(err, "refresh_token_not_found")
+	expectError(err, "refresh_token_not_found")
 }
 
 func codeByEmail() {
@@ -85,9 +85,9 @@ func admin() {
 
 func errorsAsRead() {
 	_, err := base.SignInWithEmailPassword(newAddress(), password)
-	refused(err, "invalid_credentials")
+	expectError(err, "invalid_credentials")
 	_, err = base.WithToken("no.token.at-all").GetUser()
-	refused(err, "bad_jwt")
+	expectError(err, "bad_jwt")
 	must(base.HealthCheck())
 	check(must(base.GetSettings()).External.GitHub, "GitHub is switched on")
 }
@@ -146,6 +146,6 @@ func check(isSo bool, otherwise string) {
 	}
 }
 
-func refused(err error, code string) {
+func expectError(err error, code string) {
 	check(err != nil && strings.Contains(err.Error(), code), fmt.Sprintf("%s was expected, not %v", code, err))
 }

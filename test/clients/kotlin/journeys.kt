@@ -96,7 +96,7 @@ suspend fun refreshAndSignOut() {
     val last = client.currentSessionOrNull()!!.refreshToken
     client.signOut()
     check(client.currentSessionOrNull() == null)
-    refused("refresh_token_not_found") { client.refreshSession(last) }
+    expectError("refresh_token_not_found") { client.refreshSession(last) }
 }
 
 suspend fun codeByEmail() {
@@ -203,7 +203,7 @@ suspend fun admin() {
 
 suspend fun errors() {
     val client = newClient()
-    refused("invalid_credentials") {
+    expectError("invalid_credentials") {
         client.signInWith(Email) {
             email = newAddress()
             password = PASSWORD
@@ -216,11 +216,11 @@ suspend fun errors() {
         }
     }.exceptionOrNull()
     check(weak is AuthWeakPasswordException && weak.reasons == listOf("length")) { "$weak" }
-    refused("bad_jwt") { client.retrieveUser("no.token.at-all") }
+    expectError("bad_jwt") { client.retrieveUser("no.token.at-all") }
 }
 
 suspend fun switchedOff() {
-    refused("sso_provider_not_found") { newClient().retrieveSSOUrl { domain = "ex.test" } }
+    expectError("sso_provider_not_found") { newClient().retrieveSSOUrl { domain = "ex.test" } }
 }
 
 fun newClient(flow: FlowType = FlowType.PKCE): Auth =
@@ -245,7 +245,7 @@ suspend fun member(): Pair<String, Auth> {
 suspend fun exchange(client: Auth, landed: JsonElement) =
     client.exchangeCodeForSession(Url(landed.jsonPrimitive.content).parameters["code"]!!)
 
-suspend fun refused(code: String, act: suspend () -> Unit) {
+suspend fun expectError(code: String, act: suspend () -> Unit) {
     val failure = runCatching { act() }.exceptionOrNull()
     check(failure is RestException && failure.error == code) { "$code was expected, not $failure" }
 }

@@ -21,13 +21,13 @@ const expired = 'Invalid Refresh Token: Session Expired'
 const inactive = 'Invalid Refresh Token: Session Expired (Inactivity)'
 const replaced = 'Invalid Refresh Token: Session Expired (Revoked by Newer Login)'
 
-interface Life {
+interface PolicyCase {
   env: Record<string, string>
   /** Time of each refresh, and the message of a rejection. */
   refreshes: [at: number, rejection?: string][]
 }
 
-const lives: Record<string, Life> = {
+const cases: Record<string, PolicyCase> = {
   'refreshes a session without limits': { env: {}, refreshes: [[1_000_000], [99_000_000]] },
   'applies a timebox despite refreshes': {
     env: { AUTH_SESSIONS_TIMEBOX: '1h' },
@@ -50,7 +50,7 @@ const lives: Record<string, Life> = {
 suite('session policy', () => {
   const serverFor = sharedServers()
 
-  for (const [name, { env, refreshes }] of Object.entries(lives)) {
+  for (const [name, { env, refreshes }] of Object.entries(cases)) {
     test(name, async (t) => {
       const { app } = await serverFor({ ...autoconfirm, ...env })
       const at = clock(t)

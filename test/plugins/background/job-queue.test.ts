@@ -151,7 +151,7 @@ suite('job queue', () => {
 
   test('starts once the database is available', async (t) => {
     const { queue, db, done, proxy } = await start(t, { cut: true })
-    await until(async () => proxy.refused() > 0)
+    await until(async () => proxy.rejected() > 0)
     proxy.restore()
 
     await queue.enqueue(db, 'note', { text: 'finally' })
@@ -248,7 +248,7 @@ type Started = Awaited<ReturnType<typeof start>>
 
 /** The queue has given up or keeps retrying. */
 function inVain(queue: Started['queue'], proxy: Started['proxy']): boolean {
-  return queue.downMs() > 0 || proxy.refused() >= 10
+  return queue.downMs() > 0 || proxy.rejected() >= 10
 }
 
 function newPool(connectionString: string, max: number): pg.Pool {

@@ -119,7 +119,7 @@ suite('response of the captcha provider', () => {
     })
   }
 
-  const silences: VendorResponse[] = [
+  const failures: VendorResponse[] = [
     'hang',
     'drop',
     'stall',
@@ -130,7 +130,7 @@ suite('response of the captcha provider', () => {
     { status: 500, json: { success: true } },
     { status: 302, headers: { location: '/elsewhere' } },
   ]
-  for (const response of silences) {
+  for (const response of failures) {
     test(`returns 500 unexpected_failure for ${JSON.stringify(response)}`, async (t) => {
       const { captcha } = await provider(t, response)
       const failed = failure('unexpected_failure', 500, /^captcha verification process failed$/)

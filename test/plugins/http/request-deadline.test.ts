@@ -35,8 +35,8 @@ suite('request deadline', () => {
   })
 
   test('cancels a single statement and reuses its connection', async (t) => {
-    const { app, calm, locker } = await lock(t, { AUTH_DB_MAX_POOL_SIZE: '1' })
-    const { refresh_token } = await signUpUser(calm)
+    const { app, unlimited, locker } = await lock(t, { AUTH_DB_MAX_POOL_SIZE: '1' })
+    const { refresh_token } = await signUpUser(unlimited)
     await locker.query('begin; lock table auth.sessions in access exclusive mode')
 
     const response = await refresh(app, refresh_token)
@@ -48,7 +48,7 @@ suite('request deadline', () => {
     const { rows } = await app.pool.query('select refresh_token_counter from auth.sessions')
     assert.equal(rows.length, 1)
     assert.equal(app.pool.totalCount, 1)
-    assert.equal((await refresh(calm, refresh_token)).statusCode, 200)
+    assert.equal((await refresh(unlimited, refresh_token)).statusCode, 200)
   })
 
   test('cancels the work of a disconnected client', async (t) => {
@@ -69,8 +69,8 @@ suite('request deadline', () => {
   })
 
   test('cancels statements pipelined with a commit', async (t) => {
-    const { app, calm, locker } = await lock(t, { AUTH_DB_MAX_POOL_SIZE: '1' })
-    const [first, second] = [await signUpUser(calm), await signUpUser(calm)]
+    const { app, unlimited, locker } = await lock(t, { AUTH_DB_MAX_POOL_SIZE: '1' })
+    const [first, second] = [await signUpUser(unlimited), await signUpUser(unlimited)]
     // From here on the connection has prepared the statements.
     assert.equal((await logout(app, first)).statusCode, 204)
     await locker.query('begin; lock table auth.audit_log_entries in access exclusive mode')
@@ -79,12 +79,12 @@ suite('request deadline', () => {
 
     await nothingRuns(locker)
     await locker.query('rollback')
-    assert.equal((await getUser(calm, second)).statusCode, 200)
+    assert.equal((await getUser(unlimited, second)).statusCode, 200)
   })
 
   test('cancels a batched statement when its last request has ended', async (t) => {
-    const { app, calm, locker } = await lock(t)
-    const session = await signUpUser(calm)
+    const { app, unlimited, locker } = await lock(t)
+    const session = await signUpUser(unlimited)
     await locker.query('begin; lock table auth.sessions in access exclusive mode')
 
     const responses = await Promise.all([1, 2, 3].map(() => getUser(app, session)))
@@ -94,8 +94,8 @@ suite('request deadline', () => {
   })
 
   test('does not apply to jobs', async (t) => {
-    const { app, calm, locker, mail } = await lock(t)
-    const session = await signUpUser(calm)
+    const { app, unlimited, locker, mail } = await lock(t)
+    const session = await signUpUser(unlimited)
     await locker.query('begin; lock table auth.users in access exclusive mode')
     const pending = await call(app, '/recover', { email: session.email })
     assert.equal(pending.statusCode, 200, pending.body)
@@ -114,8 +114,8 @@ suite('request deadline', () => {
     const env = { ...receiver.env('BEFORE_USER_CREATED'), AUTH_API_MAX_REQUEST_DURATION: '3s' }
     const server = await externalServer(t, { env, lines })
     // The first request may take as long as all others, to load modules.
-    const calm = await externalServer(t)
-    await calm.signInWith('github', verifiedProfile('bob@ex.test', '41'))
+    const unlimited = await externalServer(t)
+    await unlimited.signInWith('github', verifiedProfile('bob@ex.test', '41'))
     const released = Promise.withResolvers<void>()
     receiver.reply({ act: (response) => void released.promise.then(() => agree(response)) })
     describe(server.fakes, 'github', verifiedProfile('ann@ex.test', '42'))
@@ -157,7 +157,7 @@ suite('request deadline', () => {
   })
 })
 
-/** `app` has the short deadline, `calm` none on the same database; `holder` holds locks. */
+/** `app` has the short deadline, `unlimited` none on the same database; `holder` holds locks. */
 async function lock(t: TestContext, env: Record<string, string> = {}) {
   const database = await cloneDatabase()
   const locker = new pg.Client({ connectionString: database.url })
@@ -166,11 +166,11 @@ async function lock(t: TestContext, env: Record<string, string> = {}) {
   // The hourly cleanup would wait for the lock too.
   const common = { AUTH_DB_CLEANUP_ENABLED: 'false' }
   const built = await build(t, { database, env: { ...common, ...short, ...env } })
-  const { app: calm } = await build(t, {
+  const { app: unlimited } = await build(t, {
     database: { ...database, drop: async () => {} },
     env: { ...common, ...built.mail.env, ...autoconfirm },
   })
-  return { ...built, calm, locker }
+  return { ...built, unlimited, locker }
 }
 
 function logout(app: App, session: Session) {

@@ -31,13 +31,13 @@ interface Options {
   hash?: string
   digest?: string | undefined
   mask?: string | undefined
-  isBeside?: boolean
+  isKeyOutside?: boolean
   change?: (content: Buffer) => Buffer
 }
 
 /** As XML Encryption 1.1 has it. */
 function encryptedXml(options: Options = {}): string {
-  const { to = own, cipher = 'aes256-gcm', hash = 'sha1', digest, mask, isBeside } = options
+  const { to = own, cipher = 'aes256-gcm', hash = 'sha1', digest, mask, isKeyOutside } = options
   const { method = `${xmlenc}rsa-oaep-mgf1p`, change = (content) => content } = options
   const [, bits = '256'] = /^aes(\d+)/.exec(cipher) ?? []
   const isGcm = cipher.endsWith('gcm')
@@ -54,8 +54,8 @@ function encryptedXml(options: Options = {}): string {
   ].join('')
   const key = `<e:EncryptedKey xmlns:e="${xmlenc}"><e:EncryptionMethod Algorithm="${method}">${inMethod}</e:EncryptionMethod>${value(wrapped)}</e:EncryptedKey>`
   const prefix = isGcm ? xmlenc11 : xmlenc
-  const info = isBeside ? '' : `<ds:KeyInfo xmlns:ds="${dsig}">${key}</ds:KeyInfo>`
-  return `<EncryptedAssertion><e:EncryptedData xmlns:e="${xmlenc}"><e:EncryptionMethod Algorithm="${prefix}${cipher}"/>${info}${value(change(Buffer.concat([iv, content])))}</e:EncryptedData>${isBeside ? key : ''}</EncryptedAssertion>`
+  const info = isKeyOutside ? '' : `<ds:KeyInfo xmlns:ds="${dsig}">${key}</ds:KeyInfo>`
+  return `<EncryptedAssertion><e:EncryptedData xmlns:e="${xmlenc}"><e:EncryptionMethod Algorithm="${prefix}${cipher}"/>${info}${value(change(Buffer.concat([iv, content])))}</e:EncryptedData>${isKeyOutside ? key : ''}</EncryptedAssertion>`
 }
 
 function gcm(bits: string, secret: Buffer, iv: Buffer): Buffer {
@@ -88,7 +88,7 @@ const accepted: Record<string, Options> = {
   'RSA-OAEP of version 1.1 without parameters': { method: `${xmlenc11}rsa-oaep` },
   'RSA-OAEP with SHA-256': oaep('sha256', `${xmlenc}sha256`, `${xmlenc11}mgf1sha256`),
   'RSA-OAEP with SHA-512': oaep('sha512', `${xmlenc}sha512`, `${xmlenc11}mgf1sha512`),
-  'a key next to the data': { isBeside: true },
+  'a key next to the data': { isKeyOutside: true },
   'the key that follows': { to: next },
 }
 

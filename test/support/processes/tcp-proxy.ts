@@ -8,7 +8,7 @@ export async function startTcpProxy(url: string) {
   const target = new URL(url)
   const sockets = new Set<Socket>()
   const upstreams = new Set<Socket>()
-  const state = { cut: false, refused: 0, delayMs: 0 }
+  const state = { cut: false, rejected: 0, delayMs: 0 }
 
   function track(socket: Socket): void {
     sockets.add(socket)
@@ -18,7 +18,7 @@ export async function startTcpProxy(url: string) {
 
   const server = createServer((client) => {
     if (state.cut) {
-      state.refused += 1
+      state.rejected += 1
       return client.destroy()
     }
     track(client)
@@ -48,7 +48,7 @@ export async function startTcpProxy(url: string) {
     /** Ends each connection and accepts none. */
     cut(): void {
       state.cut = true
-      state.refused = 0
+      state.rejected = 0
       destroyAll()
     },
     /** New connections are accepted after so many milliseconds. */
@@ -65,7 +65,7 @@ export async function startTcpProxy(url: string) {
       }
     },
     /** How many connections have been rejected since the last cut. */
-    refused: () => state.refused,
+    rejected: () => state.rejected,
     restore(): void {
       state.cut = false
     },

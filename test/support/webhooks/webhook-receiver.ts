@@ -43,7 +43,7 @@ export async function webhookReceiver(t: Ending, secret = webhookSecret, react: 
   const receiver = {
     react,
     received,
-    refused: rejected,
+    rejected,
     faults: errors,
     url: '',
     ofUser,

@@ -255,11 +255,11 @@ suite('/admin/webhooks', () => {
     test(`${state}: stops a running delivery`, async () => {
       const { id } = await make()
       await set(id)
-      const rejected = receiver.refused.length
+      const rejected = receiver.rejected.length
       const { user } = await signUpUser(app)
       await until(async () => (await listDeliveries(id)).length === 3)
       assert.equal(await deliverBatch(app, id), false)
-      assert.deepEqual([receiver.ofUser(user.id), receiver.refused.length], [[], rejected])
+      assert.deepEqual([receiver.ofUser(user.id), receiver.rejected.length], [[], rejected])
       await app.db.deleteFrom('postern_webhooks').where('id', '=', id).execute()
     })
   }

@@ -61,7 +61,7 @@ suite('webhook delivery', () => {
         .map(({ id, type, timestamp, data }) => ({ id, type, timestamp, data })),
       events.map(({ position: _, ...event }) => event),
     )
-    assert.deepEqual(receiver.refused, [])
+    assert.deepEqual(receiver.rejected, [])
   })
 
   test('delays later events of a user after a failed one, but not those of other users', async () => {
@@ -198,15 +198,15 @@ suite('webhook delivery', () => {
         ({ state, answer: response }) => state === 'waiting' && response,
       ),
     )
-    const firstTried = (hoursAgo: number) =>
+    const firstAttempted = (hoursAgo: number) =>
       sql`update auth.postern_webhook_deliveries
         set first_attempt_at = now() - ${`${hoursAgo} hours`}::interval
         where state = 'waiting'`.execute(app.db)
-    await firstTried(71)
+    await firstAttempted(71)
     await wake()
     await hurry()
     await until(() => receiver.ofUser(user.id).length === 5)
-    await firstTried(73)
+    await firstAttempted(73)
     await wake()
     await hurry()
     const dead = async () =>

@@ -177,7 +177,7 @@ suite('webhook delivery leases', () => {
   })
 
   /** Two attempted deliveries, the later one first in the table. */
-  async function twoTried(): Promise<[first: string, second: string]> {
+  async function twoAttempted(): Promise<[first: string, second: string]> {
     const tried = { attempts: 1, due_at: minutes(50) }
     const made = [await event(ann, [one], tried), await event(ben, [one], tried)] as const
     const [first, second] = made.map(String)
@@ -220,7 +220,7 @@ suite('webhook delivery leases', () => {
       },
     }
     for (const [name, write] of Object.entries(writers)) {
-      const [first, second] = await twoTried()
+      const [first, second] = await twoAttempted()
       const lock = await lockRows(pool, locking, [first])
       const { response: written } = await lock.queue(1, () => write(first, second))
       const [taken] = await Promise.allSettled([lock.query(`${locking} nowait`, [second])])
@@ -232,7 +232,7 @@ suite('webhook delivery leases', () => {
   })
 
   test('cleanup skips a locked delivery without an event', async () => {
-    const [first] = await twoTried()
+    const [first] = await twoAttempted()
     await db.deleteFrom('postern_events').execute()
     await event(ann)
     const lock = await lockRows(pool, locking, [first])
@@ -243,7 +243,7 @@ suite('webhook delivery leases', () => {
   })
 
   test('deletes a webhook without holding other locks', async () => {
-    const [first, second] = await twoTried()
+    const [first, second] = await twoAttempted()
     const lock = await lockRows(pool, locking, [first])
     const { response: removed } = await lock.queue(1, remove)
     const { response: written } = await lock.queue(2, () => record(second, first))

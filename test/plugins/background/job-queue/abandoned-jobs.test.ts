@@ -65,14 +65,14 @@ suite('jobs of a dead worker', () => {
 
   test('do not count as failed when a job with the same key replaces them', async (t) => {
     const { pool, start } = await queues(t)
-    const still = start({ isBlocked: true })
+    const blocked = start({ isBlocked: true })
     const addKeyed = () =>
       pool.query(`select ${schema}.add_job('one', job_key => 'one', run_at => now())`)
     await addKeyed()
-    await until(() => still.begun.length === 1)
+    await until(() => blocked.begun.length === 1)
 
     await addKeyed()
-    await until(() => still.begun.length === 2)
+    await until(() => blocked.begun.length === 2)
 
     const [backlog] = await findJobBacklog(createDb(pool, 'auth'), schema)
     assert.equal(backlog?.failed, 0)
@@ -80,10 +80,10 @@ suite('jobs of a dead worker', () => {
 
   test('are run by another worker with their attempts counted', async (t) => {
     const { pool, start } = await queues(t)
-    const died = start({ isBlocked: true, lockTimes: { renewMs: 3_600_000, expireMs: 3_600_000 } })
+    const dead = start({ isBlocked: true, lockTimes: { renewMs: 3_600_000, expireMs: 3_600_000 } })
     await add(pool, 'one')
     await add(pool, 'two')
-    await until(() => died.begun.length === 2)
+    await until(() => dead.begun.length === 2)
 
     const other = start({ lockTimes: { renewMs: 100, expireMs: 500 } })
 
@@ -94,9 +94,9 @@ suite('jobs of a dead worker', () => {
   test('are not run twice while the worker renews its locks', async (t) => {
     const { pool, start } = await queues(t)
     const lockTimes = { renewMs: 100, expireMs: 500 }
-    const living = start({ isBlocked: true, lockTimes })
+    const active = start({ isBlocked: true, lockTimes })
     await add(pool, 'one')
-    await until(() => living.begun.length === 1)
+    await until(() => active.begun.length === 1)
 
     const other = start({ lockTimes })
     await pause(2_000)

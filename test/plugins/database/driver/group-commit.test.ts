@@ -76,11 +76,11 @@ suite('group commit', () => {
 
   test('rolls back a failing statement alone, prepared or not', async (t) => {
     const { other, change, readText } = await notes(t)
-    await other.query(`alter table notes add check (text <> 'refused')`)
+    await other.query(`alter table notes add check (text <> 'rejected')`)
     for (const text of ['first', 'second']) {
       const settled = await Promise.allSettled([
         change(1, text),
-        change(2, 'refused'),
+        change(2, 'rejected'),
         change(3, text),
       ])
       assert.deepEqual(

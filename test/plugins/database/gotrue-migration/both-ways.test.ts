@@ -16,7 +16,7 @@ import { addTotp, challenge, stepUp, totpCode } from '../../../support/factors/f
 import { gotrueSealed } from '../../../support/gotrue/encryption.ts'
 import { type GotrueEncrypted, gotrueEncrypted } from '../../../support/gotrue/migrated-server.ts'
 import { read, readerTables, run } from '../../../support/gotrue/reader.ts'
-import { openSession, refresh as refreshThere } from '../../../support/gotrue/sessions.ts'
+import { openSession, refresh as refreshInGotrue } from '../../../support/gotrue/sessions.ts'
 import {
   addIdentity,
   addUser,
@@ -182,7 +182,7 @@ suite('database shared with GoTrue', () => {
         for (let turn = 0; turn < 2; turn++) {
           const here: Session = (await refresh(server.app, token)).json()
           assert.equal((await getUser(server.app, here)).statusCode, 200)
-          token = String(await refreshThere(pool, here.refresh_token))
+          token = String(await refreshInGotrue(pool, here.refresh_token))
           assert.notEqual(token, 'undefined')
         }
       }
@@ -193,7 +193,7 @@ suite('database shared with GoTrue', () => {
     const { id } = await newUser()
     const before: Session = (await refresh(server.app, await openSession(pool, id, 'row'))).json()
     await stepUp(server.app, before, await addTotp(server.app, before))
-    assert.equal(await refreshThere(pool, before.refresh_token), undefined)
+    assert.equal(await refreshInGotrue(pool, before.refresh_token), undefined)
     const soon = await refresh(server.app, before.refresh_token)
     assert.equal(soon.statusCode, 200, soon.body)
     await pool.query(
@@ -206,7 +206,7 @@ suite('database shared with GoTrue', () => {
 
   test('refreshes a session of Postern in GoTrue and then in Postern', async () => {
     const user = await confirmedUser(server)
-    const there = await refreshThere(pool, user.refresh_token)
+    const there = await refreshInGotrue(pool, user.refresh_token)
     const here = await refresh(server.app, String(there))
     assert.equal(here.statusCode, 200, here.body)
     const [session] = await read(pool, 'sessions', 'user_id = $1', user.user.id)

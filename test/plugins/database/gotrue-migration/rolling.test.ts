@@ -12,7 +12,7 @@ import { openPool } from '../../../support/database.ts'
 import { gotrueDatabase } from '../../../support/gotrue/database.ts'
 import { type GotrueEncrypted, gotrueEncrypted } from '../../../support/gotrue/migrated-server.ts'
 import { run, transaction } from '../../../support/gotrue/reader.ts'
-import { openSession, refresh as refreshThere } from '../../../support/gotrue/sessions.ts'
+import { openSession, refresh as refreshInGotrue } from '../../../support/gotrue/sessions.ts'
 import { addUser, mailTo, openLink } from '../../../support/gotrue/users.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
 import { untilRows } from '../../../support/processes/until.ts'
@@ -42,7 +42,7 @@ suite('rolling migration', () => {
     return { id, email }
   }
 
-  const there = async (token: string) => String(await refreshThere(pool, token))
+  const there = async (token: string) => String(await refreshInGotrue(pool, token))
 
   async function here(token: string): Promise<string> {
     const response = await refresh(server.app, token)
@@ -80,7 +80,7 @@ suite('rolling migration', () => {
 
     test(`rejects a ${form} token older than the previous one on both servers`, async () => {
       for (const rejected of [
-        async (token: string) => assert.equal(await refreshThere(pool, token), undefined),
+        async (token: string) => assert.equal(await refreshInGotrue(pool, token), undefined),
         async (token: string) =>
           assert.deepEqual(statusAndCode(await refresh(server.app, token)), [
             400,

@@ -28,7 +28,7 @@ const message: EmailDelivery = {
 }
 
 type Offer = 'clear' | 'starttls' | 'implicit'
-type Outcome = 'encrypted' | 'unencrypted' | 'refused'
+type Outcome = 'encrypted' | 'unencrypted' | 'rejected'
 
 const encryption: [setting: string, offer: Offer, outcome: Outcome][] = [
   ['auto', 'clear', 'unencrypted'],
@@ -36,9 +36,9 @@ const encryption: [setting: string, offer: Offer, outcome: Outcome][] = [
   ['none', 'starttls', 'unencrypted'],
   ['none', 'clear', 'unencrypted'],
   ['starttls', 'starttls', 'encrypted'],
-  ['starttls', 'clear', 'refused'],
+  ['starttls', 'clear', 'rejected'],
   ['implicit', 'implicit', 'encrypted'],
-  ['implicit', 'starttls', 'refused'],
+  ['implicit', 'starttls', 'rejected'],
 ]
 
 const names: [url: string, name: string][] = [
@@ -61,7 +61,7 @@ suite('AUTH_SMTP_* settings', () => {
 
       const sent = deliver(message)
 
-      if (outcome === 'refused') {
+      if (outcome === 'rejected') {
         await assert.rejects(sent, (error) => isTemporary(error))
         assert.equal(emails.length, 0)
       } else {

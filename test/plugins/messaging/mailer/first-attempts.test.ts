@@ -93,11 +93,11 @@ suite('first delivery attempts', () => {
       late.resolve(takes('late'))
     })
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
-    const hungUp = request(`${url}/slow`)
-    hungUp.on('error', () => {})
-    hungUp.end()
+    const disconnected = request(`${url}/slow`)
+    disconnected.on('error', () => {})
+    disconnected.end()
     await reached.promise
-    hungUp.destroy()
+    disconnected.destroy()
     assert.equal(await late.promise, false)
   })
 

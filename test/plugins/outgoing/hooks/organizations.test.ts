@@ -57,9 +57,9 @@ suite('before organization join hook', () => {
   test('rejects a user with its message, and the invitation stays open', async (t) => {
     const { app, receiver, organization, user, accept } = await invited(t)
     receiver.answer({ error: { http_code: 403, message: 'The contract has no seat left' } })
-    const refused = await accept()
-    assert.equal(refused.statusCode, 403)
-    assert.match(refused.body, /The contract has no seat left/)
+    const rejected = await accept()
+    assert.equal(rejected.statusCode, 403)
+    assert.match(rejected.body, /The contract has no seat left/)
     const read = await as(app, user, `GET /organizations/${organization.id}`)
     assert.deepEqual(statusAndCode(read), [404, 'organization_not_found'])
     receiver.answer({})
@@ -74,10 +74,10 @@ suite('before organization join hook', () => {
     const ann = { schemas: [userSchema], userName: email, emails: [{ value: email }] }
     receiver.answer({ error: { http_code: 403, message: 'The contract has no seat left' } })
 
-    const refused = await client.send('POST', '/Users', ann)
+    const rejected = await client.send('POST', '/Users', ann)
 
-    assert.deepEqual(scimError(refused), [403, ''])
-    assert.match(refused.body, /The contract has no seat left/)
+    assert.deepEqual(scimError(rejected), [403, ''])
+    assert.match(rejected.body, /The contract has no seat left/)
     const list = await client.ask<{ totalResults: number }>('GET', '/Users')
     assert.equal(list.totalResults, 0)
     const { metadata: _, ...payload } = receiver.calls[0]?.event ?? assert.fail()
