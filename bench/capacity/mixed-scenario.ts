@@ -1,4 +1,4 @@
-/** Several scenarios at once, as the users of an application send them. */
+/** Several scenarios concurrently, as the users of an application send them. */
 import type { Load, Scenario } from '../core/scenario.ts'
 
 /** Every connection sends the scenarios in this order, repeatedly, each starting at another position. */

@@ -11,7 +11,7 @@ export interface TargetOptions {
   connections: number
   /** A token the admin endpoints accept. */
   serviceRole?: string | undefined
-  /** Where addresses can be confirmed by hand on a server without admin endpoints. */
+  /** Where addresses can be confirmed manually on a server without admin endpoints. */
   databaseUrl?: string | undefined
 }
 

@@ -16,7 +16,7 @@ export const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** What an unauthenticated client knows of a user. */
+/** The identifiers of a user that an unauthenticated client may know. */
 export type Contact = { email: string } | { phone: string } | { username: string }
 
 /** Cost of imported hashes: the default of most programs. */

@@ -82,7 +82,7 @@ async function levels(db: Db, schema: string): Promise<TakeoverFinding[]> {
   )
   if (newer.length === 0) return [ok(`GoTrue's migrations are at ${last}.`)]
   return [
-    note(`GoTrue has ${newer.length} newer migrations than this version knows; they are kept.`),
+    note(`GoTrue has ${newer.length} newer migrations than this version supports; they are kept.`),
   ]
 }
 

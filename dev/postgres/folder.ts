@@ -43,7 +43,7 @@ export function openFolder(dir: string): Folder {
   }
 }
 
-/** Postgres does not run as root and cannot enter this folder: the data is stored elsewhere and linked. */
+/** Postgres does not run as root and cannot enter this folder: the data is stored in another folder and linked. */
 function moveAway(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found?.isSymbolicLink()) return

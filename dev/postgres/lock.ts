@@ -22,7 +22,7 @@ export function takeLock(file: string): { release: () => void } | { heldBy: numb
 export function lockHolder(file: string): number | undefined {
   try {
     const { pid, start } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; start?: string }
-    // Ids are given out again, in containers at once: only the same start means the same process.
+    // Ids are reused, in containers immediately: only the same start time means the same process.
     return start !== undefined && readProcessStart(pid) === start ? pid : undefined
   } catch {
     return undefined

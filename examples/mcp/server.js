@@ -19,7 +19,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 const authUrl = process.env.AUTH_URL ?? 'http://127.0.0.1:8081'
 const resource = new URL(process.env.MCP_URL ?? 'http://localhost:3002/mcp')
 
-/** RFC 9728. Without `authorization_servers`, because a client of this example gets its token by hand. */
+/** RFC 9728. Without `authorization_servers`, because a client of this example gets its token manually. */
 const metadata = {
   resource: resource.href,
   resource_name: 'Notes',

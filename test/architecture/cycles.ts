@@ -14,7 +14,7 @@ export function importGraph(sources: readonly Source[]): Graph {
   )
 }
 
-/** The graph of folders: each file stands for the first `depth` parts of its path. */
+/** The graph of folders: each file is reduced to the first `depth` parts of its path. */
 export function folderGraph(graph: Graph, depth: number): Graph {
   const folders: Graph = new Map()
   for (const [from, targets] of graph) {

@@ -176,7 +176,7 @@ export const exceptions: { from: RegExp; to: string; why: string }[] = [
   {
     from: /^(plugins\/outgoing\/oauth-providers\/settings|modules\/settings\/providers)\.ts$/,
     to: 'config/groups/provider-settings.ts',
-    why: 'it knows which variables belong to which provider',
+    why: 'it maps variables to providers',
   },
   {
     from: /^config\/(groups\/email|gotrue-defaults)\.ts$/,
@@ -191,7 +191,7 @@ export const exceptions: { from: RegExp; to: string; why: string }[] = [
   {
     from: /^config\/(groups\/index|groups\/mail-locales|notices)\.ts$/,
     to: 'mail/locale-settings.ts',
-    why: 'each type of email has variables for each language, whose names only the operator knows',
+    why: 'each type of email has variables for each language, whose names the operator chooses',
   },
   {
     from: /^config\/core\/parse-locales\.ts$/,

@@ -1,4 +1,4 @@
-/** `npm run mutate` takes half an hour and is run by hand: a renamed function must not leave it with changes it cannot make. */
+/** `npm run mutate` takes half an hour and is run manually: renaming a function must not break its mutations. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -110,10 +110,10 @@ suite('keys and token commands', () => {
     const { privateKey } = await generateKeyPair('ES256', { extractable: true })
     const jwk = { ...(await exportJWK(privateKey)), alg: 'ES256', key_ops: ['sign'], kid: 'mine' }
     const { app, database } = await build(t, { env: { AUTH_JWT_KEYS: JSON.stringify([jwk]) } })
-    const token = await app.jwt.sign({ role: 'service_role', jti: 'made-elsewhere' })
+    const token = await app.jwt.sign({ role: 'service_role', jti: 'issued-by-another-program' })
     const send = () => call(app, '/admin/users', undefined, { token })
     assert.equal((await send()).statusCode, 200)
-    await command(database.url, 'token', 'revoke', 'made-elsewhere')
+    await command(database.url, 'token', 'revoke', 'issued-by-another-program')
     await until(async () => (await send()).statusCode === 403)
   })
 

@@ -1,4 +1,4 @@
-/** `npm start` and other commands: errors that prevent the start are reported at once, others are not. */
+/** `npm start` and other commands: errors that prevent the start are reported immediately, others are not. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'

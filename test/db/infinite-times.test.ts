@@ -1,4 +1,4 @@
-/** Postgres `infinity` in time columns, as operators set by hand, is returned in a readable form. */
+/** Postgres `infinity` in time columns, as operators set them manually, is returned in a readable form. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

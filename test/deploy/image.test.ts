@@ -1,4 +1,4 @@
-/** The programs of the container image, built from this checkout as in the Dockerfile and started by hand. */
+/** The programs of the container image, built from this checkout as in the Dockerfile and started manually. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** deploy/systemd: the unit, checked by systemd, and its command, started by hand. */
+/** deploy/systemd: the unit, checked by systemd, and its command, started manually. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {

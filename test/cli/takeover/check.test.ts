@@ -71,7 +71,7 @@ const cases: Case[] = [
   {
     what: 'newer migrations',
     given: () => [`insert into auth.schema_migrations values ('20991231000000')`],
-    finds: /^note GoTrue has 1 newer migrations than this version knows/m,
+    finds: /^note GoTrue has 1 newer migrations than this version supports/m,
   },
   {
     what: 'the duration of the first start',

@@ -16,7 +16,7 @@ const redirectUri = 'https://rp.example/callback'
 const insecure = { [oauth.allowInsecureRequests]: true }
 const scope = 'openid email offline_access'
 
-/** A client as the library knows it. */
+/** A client in the form of the library. */
 interface Rp {
   client: oauth.Client
   auth: oauth.ClientAuth

@@ -28,7 +28,7 @@ const rejected: [input: string, why: string][] = [
   ['a\u200db', 'a zero-width joiner'],
   ['a\u00ad', 'a soft hyphen'],
   ['\ud800', 'half of a surrogate pair'],
-  ['a·b', 'a middle dot elsewhere (RFC 5892 A.3)'],
+  ['a·b', 'a middle dot in another position (RFC 5892 A.3)'],
   ['a׳', 'a geresh after another letter (RFC 5892 A.5)'],
   ['a・', 'a Katakana middle dot alone (RFC 5892 A.7)'],
   ['\u0660\u06f0', 'digits of two Arabic sets (RFC 5892 A.8)'],

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { loadSkeleton } from '../../../modules/usernames/skeleton.ts'
 
 /** Pairs of Unicode Technical Standard #39 and of its table. */
-const alike: [string, string][] = [
+const confusable: [string, string][] = [
   ['paypal', 'раураl'],
   ['paypal', 'paypa1'],
   ['scope', 'ѕсоре'],
@@ -18,7 +18,7 @@ const different: [string, string][] = [
 ]
 
 suite('skeleton of a username', () => {
-  for (const [one, other] of alike) {
+  for (const [one, other] of confusable) {
     test(`is the same for ${one} and ${other}`, async () => {
       const computeSkeleton = await loadSkeleton()
       assert.notEqual(one, other)

@@ -71,7 +71,7 @@ suite('job queue', () => {
       const jobs = await jobsIn(db)
       return jobs.find((job) => job.last_error !== null && job.locked_at === null)
     })
-    assert.equal(job.last_error, 'as it was told')
+    assert.equal(job.last_error, 'as the test requested')
     assert.ok(job.run_at > new Date())
   })
 
@@ -114,7 +114,7 @@ suite('job queue', () => {
 
   test('aborts a job at shutdown, not when the database is lost', async (t) => {
     const { queue, db, notes, proxy } = await start(t)
-    await queue.enqueue(db, 'until told', { text: 'long' })
+    await queue.enqueue(db, 'until aborted', { text: 'long' })
     await queue.enqueue(db, 'slow', { text: 'slow' })
     await until(async () => notes.includes('long begins') && notes.includes('slow begins'))
 
@@ -122,11 +122,11 @@ suite('job queue', () => {
     await until(async () => notes.includes('slow ends'))
     // The library gives up and would abort its jobs five seconds later.
     await pause(8_000)
-    assert.ok(!notes.includes('long is told'))
+    assert.ok(!notes.includes('long is aborted'))
     proxy.restore()
 
     await queue.stop()
-    assert.ok(notes.includes('long is told'))
+    assert.ok(notes.includes('long is aborted'))
   })
 
   test('releases a connection once when it is released twice', async (t) => {
@@ -221,17 +221,17 @@ async function start(t: TestContext, settings: { pollIntervalMs?: number; cut?: 
   })
   queue.addTask('note', async (payload) => void notes.push(textIn(payload)))
   queue.addTask('fail', async () => {
-    throw new Error('as it was told')
+    throw new Error('as the test requested')
   })
   queue.addTask('slow', async (payload) => {
     notes.push(`${textIn(payload)} begins`)
     await pause(400)
     notes.push(`${textIn(payload)} ends`)
   })
-  queue.addTask('until told', async (payload, { signal }) => {
+  queue.addTask('until aborted', async (payload, { signal }) => {
     notes.push(`${textIn(payload)} begins`)
     await once(signal, 'abort')
-    notes.push(`${textIn(payload)} is told`)
+    notes.push(`${textIn(payload)} is aborted`)
   })
   queue.start()
   t.after(async () => {

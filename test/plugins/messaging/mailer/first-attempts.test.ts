@@ -106,7 +106,7 @@ suite('first delivery attempts', () => {
     const never = new Promise<void>(() => {})
     const { send, taken } = await start(t, () => never, { isQueueRunning: () => isUp })
     for (let n = 0; n < 103; n++) await send(`${n}`)
-    // Two are under way.
+    // Two are running.
     assert.deepEqual([taken.indexOf(false), taken.length], [102, 103])
     isUp = false
     await send('more')
