@@ -60,6 +60,7 @@ const plain: PosternIndex[] = [
   ],
   // The events of one type after a position, however rare.
   ['postern_events_type_idx', 'postern_events', '(type, position)'],
+  ['postern_impersonations_by_idx', 'postern_impersonations', '(impersonated_by)'],
   ['postern_oauth_clients_created_at_idx', 'oauth_clients', '(created_at)'],
   ['postern_oauth_authorizations_client_idx', 'oauth_authorizations', '(client_id)'],
   ['postern_oauth_authorizations_user_idx', 'oauth_authorizations', '(user_id)'],

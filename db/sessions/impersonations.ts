@@ -1,7 +1,7 @@
 /** Sessions created by an admin to act as a user. The admin is shown in session lists and in every token. */
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 
-import type { Database } from '../core/database.ts'
+import type { Database, Trx } from '../core/database.ts'
 
 type Selecting = Pick<ExpressionBuilder<Database, 'sessions'>, 'selectFrom'>
 
@@ -11,3 +11,16 @@ export const selectImpersonator = (eb: Selecting, sessionId: RawBuilder<string>)
     .selectFrom('postern_impersonations')
     .select('postern_impersonations.impersonated_by')
     .where(sql<boolean>`postern_impersonations.session_id = ${sessionId}`)
+
+/** Ends the sessions in which the admin acts as users. */
+export async function deleteImpersonationsBy(trx: Trx, adminId: string): Promise<void> {
+  await trx
+    .deleteFrom('sessions')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('postern_impersonations')
+        .select('session_id')
+        .where('impersonated_by', '=', adminId),
+    )
+    .execute()
+}

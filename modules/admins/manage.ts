@@ -13,8 +13,9 @@ import {
 } from '../../db/admins/admins.ts'
 import { deleteFirstAdminLinks } from '../../db/admins/links.ts'
 import type { Trx } from '../../db/core/database.ts'
+import { deleteImpersonationsBy } from '../../db/sessions/impersonations.ts'
 import { lockUser } from '../../db/users/update-user.ts'
-import type { AdminRole } from '../../schemas/console/admin-role.ts'
+import { type AdminRole, includesRole } from '../../schemas/console/admin-role.ts'
 import { adminExists, lastOwner, noSuchAdmin } from '../../schemas/errors.ts'
 
 /** Deletes the links for a first admin. Throws admin_exists. */
@@ -31,7 +32,7 @@ export async function addAdmin(
   return findOrThrow(trx, userId)
 }
 
-/** Throws admin_not_found and last_owner. */
+/** Below operator, the admin may no longer impersonate. Throws admin_not_found and last_owner. */
 export async function changeAdminRole(
   trx: Trx,
   userId: string,
@@ -42,15 +43,17 @@ export async function changeAdminRole(
   const before = await findOrThrow(trx, userId)
   if (role !== 'owner') await requireRemainingAdminOwner(trx, userId)
   await updateAdminRole(trx, userId, role, now)
+  if (!includesRole(role, 'operator')) await deleteImpersonationsBy(trx, userId)
   return { before, after: await findOrThrow(trx, userId) }
 }
 
-/** Removes the role; the account remains. Throws admin_not_found and last_owner. */
+/** Removes the role and ends the impersonations; the account remains. Throws admin_not_found and last_owner. */
 export async function removeAdmin(trx: Trx, userId: string): Promise<ListedAdmin> {
   await lockUser(trx, userId)
   const before = await findOrThrow(trx, userId)
   await requireRemainingAdminOwner(trx, userId)
   await deleteAdmin(trx, userId)
+  await deleteImpersonationsBy(trx, userId)
   return before
 }
 

@@ -1,6 +1,7 @@
 /** The only functions that revoke sessions. When all are revoked, pending flows and codes are deleted too. */
 import type { Trx } from '../../db/core/database.ts'
 import { deleteApprovedCodes } from '../../db/oauth-server/sessions.ts'
+import { deleteImpersonationsBy } from '../../db/sessions/impersonations.ts'
 import { deleteSession, deleteSessions } from '../../db/sessions/sessions.ts'
 import { cancelUnconfirmedEmailChange } from '../../db/tokens/email-changes.ts'
 import { dropPhoneChange } from '../../db/tokens/phone-tokens.ts'
@@ -31,6 +32,7 @@ export async function revokeAllSessions(
   await endFlows(trx, userId)
   await emitSessionEnded(deps, trx, userId, await deleteSessions(trx, userId, except), now)
   await endFlows(trx, userId)
+  if (config.AUTH_ADMIN_IMPERSONATION_ENABLED) await deleteImpersonationsBy(trx, userId)
   // An attacker may have approved them in the session that is kept.
   if (config.AUTH_OAUTH_SERVER_ENABLED) await deleteApprovedCodes(trx, userId)
   // Its code goes to the requester, as does the link of an email change, unless the current address must confirm.
@@ -68,9 +70,13 @@ export async function emitSessionEnded(
   await events.write(trx, drafts, now)
 }
 
-/** For a banned user: the sessions are rejected until the end of the ban, pending flows and codes are deleted. */
+/**
+ * For a banned user: the sessions are rejected until the end of the ban, pending flows and codes are deleted, and so are
+ * the sessions in which the user acts as others.
+ */
 export async function suspendSessions(trx: Trx, userId: string): Promise<void> {
   await lockUser(trx, userId)
   await deleteFlowStatesOfUser(trx, userId)
   await deleteApprovedCodes(trx, userId)
+  await deleteImpersonationsBy(trx, userId)
 }

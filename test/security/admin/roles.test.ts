@@ -8,12 +8,13 @@ import {
   adminRoleNames,
   includesRole,
 } from '../../../schemas/console/admin-role.ts'
+import type { Session } from '../../../schemas/session.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { createAdmin, removeAdmins, withConsole } from '../../support/admins.ts'
 import { addTotp, send, stepUp } from '../../support/factors/factors.ts'
 import { lockRows, lockUserRow } from '../../support/locked-user.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { statusAndCode } from '../../support/requests.ts'
+import { getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { newAddress, password, signedIn, signUpUser } from '../../support/users.ts'
 
@@ -122,6 +123,33 @@ suite('admin roles', () => {
     const response = await app.inject({ url: '/admin/users', headers: { authorization } })
     assert.deepEqual(statusAndCode(response), [403, 'not_admin'])
   })
+
+  type End = (app: App, id: string) => Promise<{ statusCode: number; body: string }>
+  const ends: Record<string, End> = {
+    'the removal of the role': (app, id) => asAdmin(app, 'DELETE', `/admin/admins/${id}`),
+    'a demotion to support': (app, id) =>
+      asAdmin(app, 'PUT', `/admin/admins/${id}`, { role: 'support' }),
+    'a ban': (app, id) => asAdmin(app, 'PUT', `/admin/users/${id}`, { ban_duration: '1h' }),
+    'a sign-out by an admin': (app, id) => asAdmin(app, 'DELETE', `/admin/users/${id}/sessions`),
+    'a deletion': (app, id) => asAdmin(app, 'DELETE', `/admin/users/${id}`),
+    'a soft deletion': (app, id) =>
+      asAdmin(app, 'DELETE', `/admin/users/${id}`, { should_soft_delete: true }),
+  }
+  for (const [what, end] of Object.entries(ends)) {
+    test(`ends the impersonations of an admin with ${what}`, async () => {
+      const app = await server()
+      const admin = await createAdmin(app, 'operator')
+      const { user } = await signUpUser(app)
+      const opened = await admin.ask('POST', `/admin/users/${user.id}/impersonate`)
+      assert.equal(opened.statusCode, 200, opened.body)
+      const session = opened.json<Session>()
+      assert.equal((await getUser(app, session)).statusCode, 200)
+      const ended = await end(app, admin.id)
+      assert.ok(ended.statusCode < 300, ended.body)
+      assert.equal((await getUser(app, session)).statusCode, 403)
+      assert.equal((await refresh(app, session.refresh_token)).statusCode, 400)
+    })
+  }
 
   test('rejects the write of an admin who was demoted while the request waited', async () => {
     const app = await server()
