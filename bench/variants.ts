@@ -55,7 +55,11 @@ async function ownSides(started: AsyncDisposableStack, options: Options): Promis
   const { connections } = options
   const { startPostern } = await import('./own-server.ts')
   const usesOauth = options.scenarios.some(({ name }) => name.startsWith('oauth-'))
-  const env = { ...(usesOauth && oauthOn), ...(options.enumeration && usernamesOn) }
+  const env = {
+    ...options.env,
+    ...(usesOauth && oauthOn),
+    ...(options.enumeration && usernamesOn),
+  }
   const own = await startPostern({ ...options, env })
   started.defer(own.stop)
   const serviceRole = await mintServiceRole(own.jwtSecret)
