@@ -1,7 +1,7 @@
 import type { Expression, RawBuilder } from 'kysely'
 
 import type { Db } from '../core/database.ts'
-import { executeStatement, type ParamOf, queryOne } from '../core/statement.ts'
+import { type ParamOf, queryOne, queryOneBatched } from '../core/statement.ts'
 
 export interface QueuedEmailRow {
   id: string
@@ -47,7 +47,7 @@ export interface EmailAttempt {
   attempts: number
 }
 
-const claim = queryOne((db, value: ParamOf<EmailAttempt & { next: number; now: Date }>) =>
+const claim = queryOneBatched((db, value: ParamOf<EmailAttempt & { next: number; now: Date }>) =>
   db
     .updateTable('postern_mail_messages')
     .set({ state: 'sending', attempts: value('next'), updated_at: value('now') })
@@ -66,7 +66,7 @@ export function leaseEmail(
   return claim(db, { id, attempts, next: attempts + 1, now })
 }
 
-const markSent = executeStatement(
+const markSent = queryOneBatched(
   (db, value: ParamOf<EmailAttempt & { response: string; now: Date }>) =>
     db
       .updateTable('postern_mail_messages')

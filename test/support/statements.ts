@@ -12,6 +12,15 @@ const backgroundPatterns = [
 export const isBackgroundStatement = (text: string): boolean =>
   backgroundPatterns.some((pattern) => pattern.test(text))
 
+/** The commands around statements that are committed together. */
+const groupCommand = /^(begin|set local lock_timeout = 25|commit)$/
+
+/** Background statements, also a group of them. */
+function isBackgroundTrip(texts: string[]): boolean {
+  const statements = texts.filter((text) => !groupCommand.test(text))
+  return statements.length > 0 && statements.every(isBackgroundStatement)
+}
+
 /** For servers whose statements a test pauses or delays: pipelined statements bypass the result of `client.query`. */
 export const unnamedStatements = { AUTH_DB_PREPARED_STATEMENTS: 'false' }
 
@@ -51,7 +60,7 @@ export async function watchTrips<T>(
   act: () => Promise<T>,
 ): Promise<{ result: T; trips: string[][] }> {
   const { result, trips } = await watched(app.pool, act)
-  return { result, trips: trips.filter((texts) => !texts.every(isBackgroundStatement)) }
+  return { result, trips: trips.filter((texts) => !isBackgroundTrip(texts)) }
 }
 
 /** All statements sent on the pool while `act` runs, by round trips. */

@@ -38,8 +38,8 @@ export function smtpOptions(config: Config): MailTransportOptions | undefined {
     ehloName: toEhloName(config.AUTH_API_EXTERNAL_URL),
     from: { name: config.AUTH_SMTP_SENDER_NAME ?? address, address },
     headers: config.AUTH_SMTP_HEADERS,
-    // The maximum sent concurrently: two first attempts and two of the job queue.
-    maxConnections: 4,
+    // The maximum sent concurrently: four first attempts and two of the job queue.
+    maxConnections: 6,
     timeouts: defaultMailTimeouts,
   }
 }

@@ -21,15 +21,15 @@ export interface FirstAttemptsDeps {
 
 type Attempt = (signal: AbortSignal) => Promise<void>
 
-/** Concurrent attempts, as in the job queue. */
-const concurrency = 2
+/** Concurrent attempts, whose writes can be committed together. */
+export const maxAttempts = 4
 /** When more are waiting, the rest go to the job queue, which all replicas share. */
 const maxWaiting = 100
 /** Time between the start of shutdown and aborting attempts in progress. */
 const abortAfterMs = 5_000
 
 export function createFirstAttempts({ deliver, isQueueRunning, log }: FirstAttemptsDeps) {
-  const run = pLimit(concurrency)
+  const run = pLimit(maxAttempts)
   const waiting = new Set<string>()
   const underWay = new Set<Promise<void>>()
   const ending = new AbortController()

@@ -10,6 +10,7 @@ import type { EmailMessage } from './payload.ts'
 import { expired } from './reasons.ts'
 import { createRecord, type RecordDeps } from './record.ts'
 import { retryWrite } from './retry-write.ts'
+import { createWriteTimes } from './write-times.ts'
 
 /** `Ready` is the composed message. */
 export interface SenderDeps<Ready extends object> extends RecordDeps {
@@ -24,6 +25,7 @@ export type Sender = (message: EmailMessage, signal: AbortSignal) => Promise<voi
 export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
   const { db, compose, deliver, log } = deps
   const record = createRecord(deps)
+  const nextWrite = createWriteTimes()
 
   async function drop(
     message: EmailMessage,
@@ -42,12 +44,14 @@ export function createSender<Ready extends object>(deps: SenderDeps<Ready>) {
     if ('reason' in composed && !composed.mayPass) {
       return drop(message, { reason: composed.reason, keepPayload: true })
     }
+    await nextWrite()
     const claim = await leaseEmail(db, message, new Date())
     if (!claim) return
     const outcome =
       'reason' in composed
         ? { result: 'temporary' as const, reason: composed.reason }
         : await attemptDelivery(deliver, composed)
+    await nextWrite()
     await retryWrite(() => record(message, claim, outcome), signal)
   }
 

@@ -11,6 +11,7 @@ import pino from 'pino'
 import {
   createFirstAttempts,
   type FirstAttemptsDeps,
+  maxAttempts,
 } from '../../../../plugins/messaging/mailer/outbox/first-attempts.ts'
 import context from '../../../../plugins/observability/request-context/index.ts'
 import { until } from '../../../support/processes/until.ts'
@@ -61,7 +62,7 @@ suite('first delivery attempts', () => {
     assert.deepEqual(attempted, ['a'])
   })
 
-  test('run two at a time, and a failed one does not block others', async (t) => {
+  test('run four at a time, and a failed one does not block others', async (t) => {
     const open = new Map<string, PromiseWithResolvers<void>>()
     const attempt = (id: string) => {
       const end = Promise.withResolvers<void>()
@@ -69,15 +70,15 @@ suite('first delivery attempts', () => {
       return end.promise
     }
     const { send, attempts } = await start(t, attempt)
-    for (const id of ['a', 'b', 'c', 'd']) await send(id)
-    await until(() => open.size === 2)
+    for (const id of 'abcdef') await send(id)
+    await until(() => open.size === maxAttempts)
     await turn()
-    assert.deepEqual([...open.keys()], ['a', 'b'])
+    assert.deepEqual([...open.keys()], [...'abcd'])
     open.get('a')?.reject(new Error('the database is lost'))
-    await until(() => open.size === 3)
-    for (const id of ['b', 'c']) open.get(id)?.resolve()
-    await until(() => open.size === 4)
-    open.get('d')?.resolve()
+    await until(() => open.size === maxAttempts + 1)
+    for (const id of 'bcde') open.get(id)?.resolve()
+    await until(() => open.size === 6)
+    open.get('f')?.resolve()
     await attempts.stop()
   })
 
@@ -105,9 +106,9 @@ suite('first delivery attempts', () => {
     let isUp = true
     const never = new Promise<void>(() => {})
     const { send, taken } = await start(t, () => never, { isQueueRunning: () => isUp })
-    for (let n = 0; n < 103; n++) await send(`${n}`)
-    // Two are running.
-    assert.deepEqual([taken.indexOf(false), taken.length], [102, 103])
+    const count = maxAttempts + 101
+    for (let n = 0; n < count; n++) await send(`${n}`)
+    assert.deepEqual([taken.indexOf(false), taken.length], [count - 1, count])
     isUp = false
     await send('more')
     assert.equal(taken.at(-1), false)
@@ -120,20 +121,20 @@ suite('first delivery attempts', () => {
       attempted.push(id)
       return end.promise
     })
-    for (const id of ['a', 'b', 'c', 'd']) await send(id)
-    await until(() => attempted.length === 2)
+    for (const id of 'abcdef') await send(id)
+    await until(() => attempted.length === maxAttempts)
     let isStopped = false
     const stopping = attempts.stop().then(() => {
       isStopped = true
     })
-    await send('e')
+    await send('g')
     assert.equal(taken.at(-1), false)
     await turn()
     assert.equal(isStopped, false)
     end.resolve()
     await stopping
-    assert.deepEqual(attempted, ['a', 'b'])
-    assert.deepEqual(handedOver, [['c', 'd']])
+    assert.deepEqual(attempted, [...'abcd'])
+    assert.deepEqual(handedOver, [['e', 'f']])
   })
 
   test('log a warning when the shutdown takes long', async (t) => {
