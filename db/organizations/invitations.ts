@@ -92,6 +92,14 @@ export function deleteInvitation(
     .executeTakeFirst()
 }
 
+/** Before the user is deleted: without the reference they would count as invitations of an admin of the server. */
+export async function deleteInvitationsBy(trx: Trx, userId: string): Promise<void> {
+  await trx
+    .deleteFrom('postern_organization_invitations')
+    .where('invited_by', '=', userId)
+    .execute()
+}
+
 /** Invitations to an address, with their organizations. */
 export function listInvitationsTo(db: Db, email: string, now: Date) {
   return db

@@ -7,6 +7,7 @@ import {
   type InvitationKey,
   type InvitationRow,
 } from '../../db/organizations/invitations.ts'
+import { findMembership } from '../../db/organizations/members.ts'
 import type { OrganizationRow } from '../../db/organizations/organizations.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
@@ -15,12 +16,14 @@ import {
   organizationInvitationNotFound,
   organizationJoinDisabled,
 } from '../../schemas/errors.ts'
+import { effectivePermissions, includesAll } from '../../schemas/organizations/permissions.ts'
 import { findConfirmedAddress } from './confirmed-address.ts'
 import { hashInvitationToken, invitationTraits } from './invitation-token.ts'
 import { findLiveOrganization, joinHookPayload, permitJoin } from './join.ts'
 import { addMember, type MemberDeps } from './members.ts'
 import { lockLiveOrganization } from './organization.ts'
 import { type ChangedBy, recordChange } from './record.ts'
+import { findRolePermissions } from './roles.ts'
 
 /** Throws organization_invitation_not_found. */
 export async function revokeInvitation(
@@ -73,12 +76,26 @@ export async function acceptOrganizationInvitation(
 ): Promise<OrganizationRow> {
   const { organization, invitation } = await consumeClaimed(trx, user, claim, now)
   if (!organization.invitation_join) throw organizationJoinDisabled('invitation')
+  if (!(await mayStillInvite(trx, invitation))) throw organizationInvitationNotFound()
   const { organization_id, role } = invitation
   const traits = { ...invitationTraits(invitation), user_id: user.id }
   await recordChange(deps, trx, 'organization_invitation_accepted', by, traits, now)
   const member = { organization_id, user_id: user.id, role, connection_id: null }
   await addMember(deps, trx, { ...member, joined_by: 'invitation' }, by, now)
   return organization
+}
+
+/** Whether the member who invited may still send this invitation. An admin of the server is no member. */
+async function mayStillInvite(
+  trx: Trx,
+  { organization_id: id, invited_by: inviter, role }: InvitationRow,
+): Promise<boolean> {
+  if (inviter === null) return true
+  const member = await findMembership(trx, id, inviter)
+  if (member?.status !== 'active') return false
+  const granted = effectivePermissions(member.role, member.role_permissions)
+  const required = await findRolePermissions(trx, id, role)
+  return includesAll(granted, ['invitations:write', ...required])
 }
 
 /** Throws organization_invitation_not_found and organization_invitation_for_another. */

@@ -1,5 +1,6 @@
-/** Removes a deleted user from organizations. */
+/** Removes a deleted user from organizations, with the invitations that they sent. */
 import type { Trx } from '../../../db/core/database.ts'
+import { deleteInvitationsBy } from '../../../db/organizations/invitations.ts'
 import {
   deleteUserMemberships,
   listOwners,
@@ -22,4 +23,5 @@ export async function leaveOrganizations(
     if (owners.length === 1 && owners[0] === userId) throw lastOrganizationOwner()
   }
   await deleteUserMemberships(trx, userId)
+  await deleteInvitationsBy(trx, userId)
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
+import { asAdmin } from '../../support/admin.ts'
 import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import {
+  adminOk,
   as,
   createMember,
   createOwner,
@@ -11,7 +13,7 @@ import {
 } from '../../support/organizations/organizations.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
 import { statusAndCode } from '../../support/requests.ts'
-import { type Built, build } from '../../support/server.ts'
+import { type App, type Built, build } from '../../support/server.ts'
 import {
   newAddress,
   signedIn,
@@ -142,6 +144,43 @@ suite('invitations of an organization', () => {
     const late = await as(app, await userWith(email), accept, { token })
     assert.deepEqual(statusAndCode(late), [404, 'organization_invitation_not_found'])
   })
+
+  const losses: Record<string, (app: App, member: string, id: string) => Promise<unknown>> = {
+    'was removed': (app, path) => adminOk(app, `DELETE ${path}`),
+    'has a lower role': (app, path) => adminOk(app, `PUT ${path}`, { role: 'member' }),
+    'was suspended': (app, _, id) =>
+      app.db
+        .updateTable('postern_organization_members')
+        .set({ status: 'suspended' })
+        .where('user_id', '=', id)
+        .execute(),
+    'was deleted': (app, _, id) => asAdmin(app, 'DELETE', `/admin/users/${id}`),
+    'was softly deleted': (app, _, id) =>
+      asAdmin(app, 'DELETE', `/admin/users/${id}`, { should_soft_delete: true }),
+  }
+  for (const [what, lose] of Object.entries(losses)) {
+    test(`are rejected after the member who invited ${what}`, async () => {
+      const { app, organization } = await invited()
+      const inviter = await createMember(app, organization, 'admin')
+      const email = newAddress()
+      const path = `/organizations/${organization.id}/invitations`
+      const { id } = await ok<{ id: string }>(app, inviter, `POST ${path}`, {
+        email,
+        role: 'admin',
+      })
+      const member = `/admin/organizations/${organization.id}/members/${inviter.user.id}`
+      await lose(app, member, inviter.user.id)
+      const user = await userWith(email)
+      const late = await as(app, user, `POST /organizations/invitations/${id}/accept`)
+      assert.deepEqual(statusAndCode(late), [404, 'organization_invitation_not_found'])
+      const { organizations } = await ok<{ organizations: object[] }>(
+        app,
+        user,
+        'GET /organizations',
+      )
+      assert.deepEqual(organizations, [])
+    })
+  }
 
   test('are rejected after the address was invited again', async () => {
     const { app, owner, path, email, token } = await invited()
