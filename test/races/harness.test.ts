@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
 import { endingOfSuite } from '../support/processes/ending.ts'
-import { openRacetrack, type Racetrack } from '../support/races/race.ts'
+import { createRaceRunner, type RaceRunner } from '../support/races/race.ts'
 import { createRaceUsers, newPassword, type Users } from '../support/races/users.ts'
 import { build } from '../support/server.ts'
 import { unnamedStatements } from '../support/statements.ts'
@@ -12,11 +12,11 @@ import { signIn } from '../support/users.ts'
 suite('race harness', () => {
   const ending = endingOfSuite()
   let users: Users
-  let track: Racetrack
+  let runner: RaceRunner
   before(async () => {
     const server = await build(ending, { env: unnamedStatements })
-    track = await openRacetrack(server.app.pool, server.database.url)
-    ending.after(track.close)
+    runner = await createRaceRunner(server.app.pool, server.database.url)
+    ending.after(runner.close)
     users = await createRaceUsers(server)
   })
 
@@ -52,7 +52,7 @@ suite('race harness', () => {
       first: async () => signIn(users.app, { email }),
       second: () => users.asAdmin('PUT', `/admin/users/${id}`, { password: newPassword }),
     }
-    const { passages } = await track.race(requests, seed)
-    return passages.map(({ lane, text }) => `${lane} ${text.slice(0, 40)}`)
+    const { statements } = await runner.race(requests, seed)
+    return statements.map(({ lane, text }) => `${lane} ${text.slice(0, 40)}`)
   }
 })

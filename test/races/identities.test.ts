@@ -9,8 +9,14 @@ import {
   verifiedProfile,
 } from '../support/external.ts'
 import { fetchUser, identityId, link, nextId, unlink } from '../support/linking.ts'
-import { cameAfter, type Pair, type Response, runRaces, trueFacts } from '../support/races/pairs.ts'
-import { openRacetrack } from '../support/races/race.ts'
+import {
+  type Pair,
+  type Response,
+  runRaces,
+  startedAfter,
+  trueFacts,
+} from '../support/races/pairs.ts'
+import { createRaceRunner } from '../support/races/race.ts'
 import { createRaceUsers, type Users } from '../support/races/users.ts'
 import { bearer, call } from '../support/requests.ts'
 import { unnamedStatements } from '../support/statements.ts'
@@ -111,10 +117,10 @@ function linkAndEnd(table: Table, end: Pair<Stage>['second']): Pair<Stage> {
     prepare: () => prepare(table),
     first: (stage) => finishSignIn(table, stage),
     second: end,
-    violations: (_stage, course) =>
+    violations: (_stage, outcome) =>
       trueFacts({
         'an identity was linked after the revocation':
-          isLinked(course.first) && cameAfter(course, 'first'),
+          isLinked(outcome.first) && startedAfter(outcome, 'first'),
       }),
   }
 }
@@ -139,9 +145,9 @@ suite('identity races: identities match the responses', () => {
     test(name, async (t) => {
       const table = await createTable(t)
       const { app, database } = table.server
-      const track = await openRacetrack(app.pool, database.url)
-      t.after(track.close)
-      await runRaces(pair(table), 10)(track)
+      const runner = await createRaceRunner(app.pool, database.url)
+      t.after(runner.close)
+      await runRaces(pair(table), 10)(runner)
     })
   }
 })

@@ -2,11 +2,11 @@
 import type { Session } from '../../schemas/session.ts'
 import { legacySession } from '../support/legacy-session.ts'
 import {
-  type Course,
-  cameAfter,
   findStatement,
   type Pair,
+  type RaceOutcome,
   runRaces,
+  startedAfter,
   trueFacts,
 } from '../support/races/pairs.ts'
 import { suiteOfRaces } from '../support/races/suite.ts'
@@ -50,10 +50,10 @@ function others(users: Users): Pair<User> {
       const other = (await signIn(app, user)).json<Session>()
       return { ...user, refresh_token: other.refresh_token }
     },
-    async violations(stage, course) {
+    async violations(stage, outcome) {
       const { statusCode } = await getUser(app, stage)
       const own = trueFacts({ 'the requesting session is signed out': statusCode !== 200 })
-      return [...own, ...(await pair.violations(stage, course))]
+      return [...own, ...(await pair.violations(stage, outcome))]
     },
   }
 }
@@ -67,20 +67,20 @@ function banned(users: Users, first: Pair<User>['first']): Pair<User> {
     prepare: () => createSignedIn(),
     first,
     second: ({ id }) => asAdmin('PUT', `/admin/users/${id}`, ban),
-    violations: async ({ email }, course) =>
+    violations: async ({ email }, outcome) =>
       trueFacts({
-        'the ban was rejected': course.second.statusCode !== 200,
+        'the ban was rejected': outcome.second.statusCode !== 200,
         'a session was created after the ban':
-          course.first.statusCode === 200 && beganAfter(course),
-        'the session is valid': await opens(course.first),
+          outcome.first.statusCode === 200 && beganAfter(outcome),
+        'the session is valid': await opens(outcome.first),
         'the banned user signs in': await signsIn(email, password),
       }),
   }
 }
 
-function beganAfter(course: Course): boolean {
-  const insert = findStatement(course, 'first', /insert into "auth"."sessions"/)
-  const commit = findStatement(course, 'second', /^commit/)
+function beganAfter(outcome: RaceOutcome): boolean {
+  const insert = findStatement(outcome, 'first', /insert into "auth"."sessions"/)
+  const commit = findStatement(outcome, 'second', /^commit/)
   return insert !== undefined && commit !== undefined && insert.returned > commit.returned
 }
 
@@ -98,16 +98,16 @@ function bannedLegacy(users: Users): Pair<User & { token: string }> {
       return { ...user, token: await (await legacySession(app, user.id)).add() }
     },
     first: ({ token }) => refresh(app, token),
-    async violations({ token }, course) {
-      const rotation = findStatement(course, 'first', /update "auth"."refresh_tokens"/)
-      const commit = findStatement(course, 'second', /^commit/)
+    async violations({ token }, outcome) {
+      const rotation = findStatement(outcome, 'first', /update "auth"."refresh_tokens"/)
+      const commit = findStatement(outcome, 'second', /^commit/)
       const isLate = rotation && commit && rotation.sent > commit.returned
       return trueFacts({
-        'the ban was rejected': course.second.statusCode !== 200,
-        'a token was consumed after the ban': course.first.statusCode === 200 && isLate === true,
+        'the ban was rejected': outcome.second.statusCode !== 200,
+        'a token was consumed after the ban': outcome.first.statusCode === 200 && isLate === true,
         'the error names no ban':
-          course.first.statusCode !== 200 && course.first.json().error_code !== 'user_banned',
-        'the session is valid': await users.opens(course.first),
+          outcome.first.statusCode !== 200 && outcome.first.json().error_code !== 'user_banned',
+        'the session is valid': await users.opens(outcome.first),
         'the token is accepted': (await refresh(app, token)).statusCode === 200,
       })
     },
@@ -126,11 +126,12 @@ function roleChange(users: Users): Pair<User & { other: string }> {
     first: ({ access_token, other }) =>
       call(app, `/admin/users/${other}`, touched, { method: 'PUT', token: access_token }),
     second: ({ id }) => asAdmin('PUT', `/admin/users/${id}`, demoted),
-    async violations({ access_token }, course) {
+    async violations({ access_token }, outcome) {
       const { statusCode } = await call(app, '/admin/users', undefined, { token: access_token })
       return trueFacts({
-        'the change was rejected': course.second.statusCode !== 200,
-        'the demoted user writes': course.first.statusCode === 200 && cameAfter(course, 'first'),
+        'the change was rejected': outcome.second.statusCode !== 200,
+        'the demoted user writes':
+          outcome.first.statusCode === 200 && startedAfter(outcome, 'first'),
         'the demoted user reaches an admin endpoint': statusCode === 200,
       })
     },

@@ -39,8 +39,8 @@ function twice(
     },
     first: (link) => verify(app, first(link)),
     second: (link) => verify(app, second(link)),
-    async violations({ id }, course) {
-      const statuses = [course.first.statusCode, course.second.statusCode].sort().join()
+    async violations({ id }, outcome) {
+      const statuses = [outcome.first.statusCode, outcome.second.statusCode].sort().join()
       const sessions = await app.db
         .selectFrom('sessions')
         .select('id')

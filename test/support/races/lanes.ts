@@ -8,8 +8,8 @@ import type pg from 'pg'
 
 import { bufferedText } from '../statements.ts'
 
-/** One statement, with the times (counted, not measured) at which it was sent and had returned. */
-export interface Passage {
+/** One statement, with the times (counted, not measured) at which it was sent and returned. */
+export interface StatementTiming {
   lane: string
   text: string
   sent: number
@@ -20,15 +20,15 @@ export interface Passage {
 export interface Lane {
   name: string
   /** Paused statements in order of arrival. */
-  held: RowLock[]
+  paused: PausedStatement[]
   /** Statements that were sent and have not returned. */
   inFlight: Set<InFlight>
   isDone: boolean
-  /** When anything last happened, in milliseconds. */
-  movedAt: number
+  /** The time of the last activity, in milliseconds. */
+  lastActivityAt: number
 }
 
-interface RowLock {
+interface PausedStatement {
   text: string
   release(): void
 }
@@ -40,78 +40,78 @@ interface InFlight {
 }
 
 /** The state of a running race. */
-export interface Course {
+export interface RaceState {
   lanes: Lane[]
-  passages: Passage[]
+  statements: StatementTiming[]
   /** Called whenever a lane pauses, returns from a statement or completes. */
-  moved(): void
+  onProgress(): void
 }
 
-interface Place {
-  course: Course
+interface RequestContext {
+  state: RaceState
   lane: Lane
 }
 
-const places = new AsyncLocalStorage<Place>()
+const contexts = new AsyncLocalStorage<RequestContext>()
 
 /** Runs a request in its lane. */
-export async function runIn<T>(course: Course, lane: Lane, act: () => Promise<T>): Promise<T> {
+export async function runIn<T>(state: RaceState, lane: Lane, act: () => Promise<T>): Promise<T> {
   try {
     // An injected request begins when it is awaited, which has to be inside as well.
-    return await places.run({ course, lane }, async () => await act())
+    return await contexts.run({ state, lane }, async () => await act())
   } finally {
     lane.isDone = true
-    note({ course, lane })
+    recordProgress({ state, lane })
   }
 }
 
 const watched = new WeakSet<pg.PoolClient>()
 
-/** From now on every statement on the pool waits at the border, if a request in a lane sends it. */
+/** Pauses every statement that a request in a lane sends on the pool from now on. */
 export function watch(pool: pg.Pool): void {
   pool.on('acquire', (client) => {
     if (watched.has(client)) return
     watched.add(client)
     client.query = new Proxy(client.query, {
       apply(query, self, args) {
-        const place = places.getStore()
+        const context = contexts.getStore()
         const send = () => Reflect.apply(query, self, args)
         // Work after the response is not part of the race.
-        if (!place || place.lane.isDone) return send()
-        return pass(place, bufferedText(args[0]), getPid(client), send)
+        if (!context || context.lane.isDone) return send()
+        return pass(context, bufferedText(args[0]), getPid(client), send)
       },
     })
   })
 }
 
-async function pass(place: Place, text: string, pid: number, send: () => unknown) {
-  const { course, lane } = place
+async function pass(context: RequestContext, text: string, pid: number, send: () => unknown) {
+  const { state, lane } = context
   await new Promise<void>((resolve) => {
-    lane.held.push({ text, release: resolve })
-    note(place)
+    lane.paused.push({ text, release: resolve })
+    recordProgress(context)
   })
-  lane.movedAt = performance.now()
-  const passage = { lane: lane.name, text, sent: getNextTime(course), returned: Number.NaN }
-  course.passages.push(passage)
+  lane.lastActivityAt = performance.now()
+  const timing = { lane: lane.name, text, sent: getNextTime(state), returned: Number.NaN }
+  state.statements.push(timing)
   const inFlight = { pid, since: performance.now() }
   lane.inFlight.add(inFlight)
   try {
     return await send()
   } finally {
-    passage.returned = getNextTime(course)
+    timing.returned = getNextTime(state)
     lane.inFlight.delete(inFlight)
-    note(place)
+    recordProgress(context)
   }
 }
 
-function note({ course, lane }: Place): void {
-  lane.movedAt = performance.now()
-  course.moved()
+function recordProgress({ state, lane }: RequestContext): void {
+  lane.lastActivityAt = performance.now()
+  state.onProgress()
 }
 
 /** One more than all times before. */
-function getNextTime({ passages }: Course): number {
-  const times = passages.flatMap(({ sent, returned }) => [sent, returned || 0])
+function getNextTime({ statements }: RaceState): number {
+  const times = statements.flatMap(({ sent, returned }) => [sent, returned || 0])
   return Math.max(0, ...times) + 1
 }
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 
 import type { App } from '../server.ts'
-import type { Passage } from './lanes.ts'
-import type { Outcome, Racetrack } from './race.ts'
+import type { StatementTiming } from './lanes.ts'
+import type { Outcome, RaceRunner } from './race.ts'
 
 export type Response = Awaited<ReturnType<App['inject']>>
 
-export type Course = Outcome<Response, Response>
+export type RaceOutcome = Outcome<Response, Response>
 
 export interface Pair<Stage> {
   /** One sentence that is true after each race. */
@@ -17,13 +17,13 @@ export interface Pair<Stage> {
   first(stage: Stage): Promise<Response>
   second(stage: Stage): Promise<Response>
   /** One sentence for each violation of the invariant. */
-  violations(stage: Stage, course: Course): Promise<string[]> | string[]
+  violations(stage: Stage, outcome: RaceOutcome): Promise<string[]> | string[]
 }
 
 /** A pair that is ready to run on its server. */
-export type Races = (track: Racetrack) => Promise<void>
+export type Races = (runner: RaceRunner) => Promise<void>
 
-/** How often each pair runs; each round has the next seed. */
+/** Number of rounds of each pair; each round has the next seed. */
 const rounds = process.env.TEST_RACE_ROUNDS
 
 /** Runs one race only and prints its interleaving. */
@@ -32,11 +32,11 @@ const onlySeed = process.env.TEST_RACE_SEED
 /** Fails with each seed that broke the invariant, and the statements of the first such race. */
 export function runRaces<Stage>(pair: Pair<Stage>, defaultRounds: number): Races {
   const seeds = Array.from({ length: Number(rounds ?? defaultRounds) }, (_, seed) => seed)
-  return async (track) => {
+  return async (runner) => {
     const broken: string[] = []
     let report = ''
     for (const seed of onlySeed === undefined ? seeds : [Number(onlySeed)]) {
-      const { wrong, told: reported } = await runOne(track, pair, seed)
+      const { wrong, interleaving: reported } = await runOne(runner, pair, seed)
       if (wrong.length > 0) broken.push(`seed ${seed}: ${wrong.join('; ')}`)
       if (wrong.length > 0 && report === '') report = reported
       if (onlySeed !== undefined) console.log(reported)
@@ -45,12 +45,12 @@ export function runRaces<Stage>(pair: Pair<Stage>, defaultRounds: number): Races
   }
 }
 
-async function runOne<Stage>(track: Racetrack, pair: Pair<Stage>, seed: number) {
+async function runOne<Stage>(runner: RaceRunner, pair: Pair<Stage>, seed: number) {
   const stage = await pair.prepare(seed)
   const requests = { first: () => pair.first(stage), second: () => pair.second(stage) }
-  const course = await track.race(requests, seed)
-  const wrong = [...serverErrors(course), ...(await pair.violations(stage, course))]
-  return { wrong, told: notify(course) }
+  const outcome = await runner.race(requests, seed)
+  const wrong = [...serverErrors(outcome), ...(await pair.violations(stage, outcome))]
+  return { wrong, interleaving: formatOutcome(outcome) }
 }
 
 /** The names of the facts that are true. */
@@ -58,14 +58,14 @@ export function trueFacts(facts: Record<string, boolean>): string[] {
   return Object.entries(facts).flatMap(([fact, isTrue]) => (isTrue ? [fact] : []))
 }
 
-function serverErrors({ first, second }: Course): string[] {
+function serverErrors({ first, second }: RaceOutcome): string[] {
   return Object.entries({ first, second })
     .filter(([, { statusCode }]) => statusCode >= 500)
     .map(([name, { statusCode, body }]) => `the ${name} was answered ${statusCode} ${body}`)
 }
 
-function notify({ first, second, passages }: Course): string {
-  const lines = passages.map(({ lane, text, sent, returned }) => {
+function formatOutcome({ first, second, statements }: RaceOutcome): string {
+  const lines = statements.map(({ lane, text, sent, returned }) => {
     const waited = returned > sent + 1 ? ` (returned at ${returned})` : ''
     return `${String(sent).padStart(4)} ${lane.padEnd(6)} ${text.slice(0, 150)}${waited}`
   })
@@ -73,19 +73,19 @@ function notify({ first, second, passages }: Course): string {
   return [...lines, responses].join('\n')
 }
 
-/** The last statement of a request that fits. */
+/** The last statement of a request that matches. */
 export function findStatement(
-  { passages }: Course,
+  { statements }: RaceOutcome,
   lane: 'first' | 'second',
   fits: RegExp,
-): Passage | undefined {
-  return passages.findLast((passage) => passage.lane === lane && fits.test(passage.text))
+): StatementTiming | undefined {
+  return statements.findLast((timing) => timing.lane === lane && fits.test(timing.text))
 }
 
 /** Whether a request sent its first statement, the authentication, only after the other had committed. */
-export function cameAfter(course: Course, later: 'first' | 'second'): boolean {
+export function startedAfter(outcome: RaceOutcome, later: 'first' | 'second'): boolean {
   const earlier = later === 'first' ? 'second' : 'first'
-  const begin = course.passages.find(({ lane }) => lane === later)
-  const end = findStatement(course, earlier, /^commit/)
+  const begin = outcome.statements.find(({ lane }) => lane === later)
+  const end = findStatement(outcome, earlier, /^commit/)
   return begin !== undefined && end !== undefined && begin.sent > end.returned
 }

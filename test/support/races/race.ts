@@ -1,7 +1,7 @@
 /** Runs two requests against each other, statement by statement, in the order that a seed decides. */
 import pg from 'pg'
 
-import { type Course, type Lane, type Passage, runIn, watch } from './lanes.ts'
+import { type Lane, type RaceState, runIn, type StatementTiming, watch } from './lanes.ts'
 import { createSchedule, type Schedule } from './schedule.ts'
 
 /** How long a statement may take before the database is asked whether it waits for a lock, in milliseconds. */
@@ -10,7 +10,7 @@ const quick = 3
 /** A request that sends no statement for this long waits for something in this process that the other one has. */
 const stuck = 250
 
-export interface Racetrack {
+export interface RaceRunner {
   race<A, B>(requests: Requests<A, B>, seed: number): Promise<Outcome<A, B>>
   close(): Promise<void>
 }
@@ -24,11 +24,11 @@ export interface Outcome<A, B> {
   first: A
   second: B
   /** Statements in the order they were sent to the database. */
-  passages: Passage[]
+  statements: StatementTiming[]
 }
 
 /** A server’s pool, and a connection that queries lock waits. */
-export async function openRacetrack(pool: pg.Pool, url: string): Promise<Racetrack> {
+export async function createRaceRunner(pool: pg.Pool, url: string): Promise<RaceRunner> {
   const observer = new pg.Client({ connectionString: url })
   // The database may be dropped before this is closed.
   observer.on('error', () => {})
@@ -54,39 +54,39 @@ async function race<A, B>(
 ): Promise<Outcome<A, B>> {
   const lanes = [newLane('first'), newLane('second')] as const
   const signal = createSignal()
-  const course: Course = { lanes: [...lanes], passages: [], moved: signal.notify }
-  const responses = Promise.all([runIn(course, lanes[0], first), runIn(course, lanes[1], second)])
+  const state: RaceState = { lanes: [...lanes], statements: [], onProgress: signal.notify }
+  const responses = Promise.all([runIn(state, lanes[0], first), runIn(state, lanes[1], second)])
   // Callers who await the responses get the error; a failed lane is complete like any other.
   responses.catch(() => {})
-  while (!course.lanes.every(({ isDone }) => isDone)) {
-    await settle(observer, course, signal)
-    const ready = [0, 1].filter((index) => course.lanes[index]?.held.length)
+  while (!state.lanes.every(({ isDone }) => isDone)) {
+    await settle(observer, state, signal)
+    const ready = [0, 1].filter((index) => state.lanes[index]?.paused.length)
     if (ready.length === 0) await signal.next(quick)
-    else course.lanes[schedule.next(ready)]?.held.shift()?.release()
+    else state.lanes[schedule.next(ready)]?.paused.shift()?.release()
   }
   const [a, b] = await responses
-  return { first: a, second: b, passages: course.passages }
+  return { first: a, second: b, statements: state.statements }
 }
 
 function newLane(name: string): Lane {
-  return { name, held: [], inFlight: new Set(), isDone: false, movedAt: performance.now() }
+  return { name, paused: [], inFlight: new Set(), isDone: false, lastActivityAt: performance.now() }
 }
 
-/** Until each request is at a border, done, or waits for the other. */
-async function settle(observer: pg.Client, course: Course, signal: Signal): Promise<void> {
+/** Waits until each request is paused, done, or waits for the other. */
+async function settle(observer: pg.Client, state: RaceState, signal: Signal): Promise<void> {
   for (;;) {
-    const moving = course.lanes.filter((lane) => isMoving(lane))
-    if (moving.length === 0) return
-    const waiting = await waitingForLocks(observer, moving)
-    if (moving.every((lane) => waiting.has(lane))) return
+    const running = state.lanes.filter((lane) => isRunning(lane))
+    if (running.length === 0) return
+    const waiting = await waitingForLocks(observer, running)
+    if (running.every((lane) => waiting.has(lane))) return
     await signal.next(quick)
   }
 }
 
-function isMoving({ held: lock, inFlight, isDone, movedAt }: Lane): boolean {
+function isRunning({ paused: lock, inFlight, isDone, lastActivityAt }: Lane): boolean {
   if (isDone) return false
   if (inFlight.size > 0) return true
-  return lock.length === 0 && performance.now() - movedAt < stuck
+  return lock.length === 0 && performance.now() - lastActivityAt < stuck
 }
 
 /** Lanes with a statement that waits for a lock of another transaction. */
