@@ -1,4 +1,4 @@
-/** What users do at the account page, in Chromium by role and label. */
+/** Actions of users on the account page, in Chromium by role and label. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 

@@ -101,7 +101,7 @@ suite('example page', { skip }, () => {
     await walk.signOut()
 
     // With an account of a provider, whose name has characters other than letters.
-    // What the provider loads at its first request may take longer than a request may, beside other browsers.
+    // The first request to the provider loads code, which may exceed the time limit of requests on a busy machine.
     assert.ok((await fetch(`${url}/dev/oidc/.well-known/openid-configuration`)).ok)
     await walk.press('Provider “dev”')
     await page.getByLabel('Name or address').fill('Zoë Web')
@@ -112,7 +112,7 @@ suite('example page', { skip }, () => {
   })
 })
 
-/** What a user does on the page. */
+/** Actions of a user on the page. */
 function walker(page: Page) {
   return {
     press: (name: string) => page.getByRole('button', { name, exact: true }).click(),

@@ -1,4 +1,4 @@
-/** The guide in a browser: what a link shows, the contents of a page, blocks that are copied. */
+/** The documentation site in a browser: links to headings, the contents of a page, copied code blocks. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

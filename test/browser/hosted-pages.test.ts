@@ -68,7 +68,7 @@ suite('hosted pages in a browser', { skip }, () => {
   })
 })
 
-/** Opens one page after the other, as a user would come to it. */
+/** Opens one page after the other, in the order of a user. */
 async function walkAllPages(
   { app, issuer }: Provider,
   page: Page,

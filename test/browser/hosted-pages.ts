@@ -44,7 +44,7 @@ export async function signInAt(page: Page, { email }: Pick<Account, 'email'>): P
   await page.locator('button[value=password]').click()
 }
 
-/** Allows what the consent page that is open asks for. */
+/** Approves the request on the open consent page. */
 export async function approveAt(page: Page): Promise<void> {
   await page.locator('button[value=approve]').click()
 }

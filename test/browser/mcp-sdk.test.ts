@@ -102,7 +102,7 @@ async function open(t: TestContext, env: Record<string, string> = {}) {
   return { ...provider, resource, callback: await openCallback(t, provider.page) }
 }
 
-/** Where the browser comes back to the client. */
+/** The redirect URI of the client. */
 async function openCallback(t: TestContext, page: Page) {
   const server = createServer((_request, response) => void response.end('back'))
   const url = `http://127.0.0.1:${await serve(t, server)}/callback`
@@ -118,7 +118,7 @@ async function openCallback(t: TestContext, page: Page) {
 
 type Visit = (url: URL) => Promise<URLSearchParams>
 
-/** The SDK's client with what it stores in memory. */
+/** The SDK's client with an in-memory store. */
 function newAgent(resource: string, redirectUrl: string, clientMetadataUrl?: string) {
   let [information, tokens]: [StoredOAuthClientInformation?, StoredOAuthTokens?] = []
   let verifier = ''
@@ -157,7 +157,7 @@ function newAgent(resource: string, redirectUrl: string, clientMetadataUrl?: str
   const newClient = () => new Client({ name: 'agent', version: '1.0.0' })
   let client = newClient()
 
-  /** Fails for want of a token, lets the user sign in, and connects again. */
+  /** Fails without a token, lets the user sign in, and connects again. */
   async function authorize(
     attempt: () => Promise<unknown>,
     transport: StreamableHTTPClientTransport,

@@ -36,7 +36,7 @@ export async function findings(page: Page): Promise<string[]> {
 /** How many parts are loading, and the size of the page. */
 const progress = `[document.querySelectorAll('[aria-label=Loading]').length, document.body.innerHTML.length]`
 
-/** Waits until a page of the console has loaded what it shows: nothing says that it loads, and nothing changes. */
+/** Waits until a page of the console has loaded: it shows no loading state and does not change. */
 export async function settled(page: Page): Promise<void> {
   let before = ''
   await until(

@@ -45,7 +45,7 @@ suite('passkeys in a browser', { skip }, () => {
     const { credentialId } = await onlyKey(cdp, authenticatorId)
     const id = Buffer.from(credentialId, 'base64').toString('base64url')
     await page.evaluate(`window.lastPasskey = '${id}'`)
-    // Chromium uses such a device where the site names the passkey and does not ask for verification.
+    // Chromium uses such a device when the site names the passkey and does not request verification.
     const signedIn = await run(page, signInByName)
     assert.equal(signedIn.error, null)
     assert.equal(signedIn.data?.user?.id, userId)

@@ -18,7 +18,7 @@ interface Device {
   hasUserVerification: boolean
 }
 
-/** All of them are plugged in: the SDK asks for such keys alone. */
+/** All are USB keys: the SDK requests no other authenticators. */
 const devices: Record<string, Device> = {
   'a key without a PIN': { hasResidentKey: false, hasUserVerification: false },
   'a key with discoverable credentials': { hasResidentKey: true, hasUserVerification: false },

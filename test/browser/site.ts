@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { Ending } from '../support/processes/ending.ts'
 import { serve } from '../support/processes/listening.ts'
 
-/** Shows who is signed in, or the error. `/start` keeps a verifier and asks for a code. */
+/** Shows who is signed in, or the error. `/start` stores a verifier and requests a code. */
 const page = (
   auth: string,
 ) => `<!doctype html><title>Site</title><p id="who"></p><script type="module">

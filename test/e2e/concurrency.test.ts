@@ -1,4 +1,4 @@
-/** Racing requests for one thing: one succeeds, and none causes a server error. */
+/** Racing requests for one resource: one succeeds, and none causes a server error. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

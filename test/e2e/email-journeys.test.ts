@@ -43,7 +43,7 @@ async function follow({ url }: World, message: ReceivedMail): Promise<URL> {
   return new URL(response.headers.get('location') ?? '')
 }
 
-/** Does what the SDK does in a browser that lands on this address. */
+/** Handles the address as the SDK does in a browser. */
 async function land(client: Client, address: URL) {
   const code = address.searchParams.get('code')
   if (code) return client.exchangeCodeForSession(code)

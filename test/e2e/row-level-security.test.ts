@@ -1,4 +1,4 @@
-/** What a database REST layer does with our tokens: it verifies them, assumes their role and sets their claims. */
+/** A database REST layer verifies the tokens of the server, assumes their role and sets their claims. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 

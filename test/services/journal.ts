@@ -1,4 +1,4 @@
-/** Clients that keep sending requests and record what was acknowledged. */
+/** Clients that continuously send requests and record acknowledged data. */
 import { decodeJwt } from 'jose'
 
 import { withClient } from '../../server/with-client.ts'

@@ -69,7 +69,7 @@ async function cluster(t: Ending, folder: string, name: string) {
     const { stdout } = await run('id', ['-u', 'postgres'])
     await chown(data, Number(stdout), Number(stdout))
   }
-  // Processes are killed, not the machine: what is written to its files stays.
+  // Only processes are killed, not the machine: data written to files is not lost.
   const options = `-p ${port} -h 127.0.0.1 -k ${data} -c max_connections=200 -c fsync=off`
   const control = (...args: string[]) => asPostgres('pg_ctl', ['-D', data, '-w', ...args])
 

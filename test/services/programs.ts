@@ -1,4 +1,4 @@
-/** Servers of other users, as they come from the system's packages. */
+/** Third-party servers from the packages of the system. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** Single sign-on through SimpleSAMLphp, an identity provider that other users wrote. */
+/** Single sign-on through SimpleSAMLphp, a third-party identity provider. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { suite, type TestContext, test } from 'node:test'

@@ -74,7 +74,7 @@ function createFiles(
   }
 }
 
-/** Signs in at the provider; returns what the browser is to post at the end. */
+/** Signs in at the provider; returns the form that the browser posts at the end. */
 export async function signInAt(url: string, browser = openBrowser()) {
   const { fields } = await browser.run({ action: url }, { username: 'ann', password: 'secret' })
   return fields

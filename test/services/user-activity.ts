@@ -1,4 +1,4 @@
-/** Users whose requests are answered by any of two releases, and what was acknowledged to them. */
+/** Users whose requests are served by one of two releases, and the data acknowledged to them. */
 import { query } from '../db/sql.ts'
 import { password } from '../support/users.ts'
 import { findLosses, getSessionId, type Stored } from './journal.ts'

@@ -6,14 +6,14 @@
 /** Times are counted, not measured: each event has its own. */
 export interface Span {
   from: number
-  /** Infinity until answered. */
+  /** Infinity until the response. */
   by: number
 }
 
 interface Change<Value> {
   span: Span
   value: Value
-  /** False when it may have come too early to concern this fact at all. */
+  /** False when it may have been sent too early to affect this fact. */
   isCertain: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What operators do every day, with the keyboard alone. */
+/** Daily tasks of operators with the keyboard only. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -53,7 +53,7 @@ suite('console with the keyboard', { skip }, () => {
     await page.keyboard.press('Enter')
     await message(page, '1 deleted')
     assert.equal((await asAdmin(app, 'GET', `/admin/users/${user.id}`)).statusCode, 404)
-    // Its row, and the bar of the selection, are gone.
+    // The row and the selection bar are removed.
     await page.locator('#content').and(focused(page)).waitFor()
   })
 

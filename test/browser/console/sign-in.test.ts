@@ -1,4 +1,4 @@
-/** Every way into the console, and out of it. */
+/** Every sign-in to the console, and the sign-out. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** What operators do for one user. */
+/** Actions of operators on one user. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** What operators do in the list of users. */
+/** Actions of operators in the list of users. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What the console does with users beyond one record: bulk changes, import, export, links and grants. */
+/** Actions of the console on users: bulk changes, import, export, links and grants. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

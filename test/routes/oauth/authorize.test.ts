@@ -1,4 +1,4 @@
-/** What the authorization endpoint accepts, and how it rejects a request. */
+/** Requests that the authorization endpoint accepts and rejects. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** What the plans Basic and Dynamic of the OpenID Foundation's suite send, where no other test does: docs/oauth-conformance.md. */
+/** Requests of the plans Basic and Dynamic of the OpenID Foundation's suite (docs/oauth-conformance.md). */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -52,7 +52,7 @@ suite('GET /ready', () => {
 suite('readiness.leave', () => {
   test('waits while requests arrive, not counting health checks', async (t) => {
     const { app } = await build(t)
-    // In its own time: a machine that is busy for a second is no balancer that has gone.
+    // With a mocked clock: a busy machine must not look like a balancer that sends no requests.
     let clock = performance.now()
     t.mock.method(performance, 'now', () => clock)
     await app.inject({ url: '/settings' })

@@ -93,7 +93,7 @@ async function signInBySms(server: PhoneServer, phone: string): Promise<Session>
   return bodyOf200(await verify(server.app, { type: 'sms', phone, token }))
 }
 
-/** As if the code had come by mail. */
+/** As if the code had been sent by email. */
 async function setOpenedBySms({ app }: PhoneServer, isBySms: boolean): Promise<void> {
   await app.pool.query('update auth.users set email_confirmed_at = now()')
   await app.pool.query('update auth.postern_session_proofs set by_sms = $1', [isBySms])

@@ -106,7 +106,7 @@ suite('audit log of admin writes', () => {
   })
 })
 
-/** The audit log's own keys for what the document calls "POST /path". */
+/** Keys of the audit log for operations that the document names "POST /path". */
 function documentedWrites(): string[] {
   const file = new URL('../../../docs/openapi.json', import.meta.url)
   const { paths }: { paths: Record<string, object> } = JSON.parse(readFileSync(file, 'utf8'))

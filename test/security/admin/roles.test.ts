@@ -1,4 +1,4 @@
-/** What admins of each role may do: every endpoint of the admin API, and the ways in which a role could be raised. */
+/** Permissions of each admin role at every endpoint of the admin API, and attempts to raise a role. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

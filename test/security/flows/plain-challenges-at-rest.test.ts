@@ -11,7 +11,7 @@ import type { Built } from '../../support/server.ts'
 import { newAddress } from '../../support/users.ts'
 
 const verifier = 'v'.repeat(43)
-/** What clients without SHA-256 send (RFC 7636 §4.2): the verifier itself. */
+/** The challenge of clients without SHA-256 is the verifier itself (RFC 7636 §4.2). */
 const plain = { code_challenge: verifier, code_challenge_method: 'plain' }
 
 /** Each stored value of the flow whose code was issued. */

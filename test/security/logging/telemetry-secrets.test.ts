@@ -135,7 +135,7 @@ function features(upstream: number) {
   }
 }
 
-/** Repeats in its error what it received, like some providers. */
+/** Repeats the request in its error, like some providers. */
 function failingServer(outgoing: NodeJS.Dict<string | string[]>[]) {
   return createServer(async (request, response) => {
     outgoing.push(request.headers)

@@ -1,4 +1,4 @@
-/** What the user approved and the client has not exchanged yet ends with the grant, and with the user's sessions. */
+/** Approved codes that are not exchanged yet are revoked with the grant and with the user's sessions. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

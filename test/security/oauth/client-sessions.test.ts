@@ -1,4 +1,4 @@
-/** What ends the sessions of clients, and who may use their refresh tokens. */
+/** Revocation of sessions of OAuth clients, and use of their refresh tokens. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

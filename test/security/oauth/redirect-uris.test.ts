@@ -13,7 +13,7 @@ import { sharedServers } from '../../support/processes/shared-servers.ts'
 
 const registered = 'https://app.example/callback?tenant=1'
 
-/** What servers have taken for a registered address (RFC 9700 §4.1, §4.11). */
+/** Addresses that other servers have mistaken for a registered one (RFC 9700 §4.1, §4.11). */
 const variations = [
   'https://app.example/callback',
   'https://app.example/callback?tenant=1&x=2',

@@ -1,4 +1,4 @@
-/** Anyone may start a request of a public client: what is stored of it has a limit. */
+/** Any client may start a request of a public client, so its stored size is limited. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** What a soft deletion leaves of a user: the row, hashed identities and audit entries. */
+/** A soft deletion keeps the row, hashed identities and audit entries of a user. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

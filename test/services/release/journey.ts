@@ -1,4 +1,4 @@
-/** The journey test: what a user of the published SDK does first, against a server at any address. */
+/** The journey test: the first actions of a user of the published SDK, against a server at any address. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 

@@ -48,7 +48,7 @@ export async function passesByNpx(t: TestContext, archive: string): Promise<void
   }
 }
 
-/** What npm needs to reach its registry, and no variable of the server. */
+/** The variables that npm needs to reach its registry, without those of the server. */
 function environmentOfNpm(): NodeJS.ProcessEnv {
   const names = /^(HOME|NODE_EXTRA_CA_CERTS|(https?|no)_proxy)$/i
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)))

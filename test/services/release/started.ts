@@ -1,4 +1,4 @@
-/** What a started release must do: the journey test, with a database and a mail server of its own. */
+/** Runs the journey test against a started release, with a database and a mail server of its own. */
 import assert from 'node:assert/strict'
 import type { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** Two Postgres servers, and what a cluster manager such as Patroni does with them. */
+/** Two Postgres servers with the operations of a cluster manager such as Patroni. */
 import { query } from '../../db/sql.ts'
 import { type PostgresServer, startPostgresPair } from '../../services/postgres.ts'
 import type { Ending } from '../processes/ending.ts'

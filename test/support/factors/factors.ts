@@ -1,4 +1,4 @@
-/** What users do with second factors, over HTTP, with an authenticator app that has a clock of its own. */
+/** Requests of users with second factors, and an authenticator app with a separate clock. */
 import assert from 'node:assert/strict'
 
 import { decodeJwt } from 'jose'

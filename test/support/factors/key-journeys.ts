@@ -1,4 +1,4 @@
-/** What users do with security keys as second factors, over HTTP. */
+/** Requests of users with security keys as second factors. */
 import assert from 'node:assert/strict'
 
 import type { Session } from '../../../schemas/session.ts'

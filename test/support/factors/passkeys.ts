@@ -1,4 +1,4 @@
-/** What users do with passkeys, over HTTP, with devices in software. */
+/** Requests of users with passkeys, with devices in software. */
 import assert from 'node:assert/strict'
 
 import type { Passkey } from '../../../schemas/passkey.ts'

@@ -1,4 +1,4 @@
-/** What users do with recovery codes, over HTTP. */
+/** Requests of users with recovery codes. */
 import { insertRecoveryCodeSet } from '../../../db/factors/recovery-codes.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { call } from '../requests.ts'

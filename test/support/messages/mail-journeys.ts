@@ -13,7 +13,7 @@ export function pkcePair() {
   return { verifier, fields: { code_challenge: challenge, code_challenge_method: 's256' } }
 }
 
-/** The next mail to this address that was not there when `since` mails had come. */
+/** The next email to this address after the first `since` emails. */
 export function nextEmail({ mail }: Pick<Built, 'mail'>, to: string, since = 0) {
   return mail.waitFor((message) => message.to === to && mail.messages.indexOf(message) >= since)
 }

@@ -87,7 +87,7 @@ export const organizationBodies: Record<string, object> = {
 
 type Act = (made: Made) => Promise<object | undefined>
 
-/** The traits name what is new; few have the fields before and after. */
+/** The traits name the new values; few have the fields before and after. */
 function writes(name: string, action: string, act: Act): Record<string, Write> {
   const write = async (app: App) => (await act(await organization(app))) ?? {}
   return { [name]: { action, write } }

@@ -1,4 +1,4 @@
-/** Made-up rows: values of each column by its type, or by what the planner has to know about it. */
+/** Made-up rows: values of each column by its type, or by the statistics that the planner needs. */
 import type pg from 'pg'
 
 const nil = "'00000000-0000-0000-0000-000000000000'::uuid"

@@ -31,7 +31,7 @@ const lastLine = 'Ctrl-C stops everything'
 
 const cli = new URL('../../../cli.ts', import.meta.url).pathname
 
-/** An empty folder to start in, gone when the test ends. */
+/** An empty folder to start in, deleted when the test ends. */
 export function newProject(t: Ending): string {
   const folder = mkdtempSync(join(tmpdir(), 'postern-dev-'))
   // As root, Postgres runs as another user and needs access.

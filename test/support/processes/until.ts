@@ -10,7 +10,7 @@ interface Waiting {
   seconds?: number
   /** How often it looks, in milliseconds. */
   everyMs?: number
-  /** What it fails with. */
+  /** The message of the error. */
   missing?: string
 }
 

@@ -27,7 +27,7 @@ export async function visit(provider: Provider, options: Visit = {}): Promise<Ca
   return { params: fields, secrets, now }
 }
 
-/** What the provider at this address sends back: in the query of a redirect, or in a form to be posted. */
+/** The parameters that the provider at this address returns: in the query of a redirect, or in a form to be posted. */
 export async function followAuthorization(
   address: string,
   redirectUri = client.redirectUri,

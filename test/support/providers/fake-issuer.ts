@@ -6,7 +6,7 @@ export function fakeIssuer() {
     keys: [signing.jwk] as unknown[],
     /** Changed metadata, or an invalid response. */
     changes: {} as object | string,
-    /** No request is ever answered. */
+    /** No request gets a response. */
     silent: false,
     algorithms: ['RS256', 'HS256', 'none'] as string[] | undefined,
     down: false,

@@ -69,7 +69,7 @@ export interface Landed {
   fragment: Record<string, string>
 }
 
-/** The browser posts what the identity provider made. */
+/** The browser posts the message of the identity provider. */
 export async function post(app: App, xml: string, relayState = ''): Promise<Landed> {
   const form = { SAMLResponse: Buffer.from(xml).toString('base64'), RelayState: relayState }
   return postForm(app, form)

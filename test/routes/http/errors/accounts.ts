@@ -1,4 +1,4 @@
-/** What sign-up and verification reject. */
+/** Requests that sign-up and verification reject. */
 import { email, password, type WrongInputs } from './invalid-request.ts'
 
 const signup = (body: object) => ({ url: '/signup', body })

@@ -1,4 +1,4 @@
-/** What the token endpoint, /user and /logout reject. */
+/** Requests that the token endpoint, /user and /logout reject. */
 import { email, password, type WrongInputs } from './invalid-request.ts'
 
 const grant = (type: string, body: object) => ({ url: `/token?grant_type=${type}`, body })
