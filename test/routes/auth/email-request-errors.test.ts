@@ -104,7 +104,7 @@ suite('email requests: validation', () => {
   ]
   for (const { path, body, env = {}, status, code, msg } of rejections) {
     const setting = Object.entries(env).join()
-    test(`${path} ${JSON.stringify(body)} ${setting}: ${status} ${code}`, async () => {
+    test(`returns ${status} ${code} for ${path} ${JSON.stringify(body)} ${setting}`, async () => {
       const { app } = await servers(env)
       const response = await call(app, path, body)
       assert.equal(response.statusCode, status, response.body)

@@ -114,7 +114,7 @@ suite('POST /resend: validation', () => {
     [{ type: 'sms', phone: 'x' }, [400, 'validation_failed']],
   ]
   for (const [body, outcome] of invalidCases) {
-    test(JSON.stringify(body), async () => {
+    test(`returns validation_failed for ${JSON.stringify(body)}`, async () => {
       assert.deepEqual(statusAndCode(await call((await shared()).app, '/resend', body)), outcome)
     })
   }

@@ -52,7 +52,7 @@ suite('OpenAPI document: request examples', () => {
   }
 
   for (const [name, payload] of Object.entries(examples)) {
-    test(name, async () => {
+    test(`returns the expected response to the example of ${name}`, async () => {
       const response = await send(name, payload)
       const expected = needMore[name]
       if (expected !== undefined) assert.equal(response.json().error_code, expected)
