@@ -48,6 +48,7 @@ suite('MCP TypeScript SDK', { skip }, () => {
       assert.equal(url.searchParams.get('resource'), resource.url)
       await page.goto(url.href)
       await signInAt(page, account)
+      await page.locator('button[value=approve]').waitFor()
       assert.match((await page.locator('main').textContent()) ?? '', /client\.example/)
       await approveAt(page)
       return callback.next()
