@@ -8,7 +8,7 @@ import { nearestName } from '../../config/core/nearest-name.ts'
 import { withDotEnv } from '../../config/dot-env.ts'
 import type { Environment } from '../../config/names.ts'
 import { readConfig } from '../../config/read-config.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { issuesIn, minimalEnvironment, read } from './environment.ts'
 
 suite('readConfig', () => {

@@ -13,7 +13,7 @@ import { parsers } from '../../config/core/parsers.ts'
 import { withDotEnv } from '../../config/dot-env.ts'
 import { variableEntries } from '../../config/groups/index.ts'
 import { readConfig } from '../../config/read-config.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 
 const groups = new URL('../../config/groups/', import.meta.url)
 

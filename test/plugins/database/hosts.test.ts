@@ -11,8 +11,8 @@ import { createPool } from '../../../plugins/database/pool/index.ts'
 import { withClient } from '../../../server/with-client.ts'
 import { certificate } from '../../mail/certificate.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { startThrowawayPostgres } from '../../support/processes/throwaway-postgres.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const access = [
   'hostssl postgres encrypted 127.0.0.1/32 trust',

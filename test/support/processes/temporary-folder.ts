@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import type { Ending } from './processes/ending.ts'
+import type { Ending } from './ending.ts'
 
 /** Creates a folder that is removed when the test ends; its name contains `name`. */
 export function temporaryFolder(t: Ending, name: string): string {
