@@ -3,8 +3,8 @@ import { maxAttempts } from './first-attempts.ts'
 const intervalMs = 25
 
 /**
- * Returns a function that waits for the next time to write: immediately, but 25 ms after the previous one unless all
- * concurrent attempts wait. What is written at one time is committed together (plugins/database/driver/group-commit.ts).
+ * Returns a function that waits for the next time to write: now, or 25 ms after the previous one, or as soon as four
+ * attempts wait. What is written at one time is committed together (plugins/database/driver/group-commit.ts).
  */
 export function createWriteTimes(): () => Promise<void> {
   const waiting: (() => void)[] = []
