@@ -1,7 +1,10 @@
 /**
  * Imported before node:test. Its runner finds the test of an asynchronous operation by async hooks, which observe every
  * promise of the tested server; AsyncLocalStorage does the same for a fraction of the time. An error that no test
- * awaits still fails the run, and is reported with its file.
+ * awaits still fails the run, and is reported with its file (test/scripts/tracked-tests.test.ts).
+ *
+ * Without this file, 227 tests of 24 files need 34.5 s of processor time instead of 30.4 s, Postgres included: a run
+ * takes an eighth longer. When node:test tracks its tests without async hooks, remove it.
  */
 import hooks, {
   AsyncLocalStorage,
