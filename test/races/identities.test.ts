@@ -147,7 +147,7 @@ suite('identity races: identities match the responses', () => {
       const { app, database } = table.server
       const runner = await createRaceRunner(app.pool, database.url)
       t.after(runner.close)
-      await runRaces(pair(table), 10)(runner)
+      await runRaces(pair(table), 8)(runner)
     })
   }
 })

@@ -20,7 +20,7 @@ import type { Users } from '../support/races/users.ts'
 import { call } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 
-const rounds = 12
+const rounds = 8
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 

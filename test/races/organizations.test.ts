@@ -11,7 +11,7 @@ import type { Users } from '../support/races/users.ts'
 import { call, refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 
-const rounds = 12
+const rounds = 8
 
 type User = Session & { id: string; email: string }
 type Roles = Record<string, 'owner' | 'admin' | 'member'>

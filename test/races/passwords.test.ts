@@ -56,9 +56,9 @@ suiteOfRaces(
   'races for a password: only the current password signs in',
   {},
   {
-    'a sign-in and a password change': (users) => runRaces(pair(users), 12),
-    'a sign-in and a password change by an admin': (users) => runRaces(byAdmin(users), 12),
+    'a sign-in and a password change': (users) => runRaces(pair(users), 8),
+    'a sign-in and a password change by an admin': (users) => runRaces(byAdmin(users), 8),
     'a sign-in that rehashes an imported hash, and a password change': (users) =>
-      runRaces(imported(users), 12),
+      runRaces(imported(users), 8),
   },
 )

@@ -59,5 +59,5 @@ function logoutAndExchange({ app }: Users): Pair<Login> {
 }
 
 suiteOfRaces('races with a SAML logout: no session remains', samlOn, {
-  'a logout and the exchange of a code': (users) => runRaces(logoutAndExchange(users), 12),
+  'a logout and the exchange of a code': (users) => runRaces(logoutAndExchange(users), 8),
 })

@@ -142,26 +142,26 @@ suiteOfRaces(
   'races for a session: a revocation takes effect',
   {},
   {
-    'a refresh and a global logout': (users) => runRaces(logout(users, 'global'), 12),
-    'a refresh and a logout of its session': (users) => runRaces(logout(users, 'local'), 12),
-    'a refresh and a logout of other sessions': (users) => runRaces(others(users), 12),
+    'a refresh and a global logout': (users) => runRaces(logout(users, 'global'), 8),
+    'a refresh and a logout of its session': (users) => runRaces(logout(users, 'local'), 8),
+    'a refresh and a logout of other sessions': (users) => runRaces(others(users), 8),
     'a refresh and a logout by an admin': (users) =>
       runRaces(
         ending(users, ({ id }) => users.asAdmin('DELETE', `/admin/users/${id}/sessions`)),
-        12,
+        8,
       ),
     'a ban and a sign-in': (users) =>
       runRaces(
         banned(users, ({ email }) => signIn(users.app, { email })),
-        12,
+        8,
       ),
     'a ban and a refresh': (users) =>
       runRaces(
         banned(users, ({ refresh_token }) => refresh(users.app, refresh_token)),
-        12,
+        8,
       ),
     'a ban and a refresh with a token of the older format': (users) =>
-      runRaces(bannedLegacy(users), 12),
-    'a demotion and a write of the demoted admin': (users) => runRaces(roleChange(users), 12),
+      runRaces(bannedLegacy(users), 8),
+    'a demotion and a write of the demoted admin': (users) => runRaces(roleChange(users), 8),
   },
 )

@@ -90,10 +90,10 @@ suiteOfRaces(
   'races for a code or link: it is consumed once',
   {},
   {
-    'a code and the same code': (users) => runRaces(twice(users, 'signup', byCode, byCode), 12),
-    'a code and its link': (users) => runRaces(twice(users, 'signup', byCode, byLink), 12),
+    'a code and the same code': (users) => runRaces(twice(users, 'signup', byCode, byCode), 8),
+    'a code and its link': (users) => runRaces(twice(users, 'signup', byCode, byLink), 8),
     'a recovery link and the same link': (users) =>
-      runRaces(twice(users, 'recovery', byLink, byLink), 12),
-    'an invitation and a sign-up with its email': (users) => runRaces(invitation(users), 12),
+      runRaces(twice(users, 'recovery', byLink, byLink), 8),
+    'an invitation and a sign-up with its email': (users) => runRaces(invitation(users), 8),
   },
 )
