@@ -20,7 +20,8 @@ export function createWriteTimes(): () => Promise<void> {
   return () =>
     new Promise((proceed) => {
       waiting.push(proceed)
-      if (waiting.length === 1) timer = setTimeout(write, last + intervalMs - performance.now())
+      const restMs = Math.max(0, last + intervalMs - performance.now())
+      if (waiting.length === 1) timer = setTimeout(write, restMs)
       if (waiting.length === maxAttempts) write()
     })
 }
