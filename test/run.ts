@@ -15,7 +15,7 @@ import { makeShards } from './support/runner/shards.ts'
 import { createTemplate } from './support/template-database.ts'
 
 /** At a time. They often wait: for Postgres, for processes they started, for time to pass. */
-const processes = Math.ceil(2.5 * availableParallelism())
+const processes = 2 * availableParallelism()
 const template = `postern_template_${process.pid}`
 
 /**
