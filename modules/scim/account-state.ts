@@ -1,7 +1,6 @@
 /** Deactivation, reactivation and deletion of accounts. */
 import type { Trx } from '../../db/core/database.ts'
 import { undoOnError } from '../../db/core/savepoint.ts'
-import { revokeConsents } from '../../db/oauth-server/consents.ts'
 import { deleteAuthorizations } from '../../db/oauth-server/sessions.ts'
 import { deleteProviderIdentity, hasOtherAccess } from '../../db/scim/access.ts'
 import { deleteDeactivation, upsertDeactivation } from '../../db/scim/deactivation.ts'
@@ -40,7 +39,6 @@ export async function deactivateAccount(
       now,
     )
     await revokeAllSessions(deps.sessions, trx, userId, {}, now)
-    await revokeConsents(trx, userId, now)
     await deleteAuthorizations(trx, { user_id: userId })
   } else {
     const { sso_provider_id } = connection

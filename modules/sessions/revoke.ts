@@ -1,5 +1,6 @@
 /** The only functions that revoke sessions. When all are revoked, pending flows and codes are deleted too. */
 import type { Trx } from '../../db/core/database.ts'
+import { revokeConsents } from '../../db/oauth-server/consents.ts'
 import { deleteApprovedCodes } from '../../db/oauth-server/sessions.ts'
 import { deleteImpersonationsBy } from '../../db/sessions/impersonations.ts'
 import { deleteSession, deleteSessions } from '../../db/sessions/sessions.ts'
@@ -14,6 +15,8 @@ export interface KeptSession {
   except?: string | undefined
   /** Keeps flows whose link was not opened: one may belong to the link that is being verified. */
   keepsUnopened?: boolean
+  /** Keeps the consents to OAuth clients, at an ordinary sign-out. */
+  keepsConsents?: boolean
 }
 
 /** Locks the user first, as session creation does, so that none is created concurrently. */
@@ -21,7 +24,7 @@ export async function revokeAllSessions(
   deps: Deps<'config' | 'events' | 'flows'>,
   trx: Trx,
   userId: string,
-  { except, keepsUnopened }: KeptSession,
+  { except, keepsUnopened, keepsConsents }: KeptSession,
   now: Date,
 ): Promise<void> {
   const { config } = deps
@@ -32,7 +35,10 @@ export async function revokeAllSessions(
   await endFlows(trx, userId)
   await emitSessionEnded(deps, trx, userId, await deleteSessions(trx, userId, except), now)
   await endFlows(trx, userId)
-  if (config.AUTH_ADMIN_IMPERSONATION_ENABLED) await deleteImpersonationsBy(trx, userId)
+  // Also while AUTH_ADMIN_IMPERSONATION_ENABLED is off: they may be from before.
+  await deleteImpersonationsBy(trx, userId)
+  // After the sessions: an attacker may have given one in a session that has just ended.
+  if (!keepsConsents) await revokeConsents(trx, userId, now)
   // An attacker may have approved them in the session that is kept.
   if (config.AUTH_OAUTH_SERVER_ENABLED) await deleteApprovedCodes(trx, userId)
   // Its code goes to the requester, as does the link of an email change, unless the current address must confirm.

@@ -38,7 +38,7 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
         await recordAudit(audit, trx, 'logout', user, { ip: request.clientIp, now })
         // A token without a session can only mean all of them.
         if (!session || scope === 'global') {
-          return revokeAllSessions(sessions, trx, user.id, {}, now)
+          return revokeAllSessions(sessions, trx, user.id, { keepsConsents: true }, now)
         }
         const { session_id: except } = session
         if (scope === 'others') return revokeAllSessions(sessions, trx, user.id, { except }, now)

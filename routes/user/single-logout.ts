@@ -48,7 +48,7 @@ const singleLogout: FastifyPluginAsyncTypebox = async (fastify) => {
         }
         // A token without a session can only mean all of them.
         await recordAudit(audit, trx, 'logout', user, { ip, now })
-        await revokeAllSessions(sessions, trx, user.id, {}, now)
+        await revokeAllSessions(sessions, trx, user.id, { keepsConsents: true }, now)
         return redirectTo
       })
       return { url }

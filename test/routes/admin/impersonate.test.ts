@@ -6,9 +6,10 @@ import { decodeJwt } from 'jose'
 import type { Device } from '../../../schemas/device.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { refresh } from '../../support/requests.ts'
+import { withConsole } from '../../support/admins.ts'
+import { call, refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
-import { adminCreatedUser, password, signedIn } from '../../support/users.ts'
+import { adminCreatedUser, bodyOf200, password, signedIn, signUpUser } from '../../support/users.ts'
 
 const enabled = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
 const minute = 60_000
@@ -127,6 +128,19 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal(late.json().error_code, 'session_expired')
     const user = await get(app, '/user', later.access_token)
     assert.equal(user.json().error_code, 'bad_jwt')
+  })
+
+  test('ends with the sign-out of the admin also after the setting was turned off', async (t) => {
+    const on = await build(t, { env: withConsole })
+    const [admin, user] = [await signUpUser(on.app), await signUpUser(on.app)]
+    await asAdmin(on.app, 'POST', '/admin/admins', { user_id: admin.user.id, role: 'owner' })
+    const url = `/admin/users/${user.user.id}/impersonate`
+    const opened = await call(on.app, url, {}, { token: admin.access_token })
+    const session: Session = bodyOf200(opened)
+    const { app } = await build(t, { database: on.database })
+    assert.equal((await get(app, '/user', session.access_token)).statusCode, 200)
+    assert.equal((await call(app, '/logout', {}, { token: admin.access_token })).statusCode, 204)
+    assert.equal((await get(app, '/user', session.access_token)).statusCode, 403)
   })
 
   test('does not revoke the user’s session under AUTH_SESSIONS_SINGLE_PER_USER', async (t) => {

@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { createClient, oauthServer, postForm } from '../../support/oauth-server.ts'
+import { asAdmin } from '../../support/admin.ts'
+import { userWithTotp } from '../../support/factors/factors.ts'
+import {
+  basic,
+  createClient,
+  decodeClaims,
+  oauthServer,
+  postForm,
+  refreshTokens,
+  type Tokens,
+} from '../../support/oauth-server.ts'
 import { errorIn, signedInBrowser, titleIn } from '../../support/page-browser.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import type { App } from '../../support/server.ts'
@@ -62,5 +72,49 @@ suite('device codes', () => {
     assert.equal(titleIn(done), 'Your device is connected')
     const again = await browser.submit(consent, { action: 'approve' })
     assert.equal(errorIn(again), 'The code is wrong or has expired.')
+  })
+})
+
+suite('device whose approving factor is removed', () => {
+  const serverFor = sharedServers()
+  const server = async () => {
+    return (await serverFor({ ...oauthServer, AUTH_MFA_TOTP_ENROLL_ENABLED: 'true' })).app
+  }
+
+  /** Approved in a browser that verified the factor. */
+  async function approvedAtAal2(app: App) {
+    const client = await createClient(app, { grant_types: [deviceGrant, 'refresh_token'] })
+    const requested = { scope: 'email' }
+    const url = '/oauth/device_authorization'
+    const { device_code, user_code } = (await postForm(app, url, requested, basic(client))).json()
+    const { email, session, factor } = await userWithTotp(app)
+    const browser = await signedInBrowser(app, email)
+    const enter = async () =>
+      browser.submit(await browser.open('/oauth/device'), { action: 'look_up', user_code })
+    await browser.submit(await enter(), { code: factor.code(1), action: 'totp' })
+    const consent = await enter()
+    const done = await browser.submit(consent, { action: 'approve' })
+    assert.equal(titleIn(done), 'Your device is connected')
+    const exchange = () =>
+      postForm(app, '/oauth/token', { grant_type: deviceGrant, device_code }, basic(client))
+    const path = `/admin/users/${session.user.id}/factors/${factor.id}`
+    return { client, exchange, removeFactor: () => asAdmin(app, 'DELETE', path) }
+  }
+
+  test('rejects the device code', async () => {
+    const { exchange, removeFactor } = await approvedAtAal2(await server())
+    assert.equal((await removeFactor()).statusCode, 200)
+    const exchanged = await exchange()
+    assert.deepEqual([exchanged.statusCode, exchanged.json().error], [400, 'invalid_grant'])
+  })
+
+  test('lowers the session of the device to aal1', async () => {
+    const app = await server()
+    const { client, exchange, removeFactor } = await approvedAtAal2(app)
+    const tokens: Tokens = (await exchange()).json()
+    assert.equal(decodeClaims(tokens.access_token).aal, 'aal2')
+    assert.equal((await removeFactor()).statusCode, 200)
+    const refreshed: Tokens = (await refreshTokens(app, client, tokens.refresh_token)).json()
+    assert.equal(decodeClaims(refreshed.access_token).aal, 'aal1')
   })
 })
