@@ -15,7 +15,7 @@ export interface HttpRequest {
 export interface Response {
   status: number
   headers: Record<string, string | string[] | undefined>
-  body: string
+  readonly body: string
 }
 
 /**
@@ -24,8 +24,15 @@ export interface Response {
  */
 export function exchange(dispatcher: Dispatcher, prefix: string, request: HttpRequest) {
   return new Promise<Response>((resolve, reject) => {
-    const response: Response = { status: 0, headers: {}, body: '' }
     const chunks: Buffer[] = []
+    const response = {
+      status: 0,
+      headers: {},
+      // Few scenarios read it, and a page of users takes longer to decode than to receive.
+      get body() {
+        return Buffer.concat(chunks).toString()
+      },
+    }
     dispatcher.dispatch(
       {
         method: request.method,
@@ -44,7 +51,6 @@ export function exchange(dispatcher: Dispatcher, prefix: string, request: HttpRe
           chunks.push(chunk)
         },
         onResponseEnd() {
-          response.body = Buffer.concat(chunks).toString()
           resolve(response)
         },
         onResponseError(_controller, error) {
