@@ -31,7 +31,12 @@ export async function runMigrations({
   const pool = new pg.Pool({ connectionString, max: 3, Client: DatabaseClient })
   const queueSchema = `${schema}_jobs`
   pool.on('error', (error) => log.warn(`A database connection was lost: ${error.message}`))
-  pool.on('connect', (client) => client.on('notice', (notice) => report(notice, log)))
+  pool.on('connect', (client) => {
+    client.on('notice', (notice) => report(notice, log))
+    // The next statement reports the loss. Without a listener, that of the idle connection with the lock would end the
+    // process.
+    client.on('error', () => {})
+  })
   try {
     await nameTransactionPooler(pool, log)
     await migrate(pool, {

@@ -248,6 +248,23 @@ suite('migrate', () => {
     await migrated(url)
     assert.deepEqual(await columns(url), await columns((await cloneDatabase(t)).url))
   })
+
+  test('fails with the reason when Postgres closes the connection with the lock', async (t) => {
+    const { url, locker } = await lockedTable(t)
+    const waits = Promise.withResolvers<void>()
+    const info = (line: string) => line.includes('waits to run') && waits.resolve()
+    const log = { debug() {}, info, warn() {} }
+    const migrating = runMigrations({ connectionString: url, schema: 'auth', log })
+    await waits.promise
+
+    await locker.query(
+      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database =
+        (select oid from pg_database where datname = current_database())`,
+    )
+    await locker.end()
+
+    await assert.rejects(migrating, /Connection terminated|not queryable|terminating connection/)
+  })
 })
 
 suite('migrationState', () => {
