@@ -8,11 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
-import pg from 'pg'
-
 import { mintServiceRole } from '../../server/service-role.ts'
 import { testConfig } from '../support/config.ts'
-import { cloneDatabase } from '../support/database.ts'
+import { cloneDatabase, openClient } from '../support/database.ts'
 import { type Ending, lastFirst } from '../support/processes/ending.ts'
 import { startServerProcess } from '../support/processes/server-process.ts'
 import { until } from '../support/processes/until.ts'
@@ -26,7 +24,7 @@ suite('deploy/rest-keys.ts', () => {
     const ending = lastFirst(t)
     const { url: databaseUrl } = await cloneDatabase(ending)
     const server = await startServerProcess(ending, { DATABASE_URL: databaseUrl })
-    const admin = await connect(ending, databaseUrl)
+    const admin = await openClient(ending, databaseUrl)
     await admin.query(`create role ${role} login noinherit`)
     ending.after(async () => void (await admin.query(`drop role ${role}`)))
     const received: (string | undefined)[] = []
@@ -69,13 +67,6 @@ async function start(t: Ending, where: { databaseUrl: string; jwksUrl: string })
     assert.equal(code, 0)
   })
   return file
-}
-
-async function connect(t: Ending, connectionString: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  t.after(() => client.end())
-  return client
 }
 
 async function keysIn(file: string): Promise<unknown[]> {

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { suite, type TestContext, test } from 'node:test'
 
-import pg from 'pg'
-
+import { openClient } from '../support/database.ts'
 import {
   addTotp,
   everyFactor,
@@ -37,10 +36,7 @@ suite('docs/mfa.md', () => {
 
 async function setUp(t: TestContext) {
   const { app, database } = await build(t, { env: everyFactor })
-  const client = new pg.Client({ connectionString: database.url })
-  client.on('error', () => {})
-  await client.connect()
-  t.after(() => client.end())
+  const client = await openClient(t, database.url)
   for (const table of ['payments', 'letters']) {
     await client.query(`create table public.${table} as select 1 as amount`)
     await client.query(`alter table public.${table} enable row level security`)

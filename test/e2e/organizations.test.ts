@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises'
 import { suite, type TestContext, test } from 'node:test'
 
 import { decodeJwt } from 'jose'
-import pg from 'pg'
+import type pg from 'pg'
 
 import type { AccessToken } from '../../schemas/access-token.ts'
 import type { Session } from '../../schemas/session.ts'
-import { cloneDatabase } from '../support/database.ts'
+import { openClient } from '../support/database.ts'
 import { nextEmail } from '../support/messages/mail-journeys.ts'
 import { startDnsServer } from '../support/organizations/dns-server.ts'
 import {
@@ -210,17 +210,11 @@ async function attempt(sql: Sql, claims: AccessToken, act: string, id: string): 
 
 async function product(t: TestContext) {
   const dns = await startDnsServer(t)
-  const database = await cloneDatabase()
-  const client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-  t.after(async () => {
-    await client.end()
-    await database.drop()
+  const AUTH_ORGANIZATIONS_DNS_SERVERS = dns.server
+  const { app, mail, database } = await build(t, {
+    env: { ...organizationsOn, ...samlOn, ...scimOn, AUTH_ORGANIZATIONS_DNS_SERVERS },
   })
-  const variables = { AUTH_ORGANIZATIONS_DNS_SERVERS: dns.server, DATABASE_URL: database.url }
-  const { app, mail } = await build(t, {
-    env: { ...organizationsOn, ...samlOn, ...scimOn, ...variables },
-  })
+  const client = await openClient(t, database.url)
   const file = new URL('../../examples/organizations/todos.sql', import.meta.url)
   await client.query(await readFile(file, 'utf8'))
 

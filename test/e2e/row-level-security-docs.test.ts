@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises'
 import { suite, type TestContext, test } from 'node:test'
 
 import { decodeJwt } from 'jose'
-import pg from 'pg'
 
 import type { Session } from '../../schemas/session.ts'
 import { adminCall } from '../support/admin.ts'
+import { openClient } from '../support/database.ts'
 import { build } from '../support/server.ts'
 import { signUp } from '../support/users.ts'
 
@@ -67,10 +67,7 @@ suite('docs/row-level-security.md', () => {
 
 async function setUp(t: TestContext) {
   const { app, database } = await build(t, { env: { AUTH_MAILER_AUTOCONFIRM: 'true' } })
-  const client = new pg.Client({ connectionString: database.url })
-  client.on('error', () => {})
-  await client.connect()
-  t.after(() => client.end())
+  const client = await openClient(t, database.url)
   for (const sql of await pastedStatements()) await client.query(sql)
 
   /** Like a database REST layer: the role and the claims of the token for one transaction. */

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
-import pg from 'pg'
+import type pg from 'pg'
 
-import { cloneDatabase } from '../support/database.ts'
+import { openClient } from '../support/database.ts'
 import { build } from '../support/server.ts'
 import { adminToken, autoconfirm, signUpUser } from '../support/users.ts'
 
@@ -89,14 +89,8 @@ suite('row-level security', () => {
 })
 
 async function layer(t: TestContext) {
-  const database = await cloneDatabase()
-  const client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-  t.after(async () => {
-    await client.end()
-    await database.drop()
-  })
-  const { app } = await build(t, { env: { ...autoconfirm, DATABASE_URL: database.url } })
+  const { app, database } = await build(t, { env: autoconfirm })
+  const client = await openClient(t, database.url)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const jwks = createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`))
   await client.query(notes)

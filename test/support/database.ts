@@ -48,6 +48,15 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
   return pool
 }
 
+/** A connection of a test, ended with it. The database may be dropped before, and a connection lost by that is no error. */
+export async function openClient(t: Ending, config: string | pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client(config)
+  client.on('error', () => {})
+  t.after(() => client.end())
+  await client.connect()
+  return client
+}
+
 /** While a session uses the template, also that of a vacuum, Postgres rejects copying it. */
 async function whenFree(statement: string, attempt = 0): Promise<void> {
   try {

@@ -1,13 +1,11 @@
 /** A table of four notes, for tests of changes that are committed together. */
 import type { TestContext } from 'node:test'
 
-import pg from 'pg'
-
 import { connectWithDeadline } from '../../plugins/database/driver/deadline-connection.ts'
 import { groupCommits } from '../../plugins/database/driver/group-commit.ts'
 import { prepareConnections } from '../../plugins/database/driver/prepared-connection.ts'
 import { createPool } from '../../plugins/database/pool/index.ts'
-import { cloneDatabase } from './database.ts'
+import { cloneDatabase, openClient } from './database.ts'
 import { until } from './processes/until.ts'
 
 export const set = 'update notes set text = $2 where id = $1 returning text'
@@ -23,8 +21,8 @@ export async function notes(
 ) {
   const { url } = await cloneDatabase(t)
   const pool = createPool({ connectionString: url, max: connections, log: { warn() {} } })
-  const other = await connectClient(t, url)
-  const observer = await connectClient(t, url)
+  const other = await openClient(t, url)
+  const observer = await openClient(t, url)
   t.after(() => pool.end())
   await other.query(`create table notes (id int primary key, text text);
     insert into notes select id, '' from generate_series(1, 4) as id`)
@@ -62,14 +60,6 @@ export async function notes(
   const change = async (id: number, text: string) => getTexts((await query(set, [id, text])).rows)
   const warm = () => Promise.all(numbers.map((id) => change(id, 'warm')))
   return { pool, other, query, change, warm, readText, together, untilWaiting }
-}
-
-async function connectClient(t: TestContext, connectionString: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString })
-  client.on('error', () => {})
-  t.after(() => client.end())
-  await client.connect()
-  return client
 }
 
 function getTexts(rows: unknown[]): unknown[] {

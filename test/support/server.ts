@@ -37,7 +37,7 @@ export interface BuildOptions {
   dev?: boolean
   /** Log lines, as they were written. */
   lines?: string[]
-  /** A migrated one; by default a clone of the template. */
+  /** A migrated one; by default that of DATABASE_URL in `env`, which is not dropped, or a clone of the template. */
   database?: TestDatabase
 }
 
@@ -49,7 +49,8 @@ export async function build(t: Ending, options: BuildOptions = {}) {
   const { after } = lastFirst(t)
   const mail = await startMailServer()
   after(mail.stop)
-  const database = options.database ?? (await cloneDatabase())
+  const given = options.env?.DATABASE_URL
+  const database = options.database ?? (given ? keptDatabase(given) : await cloneDatabase())
   after(database.drop)
   const settings = { ...quick, ...mail.env, DATABASE_URL: database.url, ...options.env }
   const config = testConfig(settings, options.dev ?? false)
@@ -59,6 +60,8 @@ export async function build(t: Ending, options: BuildOptions = {}) {
   await app.ready()
   return { app, mail, config, database }
 }
+
+const keptDatabase = (url: string): TestDatabase => ({ url, drop: async () => {} })
 
 const examine = async (config: Config) =>
   (await import('../../cli/doctor/index.ts')).runDoctorChecks(config)
