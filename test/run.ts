@@ -14,8 +14,8 @@ import { startThrowawayPostgres } from './support/processes/throwaway-postgres.t
 import { makeShards } from './support/runner/shards.ts'
 import { createTemplate } from './support/template-database.ts'
 
-/** At a time. They often wait: for Postgres, for processes they started, for time to pass. */
-const processes = 2 * availableParallelism()
+/** At a time. They often wait: for Postgres, for processes they started, for time to pass. Two per core left a sixth idle. */
+const processes = 3 * availableParallelism()
 const template = `postern_template_${process.pid}`
 
 /**
