@@ -10,7 +10,7 @@ import fc from 'fast-check'
 import { isAllowedRedirect } from '../../../modules/flows/redirects/allowed.ts'
 import { compileGlob } from '../../../modules/flows/redirects/glob.ts'
 import { addParameters, inAscii, withFragment } from '../../../modules/flows/redirects/target.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 
 const site = 'http://site.test'
 const deep = 'https://*.example.com/**'
@@ -129,7 +129,7 @@ const meant: [pattern: string, target: string][] = [
 ]
 
 suite('redirect_to patterns over HTTP', () => {
-  const server = sharedServers()
+  const server = serversOnOneDatabase()
 
   async function fetchRedirect(pattern: string, target: string): Promise<string> {
     // Under GoTrue’s name, a pattern that matches each site is a warning instead of an error.
@@ -194,31 +194,29 @@ const free = fc.array(piece).map((rest) => `https://${rest.join('')}`)
 const target = fc.oneof(nearMiss, free)
 
 suite('redirect_to patterns against the WHATWG URL parser', () => {
-  for (const { pattern, holds: locks } of hostRules) {
+  // The same targets for each pattern: generating and encoding them takes longer than matching.
+  const targets = fc.sample(target, 20_000)
+
+  for (const { pattern, holds } of hostRules) {
     test(`${pattern} never matches another host`, () => {
       const rules = {
         siteUrl: site,
         globs: [compileGlob(pattern)],
         allowLoopback: false,
       }
-      let admitted = 0
-      fc.assert(
-        fc.property(target, (requested) => {
-          if (!isAllowedRedirect(requested, rules)) return
-          admitted += 1
-          const sent = inAscii(requested)
-          for (const href of [
-            requested,
-            sent,
-            withFragment(sent, { a: 1 }),
-            addParameters(sent, { a: 1 }),
-          ]) {
-            assert.ok(locks(new URL(href).host), `${JSON.stringify(requested)} leads to ${href}`)
-          }
-        }),
-        { numRuns: 20_000 },
-      )
-      assert.ok(admitted > 10, `only ${admitted} of the addresses were admitted at all`)
+      const admitted = targets.filter((requested) => isAllowedRedirect(requested, rules))
+      for (const requested of admitted) {
+        const sent = inAscii(requested)
+        for (const href of [
+          requested,
+          sent,
+          withFragment(sent, { a: 1 }),
+          addParameters(sent, { a: 1 }),
+        ]) {
+          assert.ok(holds(new URL(href).host), `${JSON.stringify(requested)} leads to ${href}`)
+        }
+      }
+      assert.ok(admitted.length > 10, `only ${admitted.length} of the addresses were admitted`)
     })
   }
 })

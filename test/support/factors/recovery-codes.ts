@@ -12,8 +12,11 @@ export const url = '/factors/recovery-codes'
 /** The path from before the client SDK had one. */
 export const ownUrl = '/factors/recovery_codes'
 
-/** A server with factors enabled. */
-export const factorsOn = everyFactor
+/** As few as a set can have: each is hashed at a cost that no setting lowers. */
+export const codeCount = 4
+
+/** A server with factors enabled and few codes in a set. */
+export const factorsOn = { ...everyFactor, AUTH_MFA_RECOVERY_CODES_COUNT: String(codeCount) }
 
 export const makeCodes = (app: App, token: Token, body = {}) => send(app, 'POST', url, token, body)
 

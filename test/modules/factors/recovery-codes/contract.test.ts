@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { asAdmin } from '../../../support/admin.ts'
-import { addTotp, send, userWithTotp } from '../../../support/factors/factors.ts'
+import { addTotp, everyFactor, send, userWithTotp } from '../../../support/factors/factors.ts'
 import {
+  codeCount,
   factorsOn,
   makeCodes,
   remakeCodes,
@@ -12,7 +13,7 @@ import {
   useCode,
   userWithRecoveryCodes,
 } from '../../../support/factors/recovery-codes.ts'
-import { sharedServers } from '../../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../../support/processes/shared-servers.ts'
 import { call, getUser, refresh, statusAndCode } from '../../../support/requests.ts'
 import { signedIn } from '../../../support/users.ts'
 
@@ -24,10 +25,10 @@ const missing = [404, 'mfa_factor_not_found']
 const insufficient = [403, 'insufficient_aal']
 
 suite('recovery code factor', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   test('generates a verified factor and returns its id, name and codes', async () => {
-    const { app } = await serverFor(factorsOn)
+    const { app } = await serverFor(everyFactor)
     const { session } = await userWithTotp(app)
     const { codes, ...set } = (await makeCodes(app, session, { friendly_name: 'Paper' })).json()
     const type = 'recovery_code'
@@ -77,11 +78,10 @@ suite('recovery code factor', () => {
   })
 
   test('rejects a set when no other factor can be verified', async () => {
-    const { app, database } = await serverFor(factorsOn)
+    const { app } = await serverFor(factorsOn)
     const { session } = await userWithTotp(app)
     const { app: without } = await serverFor({
       ...factorsOn,
-      DATABASE_URL: database.url,
       AUTH_MFA_TOTP_VERIFY_ENABLED: 'false',
     })
     const made = await makeCodes(without, session)
@@ -114,7 +114,7 @@ suite('recovery code factor', () => {
   test('while disabled, rejects generation and verification and allows counting and deletion', async () => {
     const on = await serverFor(factorsOn)
     const { session, low: aal1, first, setFactor } = await userWithRecoveryCodes(on.app)
-    const { app } = await serverFor({ ...factorsOn, ...off, DATABASE_URL: on.database.url })
+    const { app } = await serverFor({ ...factorsOn, ...off })
     const noEnroll = [422, 'mfa_recovery_codes_enroll_not_enabled']
     assert.deepEqual(statusAndCode(await makeCodes(app, session)), noEnroll)
     assert.deepEqual(statusAndCode(await remakeCodes(app, aal1)), noEnroll)
@@ -130,7 +130,7 @@ suite('recovery code factor', () => {
       const wrong = await app.inject({ method: 'POST', url: path, headers, payload: '{' })
       assert.deepEqual(statusAndCode(wrong), outcome, `${path} before its body`)
     }
-    assert.equal((await send(app, 'GET', url, aal1)).json().remaining, 10)
+    assert.equal((await send(app, 'GET', url, aal1)).json().remaining, codeCount)
     assert.deepEqual((await send(app, 'DELETE', url, session)).json(), { id: setFactor })
   })
 
@@ -145,14 +145,19 @@ suite('recovery code factor', () => {
   })
 
   test('keeps the factor after the last code, and its id and name when regenerated', async () => {
-    const { app } = await serverFor({ ...factorsOn, AUTH_MFA_RECOVERY_CODES_COUNT: '4' })
+    const { app } = await serverFor(factorsOn)
     const { session, codes, low: aal1, setFactor } = await userWithRecoveryCodes(app)
     let current: { access_token: string } = aal1
     for (const code of codes) current = (await useCode(app, current, code)).json()
     const status = (await send(app, 'GET', url, current)).json()
-    assert.deepEqual(status, { id: setFactor, type: 'recovery_code', total: 4, remaining: 0 })
+    assert.deepEqual(status, {
+      id: setFactor,
+      type: 'recovery_code',
+      total: codeCount,
+      remaining: 0,
+    })
     const { id, friendly_name, total } = (await remakeCodes(app, session)).json()
-    assert.deepEqual([id, friendly_name, total], [setFactor, 'Recovery codes', 4])
+    assert.deepEqual([id, friendly_name, total], [setFactor, 'Recovery codes', codeCount])
   })
 
   test('is rejected by the enroll, challenge, verify and admin routes of other factors', async () => {
@@ -191,7 +196,7 @@ suite('recovery code factor', () => {
   })
 })
 
-type App = Awaited<ReturnType<ReturnType<typeof sharedServers>>>['app']
+type App = Awaited<ReturnType<ReturnType<typeof serversOnOneDatabase>>>['app']
 
 /** The aal claim of the token, and the stored level. */
 async function findSession(app: App, token: string) {

@@ -5,24 +5,30 @@ import { suite, type TestContext, test } from 'node:test'
 import { AuthClient } from '@supabase/auth-js'
 
 import { totpCode } from '../../../support/factors/factors.ts'
-import { factorsOn } from '../../../support/factors/recovery-codes.ts'
+import { codeCount, factorsOn } from '../../../support/factors/recovery-codes.ts'
+import { shareServers } from '../../../support/processes/shared-servers.ts'
 import { build } from '../../../support/server.ts'
 import { newAddress, password } from '../../../support/users.ts'
 
 type Client = InstanceType<typeof AuthClient>
 
 suite('recovery codes by SDK', () => {
+  const servers = listeningServers()
+
   test('generates, counts, lists and verifies codes, and steps up once per code', async (t) => {
-    const { newClient, userWithTotp } = await listen(t)
+    const { newClient, userWithTotp } = await sdkOf(t, servers)
     const { client, email } = await userWithTotp()
     const { data: made } = await client.mfa.recoveryCodes.generate({ friendlyName: 'Paper' })
     assert.ok(made)
-    assert.deepEqual([made.type, made.total, made.codes.length], ['recovery_code', 10, 10])
+    assert.deepEqual(
+      [made.type, made.total, made.codes.length],
+      ['recovery_code', codeCount, codeCount],
+    )
     for (const code of made.codes) assert.match(code, /^[a-z2-7]{16}$/)
     const { data: listed } = await client.mfa.listFactors()
     const names = listed?.recovery_code.map(({ id, friendly_name }) => [id, friendly_name])
     assert.deepEqual(names, [[made.id, 'Paper']])
-    const status = { id: made.id, type: 'recovery_code', total: 10, remaining: 10 }
+    const status = { id: made.id, type: 'recovery_code', total: codeCount, remaining: codeCount }
     assert.deepEqual((await client.mfa.recoveryCodes.getStatus()).data, status)
 
     const other = newClient()
@@ -35,11 +41,11 @@ suite('recovery codes by SDK', () => {
     const again = await other.mfa.recoveryCodes.verify({ code })
     assert.equal(again.error?.code, 'mfa_verification_failed')
     const left = await other.mfa.recoveryCodes.getStatus()
-    assert.equal(left.data?.remaining, 9)
+    assert.equal(left.data?.remaining, codeCount - 1)
   })
 
   test('regenerate replaces existing codes only', async (t) => {
-    const { userWithTotp } = await listen(t)
+    const { userWithTotp } = await sdkOf(t, servers)
     const { client } = await userWithTotp()
     const none = await client.mfa.recoveryCodes.regenerate()
     assert.equal(none.error?.code, 'mfa_factor_not_found')
@@ -55,7 +61,7 @@ suite('recovery codes by SDK', () => {
   })
 
   test('unenroll deletes the codes and writes an audit log entry', async (t) => {
-    const { app, userWithTotp } = await listen(t)
+    const { app, userWithTotp } = await sdkOf(t, servers)
     const { client } = await userWithTotp()
     const { data: made } = await client.mfa.recoveryCodes.generate()
     const removed = await client.mfa.recoveryCodes.unenroll()
@@ -72,15 +78,17 @@ suite('recovery codes by SDK', () => {
         [404, 'mfa_factor_not_found'],
       )
     }
+    const { data: session } = await client.getSession()
     const rows = await app.db.selectFrom('audit_log_entries').select('payload').execute()
     const actions = rows
+      .filter(({ payload }) => payload.actor_id === session.session?.user.id)
       .map(({ payload }) => payload.action)
       .filter((name) => /recovery/.test(name))
     assert.deepEqual(actions, ['recovery_codes_generated', 'recovery_codes_deleted'])
   })
 
   test('at aal1 only counts and consumes recovery codes', async (t) => {
-    const { newClient, userWithTotp } = await listen(t)
+    const { newClient, userWithTotp } = await sdkOf(t, servers)
     const { client, email } = await userWithTotp()
     const { data: made } = await client.mfa.recoveryCodes.generate()
     const other = newClient()
@@ -91,16 +99,22 @@ suite('recovery codes by SDK', () => {
     ]) {
       assert.deepEqual([response.error?.status, response.error?.code], [403, 'insufficient_aal'])
     }
-    assert.equal((await other.mfa.recoveryCodes.getStatus()).data?.remaining, 10)
+    assert.equal((await other.mfa.recoveryCodes.getStatus()).data?.remaining, codeCount)
     const code = made?.codes[0] ?? ''
     assert.equal((await other.mfa.recoveryCodes.verify({ code })).error, null)
   })
 })
 
-/** A listening server, SDK clients, and users with a factor and an aal2 session. */
-async function listen(t: TestContext) {
-  const { app } = await build(t, { env: factorsOn })
-  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+function listeningServers() {
+  return shareServers(async (ending, options) => {
+    const { app } = await build(ending, options)
+    return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }) }
+  })
+}
+
+/** SDK clients of a listening server, and users with a factor and an aal2 session. */
+async function sdkOf(t: TestContext, servers: ReturnType<typeof listeningServers>) {
+  const { app, url } = await servers(factorsOn)
 
   function newClient(): Client {
     const client = new AuthClient({
