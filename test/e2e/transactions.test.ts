@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
 import { providerEnv } from '../support/external.ts'
+import { totpCode } from '../support/factors/factors.ts'
 import { startMailServer } from '../support/messages/mail-server.ts'
 import { endingOfSuite } from '../support/processes/ending.ts'
 import { serviceRole, startServerProcess } from '../support/processes/server-process.ts'
@@ -195,6 +196,27 @@ suite('database transactions', () => {
       assert.deepEqual([work.slow, work.transactions > 0, work.held], [slow, opens, []])
     })
   }
+
+  test('requests about a factor record neither its secret nor a code', async () => {
+    const { token } = await signUp()
+    const enrolled = await send('/factors', { token, body: { factor_type: 'totp' } })
+    const { id, totp } = enrolled.json
+    const challenged = await send(`/factors/${id}/challenge`, { token, body: {} })
+    const code = totpCode(totp.secret)
+    const body = { challenge_id: challenged.json.id, code }
+    const verified = await send(`/factors/${id}/verify`, { token, body })
+
+    await findWork(verified.traceId)
+    const traces = [enrolled, challenged, verified].map(({ traceId }) =>
+      Buffer.from(traceId, 'hex'),
+    )
+    const recorded = collector.received.filter(({ body }) =>
+      traces.some((traceId) => body.includes(traceId)),
+    )
+    assert.ok(recorded.length > 10)
+    const everything = recorded.map(({ body }) => body.toString()).join('\n')
+    for (const secret of [totp.secret, code]) assert.ok(!everything.includes(secret))
+  })
 })
 
 const getText = ({ attributes }: Span) => String(parseAttributes(attributes)['db.query.text'] ?? '')

@@ -3,28 +3,44 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { suite, type TestContext, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
+import { type Ending, endingOfSuite } from '../../support/processes/ending.ts'
 import { startServerProcess } from '../../support/processes/server-process.ts'
 import { until } from '../../support/processes/until.ts'
 import { parseAttributes, startCollector } from '../../support/runner/collector.ts'
 
 const recorder = new URL('../../support/processes/module-recorder.mjs', import.meta.url).href
 
-/** The files of all modules that a started server has loaded, in this order. */
-async function listModules(t: TestContext, env: Record<string, string>): Promise<string[]> {
+/** A started server, and the files of all modules that it has loaded, in this order. */
+async function startRecorded(t: Ending, env: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), 'modules-'))
   t.after(() => rm(folder, { recursive: true }))
   const MODULE_RECORD = join(folder, 'modules')
-  await startServerProcess(t, { ...env, MODULE_RECORD, NODE_OPTIONS: `--import=${recorder}` })
-  return (await readFile(MODULE_RECORD, 'utf8')).trim().split('\n')
+  const recorded = { ...env, MODULE_RECORD, NODE_OPTIONS: `--import=${recorder}` }
+  const { url } = await startServerProcess(t, recorded)
+  return { url, modules: (await readFile(MODULE_RECORD, 'utf8')).trim().split('\n') }
 }
 
 const telemetry = /node_modules\/(@opentelemetry|import-in-the-middle|require-in-the-middle)\//
 
-suite('instrumentation', { concurrency: 2 }, () => {
+suite('instrumentation', () => {
+  const ending = endingOfSuite()
+  let collector: Awaited<ReturnType<typeof startCollector>>
+  let url = ''
+  let modules: string[] = []
+  before(async () => {
+    collector = await startCollector(ending)
+    ;({ url, modules } = await startRecorded(ending, {
+      GOTRUE_TRACING_ENABLED: 'true',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      AUTH_DB_MAX_POOL_SIZE: '1',
+    }))
+  })
+
   test('loads no module of OpenTelemetry when tracing and metrics are off', async (t) => {
-    const modules = await listModules(t, {})
+    const { modules } = await startRecorded(t, {})
     assert.ok(modules.some((url) => url.endsWith('/fastify/fastify.js')))
     assert.deepEqual(
       modules.filter((url) => telemetry.test(url)),
@@ -32,11 +48,7 @@ suite('instrumentation', { concurrency: 2 }, () => {
     )
   })
 
-  test('loads the instrumentation before Fastify, pg and undici when tracing is on', async (t) => {
-    const modules = await listModules(t, {
-      AUTH_TRACING_ENABLED: 'true',
-      OTEL_TRACES_EXPORTER: 'none',
-    })
+  test('loads the instrumentation before Fastify, pg and undici when tracing is on', () => {
     const findIndex = (path: string) => modules.findIndex((url) => url.endsWith(path))
     const first = Math.min(
       ...['/fastify/fastify.js', '/pg/esm/index.mjs', '/undici/index.js']
@@ -49,46 +61,31 @@ suite('instrumentation', { concurrency: 2 }, () => {
     }
   })
 
-  test('is enabled by GOTRUE_TRACING_ENABLED', async (t) => {
-    const modules = await listModules(t, {
-      GOTRUE_TRACING_ENABLED: 'true',
-      OTEL_TRACES_EXPORTER: 'none',
-    })
+  test('is enabled by GOTRUE_TRACING_ENABLED', () => {
     assert.ok(modules.some((url) => url.includes('/instrumentation-fastify/')))
   })
 
-  test('creates spans of requests, Fastify hooks and statements', async (t) => {
-    const collector = await startCollector(t)
-    const { url } = await startServerProcess(t, {
-      AUTH_TRACING_ENABLED: 'true',
-      OTEL_BSP_SCHEDULE_DELAY: '100',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    })
-    await fetch(`${url}/ready?token=query-secret`)
-    await until(() => collector.spans().some(({ name }) => name === 'GET /ready'))
-    const spans = collector.spans()
-    const request = spans.find(({ name }) => name === 'GET /ready')
+  test('creates spans of requests, Fastify hooks and statements', async () => {
+    const traceId = 'd'.repeat(32)
+    const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` }
+    await fetch(`${url}/ready?token=query-secret`, { headers })
+    const inTrace = () => collector.spans().filter((span) => span.traceId === traceId)
+    const findRequest = () => inTrace().find(({ name }) => name === 'GET /ready')
+    await until(() => findRequest() !== undefined)
+    const request = findRequest()
     const attributes = parseAttributes(request?.attributes)
     assert.equal(attributes['http.request.method'], 'GET')
     assert.equal(attributes['url.path'], undefined)
     assert.equal(attributes['url.query'], undefined)
-    const inTrace = spans.filter(({ traceId }) => traceId === request?.traceId)
     for (const name of [/^middleware - /, /^request handler - /, /^pg.query:/]) {
       assert.ok(
-        inTrace.some((span) => name.test(span.name)),
+        inTrace().some((span) => name.test(span.name)),
         String(name),
       )
     }
   })
 
-  test('ends the span of a statement that the connection has prepared before', async (t) => {
-    const collector = await startCollector(t)
-    const { url } = await startServerProcess(t, {
-      AUTH_TRACING_ENABLED: 'true',
-      OTEL_BSP_SCHEDULE_DELAY: '100',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      AUTH_DB_MAX_POOL_SIZE: '1',
-    })
+  test('ends the span of a statement that the connection has prepared before', async () => {
     const body = JSON.stringify({ email: 'a@example.com', password: 'a wrong password' })
     const headers = { 'content-type': 'application/json' }
     const findStatements = (trace: string) =>

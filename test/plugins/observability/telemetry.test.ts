@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,6 +13,7 @@ import { startMailServer } from '../../support/messages/mail-server.ts'
 import { type Ending, endingOfSuite } from '../../support/processes/ending.ts'
 import { listen } from '../../support/processes/listening.ts'
 import { httpGet, serviceRole, startServerProcess } from '../../support/processes/server-process.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { until } from '../../support/processes/until.ts'
 import { parseAttributes, type Span, startCollector } from '../../support/runner/collector.ts'
 import { startHookReceiver } from '../../support/webhooks/hook-receiver.ts'
@@ -138,38 +138,15 @@ suite('traces', { concurrency: 2 }, () => {
     assert.ok(collector.spans().every(({ traceId }) => traceId !== left))
   })
 
-  test('record connection waits and hook calls, and log lines have the trace id', async (t) => {
-    const receiver = await startHookReceiver(t)
-    receiver.answer({ decision: 'continue' })
-    const { url: DATABASE_URL } = await cloneDatabase(t)
-    const folder = await mkdtemp(join(tmpdir(), 'traces-'))
-    t.after(() => rm(folder, { recursive: true }))
-    const AUTH_LOG_FILE = join(folder, 'log')
-    const { collector, server } = await traced(t, {
-      ...receiver.env('PASSWORD_VERIFICATION_ATTEMPT'),
-      ...{ AUTH_LOG_FILE, LOG_LEVEL: 'info', DATABASE_URL, AUTH_MAILER_AUTOCONFIRM: 'true' },
-      AUTH_DB_MAX_POOL_SIZE: '1',
-    })
-    const post = (path: string) =>
-      fetch(`${server.url}${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', traceparent },
-        body: JSON.stringify({ email: 'held@example.com', password: 'correct horse battery' }),
-      })
-    assert.equal((await post('/signup')).status, 200)
-    const locker = new pg.Client({ connectionString: DATABASE_URL })
-    await locker.connect()
-    await locker.query('begin; lock table auth.sessions')
-    // The first request uses the only connection and waits for the lock; the other waits for the connection.
-    const signIns = [post('/token?grant_type=password'), post('/token?grant_type=password')]
-    const waiting = "from pg_locks where not granted and relation = 'auth.sessions'::regclass"
-    await until(async () => (await locker.query(`select ${waiting}`)).rowCount === 1)
-    // On a busy machine the other request may arrive later, without a wait.
-    await pause(1_000)
-    await locker.query('commit')
-    await locker.end()
-    for (const response of await Promise.all(signIns)) assert.equal(response.status, 200)
+  let stopped: ReturnType<typeof signInAndStop> | undefined
+  /** Shared by the tests of a server that exports nothing before it stops. */
+  const spansOfStop = () => {
+    stopped ??= signInAndStop(ending)
+    return stopped
+  }
 
+  test('record connection waits and hook calls, and log lines have the trace id', async () => {
+    const { collector, lines } = await spansOfStop()
     const hook = await found(collector.spans, ({ name }) => name === 'hook')
     assert.equal(parseAttributes(hook.attributes)['hook.name'], 'password-verification')
     const call = await found(
@@ -180,9 +157,6 @@ suite('traces', { concurrency: 2 }, () => {
     assert.match(String(called['url.full']), /^https?:\/\/[^/]+$/)
     assert.equal(called['url.path'], undefined)
     await found(collector.spans, ({ name }) => name === 'pg-pool.connect')
-    server.child.kill('SIGTERM')
-    assert.equal(await server.ended, 0)
-    const lines = (await readFile(AUTH_LOG_FILE, 'utf8')).trim().split('\n')
     const written = lines.map((line) => JSON.parse(line))
     const audited = written.find(({ audit }) => audit?.action === 'login')
     assert.equal(audited.trace_id, traceparent.split('-')[1])
@@ -203,13 +177,8 @@ suite('traces', { concurrency: 2 }, () => {
     ['http/json', 'application/json'],
   ] as const) {
     test(`are flushed before exit as ${protocol}`, async (t) => {
-      const { collector, server } = await traced(t, {
-        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-        OTEL_BSP_SCHEDULE_DELAY: '60000',
-      })
-      await httpGet(`${server.url}/health`)
-      server.child.kill('SIGTERM')
-      assert.equal(await server.ended, 0)
+      const isShared = protocol === 'http/json'
+      const { collector } = isShared ? await spansOfStop() : await visitAndStop(t, protocol)
       assert.ok(collector.spans().some(({ name }) => name === 'GET /health'))
       const [first] = collector.received
       assert.equal(first?.type, form)
@@ -240,6 +209,63 @@ suite('traces', { concurrency: 2 }, () => {
     assert.equal(await server.ended, 0)
   })
 })
+
+/** A server that exports its spans when it stops. */
+async function visitAndStop(t: Ending, protocol: string) {
+  const { collector, server } = await traced(t, {
+    OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+    OTEL_BSP_SCHEDULE_DELAY: '60000',
+  })
+  await httpGet(`${server.url}/health`)
+  await stop(server)
+  return { collector }
+}
+
+/** The same for sign-ins that wait for a connection and call a hook. `lines` are those of the log. */
+async function signInAndStop(t: Ending) {
+  const receiver = await startHookReceiver(t)
+  receiver.answer({ decision: 'continue' })
+  const { url: DATABASE_URL } = await cloneDatabase(t)
+  const AUTH_LOG_FILE = join(temporaryFolder(t, 'traces'), 'log')
+  const { collector, server } = await traced(t, {
+    ...receiver.env('PASSWORD_VERIFICATION_ATTEMPT'),
+    ...{ AUTH_LOG_FILE, LOG_LEVEL: 'info', DATABASE_URL, AUTH_MAILER_AUTOCONFIRM: 'true' },
+    ...{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_BSP_SCHEDULE_DELAY: '60000' },
+    AUTH_DB_MAX_POOL_SIZE: '1',
+  })
+  await signInWhileLocked(server.url, DATABASE_URL)
+  await httpGet(`${server.url}/health`)
+  await stop(server)
+  return { collector, lines: (await readFile(AUTH_LOG_FILE, 'utf8')).trim().split('\n') }
+}
+
+async function stop(server: Awaited<ReturnType<typeof startServerProcess>>): Promise<void> {
+  server.child.kill('SIGTERM')
+  assert.equal(await server.ended, 0)
+}
+
+/** Two sign-ins on a pool of one connection. */
+async function signInWhileLocked(url: string, connectionString: string): Promise<void> {
+  const post = (path: string) =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', traceparent },
+      body: JSON.stringify({ email: 'held@example.com', password: 'correct horse battery' }),
+    })
+  assert.equal((await post('/signup')).status, 200)
+  const locker = new pg.Client({ connectionString })
+  await locker.connect()
+  await locker.query('begin; lock table auth.sessions')
+  // The first request uses the only connection and waits for the lock; the other waits for the connection.
+  const signIns = [post('/token?grant_type=password'), post('/token?grant_type=password')]
+  const waiting = "from pg_locks where not granted and relation = 'auth.sessions'::regclass"
+  await until(async () => (await locker.query(`select ${waiting}`)).rowCount === 1)
+  // On a busy machine the other request may arrive later, without a wait.
+  await pause(1_000)
+  await locker.query('commit')
+  await locker.end()
+  for (const response of await Promise.all(signIns)) assert.equal(response.status, 200)
+}
 
 /** Accepts connections and sends nothing. */
 async function silence(t: Ending): Promise<string> {

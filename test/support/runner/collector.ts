@@ -47,6 +47,8 @@ export interface Received {
 
 export async function startCollector(t: Ending) {
   const received: Received[] = []
+  /** Decoded once: tests look for a span many times. */
+  const decoded = new WeakMap<Received, ReturnType<typeof decode>>()
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray())
     const { url: path = '', headers } = request
@@ -60,9 +62,12 @@ export async function startCollector(t: Ending) {
   function resources<T>(path: keyof typeof messages): Scoped<T>[] {
     return received
       .filter((one) => one.path === path)
-      .flatMap(({ type, body }) => {
+      .flatMap((one) => {
+        const { type, body } = one
         const message =
-          type === 'application/json' ? JSON.parse(body.toString()) : decode(path, body)
+          decoded.get(one) ??
+          (type === 'application/json' ? JSON.parse(body.toString()) : decode(path, body))
+        decoded.set(one, message)
         const { resourceSpans = [], resourceMetrics = [] } = message
         return [...resourceSpans, ...resourceMetrics]
       })
