@@ -19,6 +19,20 @@ suite('image files', () => {
   before(() => makeImage(root, image))
   after(() => rmSync(folder, { recursive: true }))
 
+  let output: string[] | undefined
+  /** The usage of each command, printed by one process, and what that process has loaded besides. */
+  const loadedCommands = () => {
+    const names = JSON.stringify(commands.map(([, line]) => line.split(' ').at(-1)))
+    const code = `for (const name of ${names}) {
+      process.argv.splice(1, Infinity, 'cli.ts', name, '--help')
+      await import('./cli.ts?' + name + '.ts')
+      console.log('\\0')
+    }
+    ${reportTypes}`
+    output ??= evaluate(code, settingsIn(dockerfile)).split('\0\n')
+    return output
+  }
+
   const evaluate = (code: string, env: Record<string, string>) =>
     execFileSync(process.execPath, ['--input-type=module', '--eval', code], {
       cwd: image,
@@ -40,20 +54,27 @@ suite('image files', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
   )
-  const commands = Object.entries(scripts).filter(([, line]) => line.includes(' cli.ts '))
   const forDevelopment = ['dev', 'openapi', 'config:docs']
+  const commands = Object.entries(scripts).filter(
+    ([name, line]) => line.includes(' cli.ts ') && !forDevelopment.includes(name),
+  )
 
-  for (const [name] of commands.filter(([name]) => !forDevelopment.includes(name))) {
+  for (const [index, [name, line]] of commands.entries()) {
     test(`run npm run ${name}`, () => {
-      const help = spawnSync('npm', ['run', '--silent', name, '--', '--help'], {
-        cwd: image,
-        env: { PATH: process.env.PATH, ...settingsIn(dockerfile), HOME: '/nonexistent' },
-        encoding: 'utf8',
-      })
-      assert.equal(help.status, 0, help.stderr)
-      assert.match(help.stdout, /^npm (run|start)/)
+      assert.match(line, /^node --require=\.\/scripts\/require-node\.cjs (--\S+ )?cli\.ts [\w-]+$/)
+      assert.match(loadedCommands()[index] ?? '', /^npm (run|start)/)
     })
   }
+
+  test('run a command called by npm', () => {
+    const help = spawnSync('npm', ['run', '--silent', 'keys', '--', '--help'], {
+      cwd: image,
+      env: { PATH: process.env.PATH, ...settingsIn(dockerfile), HOME: '/nonexistent' },
+      encoding: 'utf8',
+    })
+    assert.equal(help.status, 0, help.stderr)
+    assert.equal(help.stdout, loadedCommands()[commands.findIndex(([name]) => name === 'keys')])
+  })
 
   test('create the secrets in the folder mounted by docs/deploying.md', (t) => {
     const mounted = mkdtempSync(join(tmpdir(), 'postern-secrets-'))
@@ -69,11 +90,9 @@ suite('image files', () => {
   })
 
   test('need no type stripping and use no compile cache in memory', () => {
-    const code = `import { getCompileCacheDir } from 'node:module'
-      await import('./server/app.ts')
-      console.log(process.moduleLoadList.some((name) => name.includes('amaro')), getCompileCacheDir())`
-    assert.equal(evaluate(code, settingsIn(dockerfile)), 'false undefined\n')
+    assert.equal(loadedCommands().at(-1), 'false undefined\n')
     // The check detects type stripping without the settings.
+    const code = `await import('./server/home-folder.ts')\n${reportTypes}`
     assert.equal(evaluate(code, { NODE_COMPILE_CACHE: folder }).split(' ')[0], 'true')
   })
 
@@ -113,5 +132,9 @@ suite('image files', () => {
     return Object.fromEntries(here.map((pair) => pair.split(/=(.*)/, 2)))
   }
 })
+
+/** Prints whether types were stripped, and where compiled code is cached. */
+const reportTypes = `const { getCompileCacheDir } = await import('node:module')
+  console.log(process.moduleLoadList.some((name) => name.includes('amaro')), getCompileCacheDir())`
 
 const getLength = (line: string) => line.length
