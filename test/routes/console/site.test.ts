@@ -1,9 +1,6 @@
 /** The page and the files of the console, as served. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
-import { promisify } from 'node:util'
 
 import { build } from '../../support/server.ts'
 
@@ -17,14 +14,6 @@ suite('console site', () => {
     }
     const preview = await app.inject({ method: 'POST', url: '/console/preview' })
     assert.equal(preview.statusCode, 404)
-  })
-
-  test('loads no file while the console is disabled', async () => {
-    const [off, enabled] = [await loadedFiles([]), await loadedFiles(['AUTH_CONSOLE_ENABLED=true'])]
-    const isOfConsole = (file: string) =>
-      /^(console|routes\/console\/.+\/)|@fastify\/static/.test(file)
-    assert.deepEqual(off.filter(isOfConsole), [])
-    assert.ok(enabled.some(isOfConsole))
   })
 
   test('serves one uncached page for every path below /console', async (t) => {
@@ -103,10 +92,4 @@ async function preview(t: TestContext, headers: Record<string, string>) {
 async function listFiles(app: Awaited<ReturnType<typeof build>>['app']): Promise<string[]> {
   const { body } = await app.inject('/console')
   return [...body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, url = '']) => url)
-}
-
-async function loadedFiles(variables: string[]): Promise<string[]> {
-  const script = join(import.meta.dirname, 'print-loaded-files.ts')
-  const { stdout } = await promisify(execFile)(process.execPath, [script, ...variables])
-  return JSON.parse(stdout)
 }

@@ -1,38 +1,13 @@
-/** The OAuth server while AUTH_OAUTH_SERVER_ENABLED is off: it returns error codes and is not loaded. */
+/** The OAuth server while AUTH_OAUTH_SERVER_ENABLED is off: it returns error codes. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
 import { adminToken, autoconfirm, signUpUser } from '../../support/users.ts'
 
-const script = join(import.meta.dirname, '../console/print-loaded-files.ts')
-const parts = /^(modules\/(oauth-server|page-session|pages)|routes\/(oauth|pages)|ui)\//
-
-const loadedWith = (...variables: string[]): string[] => {
-  const printed = execFileSync(process.execPath, [script, ...variables], { encoding: 'utf8' })
-  const files: string[] = JSON.parse(printed.trim().split('\n').at(-1) ?? '[]')
-  return files.filter((path) => parts.test(path)).toSorted()
-}
-
 suite('disabled OAuth server', () => {
   const serverFor = sharedServers()
-
-  test('loads only what the discovery document needs', () => {
-    assert.deepEqual(loadedWith(), [
-      'modules/oauth-server/clients/id-token-algorithm.ts',
-      'modules/oauth-server/metadata.ts',
-      'modules/oauth-server/requests/acr.ts',
-      'modules/oauth-server/scopes.ts',
-      'modules/oauth-server/tokens/claims.ts',
-      'routes/oauth/index.ts',
-      'routes/oauth/switched-off.ts',
-      'routes/pages/index.ts',
-    ])
-    assert.ok(loadedWith('AUTH_OAUTH_SERVER_ENABLED=true').length > 70)
-  })
 
   test('returns feature_disabled or not_found at each endpoint', async () => {
     const { app } = await serverFor(autoconfirm)

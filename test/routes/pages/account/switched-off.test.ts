@@ -1,7 +1,5 @@
-/** The account page while AUTH_ACCOUNT_PAGE_ENABLED is off: it is neither served nor loaded. */
+/** The account page while AUTH_ACCOUNT_PAGE_ENABLED is off: it is not served. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { oauthServer } from '../../../support/oauth-server.ts'
@@ -10,22 +8,8 @@ import { sharedServers } from '../../../support/processes/shared-servers.ts'
 import { statusAndCode } from '../../../support/requests.ts'
 import { password, signUpUser } from '../../../support/users.ts'
 
-const script = join(import.meta.dirname, '../../console/print-loaded-files.ts')
-const parts = /^(modules\/account|routes\/pages\/account|ui\/account)\//
-
-const loadedWith = (...variables: string[]): string[] => {
-  const printed = execFileSync(process.execPath, [script, ...variables], { encoding: 'utf8' })
-  const files: string[] = JSON.parse(printed.trim().split('\n').at(-1) ?? '[]')
-  return files.filter((path) => parts.test(path))
-}
-
 suite('disabled account page', () => {
   const serverFor = sharedServers()
-
-  test('loads none of its files', () => {
-    assert.deepEqual(loadedWith('AUTH_OAUTH_SERVER_ENABLED=true'), [])
-    assert.ok(loadedWith('AUTH_ACCOUNT_PAGE_ENABLED=true').length > 15)
-  })
 
   test('returns 404, and a sign-in without a target redirects to the site', async () => {
     const { app } = await serverFor(oauthServer)

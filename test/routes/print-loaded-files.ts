@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const root = join(import.meta.dirname, '../../..')
+const root = join(import.meta.dirname, '../..')
 const loaded = new Set<string>()
 registerHooks({
   load(url, context, next) {
@@ -12,7 +12,7 @@ registerHooks({
   },
 })
 
-const { build } = await import('../../support/server.ts')
+const { build } = await import('../support/server.ts')
 const endings: (() => Promise<unknown>)[] = []
 const env = Object.fromEntries(process.argv.slice(2).map((pair) => pair.split('=')))
 await build({ after: (end) => void endings.push(end) }, { env })
