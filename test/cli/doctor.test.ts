@@ -5,12 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
+import { run, usage } from '../../cli/doctor/index.ts'
 import { encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startMailServer } from '../support/messages/mail-server.ts'
 import { startCli } from '../support/processes/cli-process.ts'
+import { callCommand } from '../support/processes/command-call.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { startServerProcess } from '../support/processes/server-process.ts'
+import { build } from '../support/server.ts'
 
 suite('npm run doctor', () => {
   test('exits with 0 and prints each check for a working deployment, as text and JSON', async (t) => {
@@ -30,9 +33,9 @@ suite('npm run doctor', () => {
     assert.match(text.out, /^pass {2}outside +http:\S+jwks\.json can be reached from here\.$/m)
     assert.match(text.out, /\n\n\d+ passed, \d+ warnings, 0 failed\n$/)
 
-    const { code, out } = await doctor(t, env, '--json', '--to', 'ann@ex.test')
+    const { code, stdout } = await callCommand(run, ['--json', '--to', 'ann@ex.test'], env)
     assert.equal(code, 0)
-    const { passed, warnings, failed, results } = JSON.parse(out)
+    const { passed, warnings, failed, results } = JSON.parse(stdout)
     assert.equal(failed, 0)
     assert.equal(results.length, passed + warnings)
     for (const { check, level, sentence } of results) {
@@ -43,11 +46,11 @@ suite('npm run doctor', () => {
   })
 
   test('exits with 1 when another server responds at the external URL', async (t) => {
-    const other = await startServerProcess(t, {})
-    const { url: DATABASE_URL } = await cloneDatabase(t)
-    const env = { ...required, AUTH_API_EXTERNAL_URL: other.url }
-    await startServerProcess(t, { ...env, DATABASE_URL })
-    const { code, out } = await doctor(t, { ...env, DATABASE_URL })
+    const { app: other } = await build(t)
+    const url = await other.listen({ host: '127.0.0.1', port: 0 })
+    const env = { ...required, AUTH_API_EXTERNAL_URL: url }
+    const { database } = await build(t, { env })
+    const { code, out } = await doctor(t, { ...env, DATABASE_URL: database.url })
     assert.equal(code, 1)
     assert.match(out, /^fail {2}outside .*another server responds there\.$/m)
   })
@@ -67,15 +70,19 @@ suite('npm run doctor', () => {
 
   for (const args of [['--fix'], ['--to'], ['mail']]) {
     test(`${args.join()}: prints the usage`, async (t) => {
+      // cli.ts adds the usage to errors with such a code.
+      await assert.rejects(run(args), { code: /^ERR_PARSE_ARGS_/ })
+      assert.match(usage, /^npm run doctor /)
+      if (args[0] !== '--fix') return
       const { code, err } = await doctor(t, required, ...args)
       assert.equal(code, 1)
-      assert.match(err, /\n\nUsage:\nnpm run doctor /)
+      assert.ok(err.endsWith(`\n\nUsage:\n${usage}\n`))
     })
   }
 
-  test('rejects a recipient that contains an SMTP command', async (t) => {
-    const { code, err } = await doctor(t, required, '--to', 'a@b>\r\nDATA')
-    assert.deepEqual([code, err], [1, 'a@b>\r\nDATA is not an email address\n'])
+  test('rejects a recipient that contains an SMTP command', async () => {
+    const { code, stderr } = await callCommand(run, ['--to', 'a@b>\r\nDATA'], required)
+    assert.deepEqual([code, stderr], [1, 'a@b>\r\nDATA is not an email address\n'])
   })
 })
 

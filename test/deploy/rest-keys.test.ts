@@ -10,10 +10,10 @@ import { suite, test } from 'node:test'
 
 import { mintServiceRole } from '../../server/service-role.ts'
 import { testConfig } from '../support/config.ts'
-import { cloneDatabase, openClient } from '../support/database.ts'
+import { openClient } from '../support/database.ts'
 import { type Ending, lastFirst } from '../support/processes/ending.ts'
-import { startServerProcess } from '../support/processes/server-process.ts'
 import { until } from '../support/processes/until.ts'
+import { build } from '../support/server.ts'
 
 const companion = new URL('../../deploy/rest-keys.ts', import.meta.url).pathname
 /** Like PostgREST’s role, with no right except to connect. */
@@ -22,8 +22,9 @@ const role = `rest_${randomBytes(6).toString('hex')}`
 suite('deploy/rest-keys.ts', () => {
   test('writes the key set to a file and notifies PostgREST of changes', async (t) => {
     const ending = lastFirst(t)
-    const { url: databaseUrl } = await cloneDatabase(ending)
-    const server = await startServerProcess(ending, { DATABASE_URL: databaseUrl })
+    const { app, database } = await build(ending)
+    const databaseUrl = database.url
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
     const admin = await openClient(ending, databaseUrl)
     await admin.query(`create role ${role} login noinherit`)
     ending.after(async () => void (await admin.query(`drop role ${role}`)))
@@ -33,16 +34,16 @@ suite('deploy/rest-keys.ts', () => {
 
     const file = await start(ending, {
       databaseUrl: Object.assign(new URL(databaseUrl), { username: role }).href,
-      jwksUrl: `${server.url}/.well-known/jwks.json`,
+      jwksUrl: `${url}/.well-known/jwks.json`,
     })
 
     await until(() => received.length === 1)
     assert.deepEqual(received, ['pgrst: reload config'])
     assert.equal((await keysIn(file)).length, 1)
-    await rotate(server.url)
+    await rotate(url)
     await until(() => received.length === 2)
     assert.equal((await keysIn(file)).length, 2, 'the file is there before the message')
-    const published = await fetch(`${server.url}/.well-known/jwks.json`)
+    const published = await fetch(`${url}/.well-known/jwks.json`)
     assert.equal(await readFile(file, 'utf8'), await published.text())
   })
 })

@@ -7,15 +7,14 @@ import { before, suite, type TestContext, test } from 'node:test'
 import { createClient } from '@supabase/supabase-js'
 import { Webhook } from 'standardwebhooks'
 
-import { withPresets } from '../../cli/dev/presets.ts'
 import { readSigningKeys, signedHeaders } from '../../plugins/outgoing/hooks/signature.ts'
+import { startDevelopmentServer } from '../support/development-server.ts'
 import { totpCode } from '../support/factors/factors.ts'
 import { endingOfSuite } from '../support/processes/ending.ts'
-import { freePort } from '../support/processes/free-port.ts'
 import { serviceRole } from '../support/processes/server-process.ts'
 import { until } from '../support/processes/until.ts'
 import { startOpenidProvider } from '../support/providers/openid-provider.ts'
-import { type App, build } from '../support/server.ts'
+import type { App } from '../support/server.ts'
 import { newAddress } from '../support/users.ts'
 import { injected } from '../support/web3/browser-wallets.ts'
 import { ethereumWallet } from '../support/web3/wallets.ts'
@@ -34,23 +33,13 @@ suite('JavaScript blocks', () => {
   let url = ''
 
   before(async () => {
-    const port = String(await freePort())
-    const presets = withPresets(
-      {
-        ...{ PORT: port, AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '' },
-        ...{ AUTH_EXTERNAL_GOOGLE_ENABLED: 'true', AUTH_EXTERNAL_GOOGLE_CLIENT_ID: 'id' },
-        ...{ AUTH_EXTERNAL_GOOGLE_SECRET: 'secret' },
-        AUTH_SITE_URL: site,
-        AUTH_EXTERNAL_WEB3_ETHEREUM_ENABLED: 'true',
-        AUTH_EXTERNAL_GOOGLE_REDIRECT_URI: `http://127.0.0.1:${port}/callback`,
-      },
-      {},
-    )
-    const env = Object.fromEntries(
-      Object.entries(presets).map(([name, value]) => [name, value ?? '']),
-    )
-    app = (await build(ending, { dev: true, env })).app
-    url = await app.listen({ host: '127.0.0.1', port: Number(port) })
+    ;({ app, url } = await startDevelopmentServer(ending, (port) => ({
+      ...{ AUTH_EXTERNAL_GOOGLE_ENABLED: 'true', AUTH_EXTERNAL_GOOGLE_CLIENT_ID: 'id' },
+      ...{ AUTH_EXTERNAL_GOOGLE_SECRET: 'secret' },
+      AUTH_SITE_URL: site,
+      AUTH_EXTERNAL_WEB3_ETHEREUM_ENABLED: 'true',
+      AUTH_EXTERNAL_GOOGLE_REDIRECT_URI: `http://127.0.0.1:${port}/callback`,
+    })))
   })
 
   const journeys: Record<string, Journey> = {

@@ -1,4 +1,4 @@
-/** The protected MCP server of examples/mcp, asked by the published client, beside `npm run dev`. */
+/** The protected MCP server of examples/mcp, asked by the published client, beside a server as `npm run dev` starts it. */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { newProject, startDev } from '../support/processes/dev-process.ts'
+import { startDevelopmentServer } from '../support/development-server.ts'
 import { endingOfSuite } from '../support/processes/ending.ts'
 import { freePort } from '../support/processes/free-port.ts'
+import { serviceRole } from '../support/processes/server-process.ts'
 import { until } from '../support/processes/until.ts'
 
 const folder = join(import.meta.dirname, '../../examples/mcp')
@@ -19,12 +20,9 @@ suite('examples/mcp', () => {
   const ending = endingOfSuite()
   let authUrl = ''
   let mcpUrl = ''
-  let serviceRole = ''
 
   before(async () => {
-    const dev = await startDev(ending, newProject(ending))
-    authUrl = dev.url
-    serviceRole = /service_role key +(\S+)/.exec(await dev.started)?.[1] ?? assert.fail()
+    ;({ url: authUrl } = await startDevelopmentServer(ending))
     mcpUrl = `http://localhost:${await freePort()}/mcp`
     const child = spawn(process.execPath, [join(folder, 'server.js')], {
       env: { ...process.env, AUTH_URL: authUrl, MCP_URL: mcpUrl },
@@ -89,7 +87,7 @@ suite('examples/mcp', () => {
     const user = await fetchToken('cyd@example.com')
     const [header = '', payload = ''] = user.split('.')
     const cut = `${header}.${payload}.${'A'.repeat(86)}`
-    for (const token of [serviceRole, cut, 'none']) {
+    for (const token of [await serviceRole(), cut, 'none']) {
       const headers = { authorization: `Bearer ${token}` }
       assert.equal((await fetch(mcpUrl, { method: 'POST', headers })).status, 401)
     }

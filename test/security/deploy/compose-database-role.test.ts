@@ -7,12 +7,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 
+import pino from 'pino'
 import { parse } from 'yaml'
 
 import type { RunningPostgres } from '../../../dev/postgres/index.ts'
+import { startServer } from '../../../server.ts'
 import { migrated, query } from '../../db/sql.ts'
 import { composeWith } from '../../deploy/compose-file.ts'
-import { startServerProcess } from '../../support/processes/server-process.ts'
+import { testConfig } from '../../support/config.ts'
+import { freePort } from '../../support/processes/free-port.ts'
+import { needed } from '../../support/processes/server-process.ts'
 import { startThrowawayPostgres } from '../../support/processes/throwaway-postgres.ts'
 import { password } from '../../support/users.ts'
 
@@ -58,17 +62,20 @@ suite('database role of the server', () => {
 
   test('starts, signs users up and in, and starts again', async (t) => {
     for (const address of ['ann@example.com', 'bea@example.com']) {
-      const env = { DATABASE_URL: as('postern'), AUTH_MAILER_AUTOCONFIRM: 'true' }
-      const server = await startServerProcess(t, env)
+      const PORT = String(await freePort())
+      const env = { ...needed, DATABASE_URL: as('postern'), AUTH_MAILER_AUTOCONFIRM: 'true', PORT }
+      const app = await startServer(testConfig(env, false), pino({ level: 'silent' }))
+      t.after(() => app.close())
+      const url = `http://127.0.0.1:${PORT}`
       const post = (path: string) =>
-        fetch(server.url + path, {
+        fetch(url + path, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ email: address, password }),
         })
       assert.equal((await post('/signup')).status, 200)
       assert.equal((await post('/token?grant_type=password')).status, 200)
-      assert.equal((await fetch(`${server.url}/ready`)).status, 200)
+      assert.equal((await fetch(`${url}/ready`)).status, 200)
     }
   })
 

@@ -15,6 +15,7 @@ import { startMailServer } from '../../../support/messages/mail-server.ts'
 import { lastFirst } from '../../../support/processes/ending.ts'
 import { startServerProcess } from '../../../support/processes/server-process.ts'
 import { until } from '../../../support/processes/until.ts'
+import { build } from '../../../support/server.ts'
 import { newAddress } from '../../../support/users.ts'
 import { startHookReceiver } from '../../../support/webhooks/hook-receiver.ts'
 
@@ -24,10 +25,10 @@ const expirySeconds = 40
 
 suite('jobs of a dead worker', () => {
   test('send a requested link after the server was killed during the request', async (t) => {
-    const { receiver, mail, start, pool } = await servers(t)
+    const { receiver, mail, startKillable, start, pool } = await servers(t)
     const address = newAddress()
     receiver.reply({ act: () => {} })
-    const killed = await start()
+    const killed = await startKillable()
     await requestLink(killed.url, address)
     await receiver.next(0)
     killed.child.kill('SIGKILL')
@@ -42,7 +43,7 @@ suite('jobs of a dead worker', () => {
 
   test('do not delay emails of other users while one user is locked', async (t) => {
     const { mail, start, pool } = await servers(t)
-    const { url } = await start({ AUTH_SMTP_MAX_FREQUENCY: '0' })
+    const url = await start()
     const address = newAddress()
     await requestLink(url, address)
     await mail.waitFor(address)
@@ -105,18 +106,21 @@ suite('jobs of a dead worker', () => {
   })
 })
 
-/** Servers that call a hook before they email a link to a new user. */
+/** Servers that call a hook before they email a link to a new user; `start` starts one in this process. */
 async function servers(t: TestContext) {
   const ending = lastFirst(t)
-  const { url: DATABASE_URL } = await cloneDatabase(ending)
+  const database = await cloneDatabase(ending)
   const receiver = await startHookReceiver(ending)
   const mail = await startMailServer(ending)
-  const env = { DATABASE_URL, ...mail.env, ...receiver.env('BEFORE_USER_CREATED') }
-  const pool = openPool({ connectionString: DATABASE_URL })
+  const env = { ...mail.env, ...receiver.env('BEFORE_USER_CREATED') }
+  const pool = openPool({ connectionString: database.url })
   ending.after(() => pool.end())
-  const start = (more: Record<string, string> = {}) =>
-    startServerProcess(ending, { ...env, ...more })
-  return { receiver, mail, pool, start }
+  const startKillable = () => startServerProcess(ending, { ...env, DATABASE_URL: database.url })
+  const start = async () => {
+    const { app } = await build(ending, { database, env })
+    return app.listen({ host: '127.0.0.1', port: 0 })
+  }
+  return { receiver, mail, pool, startKillable, start }
 }
 
 async function requestLink(url: string, email: string): Promise<void> {
