@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { Agent } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -14,6 +15,7 @@ import pg from 'pg'
 
 import { cloneDatabase } from '../support/database.ts'
 import { startCli } from '../support/processes/cli-process.ts'
+import { type Ending, endingOfSuite } from '../support/processes/ending.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import {
   httpGet,
@@ -21,6 +23,7 @@ import {
   needed,
   startServerProcess,
 } from '../support/processes/server-process.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { until } from '../support/processes/until.ts'
 
 suite('shutdown', { concurrency: 2 }, () => {
@@ -117,9 +120,7 @@ suite('shutdown', { concurrency: 2 }, () => {
       const { stdout } = server.child
       assert.ok(stdout)
       // More lines than a pipe buffers.
-      const agent = new Agent({ keepAlive: true })
-      for (let request = 0; request < 1500; request++) await httpGet(`${server.url}/health`, agent)
-      agent.destroy()
+      await pipeline(server.url, '/health', 1500)
       const lines = read(stdout)
       const signalled = performance.now()
       server.child.kill('SIGTERM')
@@ -132,35 +133,49 @@ suite('shutdown', { concurrency: 2 }, () => {
     }
   })
 
-  test('LOG_LEVEL is the minimum level of written lines', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))
-    t.after(() => rm(folder, { recursive: true }))
-    const written: Record<string, string> = {}
-    for (const LOG_LEVEL of ['info', 'error']) {
-      const AUTH_LOG_FILE = join(folder, `${LOG_LEVEL}.log`)
-      const server = await startServerProcess(t, { AUTH_LOG_FILE, LOG_LEVEL })
-      await httpGet(`${server.url}/health`, new Agent())
-      server.child.kill('SIGTERM')
-      assert.equal(await server.ended, 0)
-      written[LOG_LEVEL] = await readFile(AUTH_LOG_FILE, 'utf8')
-    }
-    assert.match(written.info ?? '', /"route":"\/health"/)
-    assert.equal(written.error, '')
+  const ending = endingOfSuite()
+  let atInfo: ReturnType<typeof reopenLog> | undefined
+  const logAtInfo = () => {
+    atInfo ??= reopenLog(ending, 'info')
+    return atInfo
+  }
+
+  test('LOG_LEVEL is the minimum level of written lines', async () => {
+    const info = await logAtInfo()
+    const error = await reopenLog(ending, 'error')
+    assert.match(info.later, /"route":"\/health"/)
+    assert.equal(error.first + error.later, '')
   })
 
-  test('SIGHUP reopens the log file', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))
-    t.after(() => rm(folder, { recursive: true }))
-    const file = join(folder, 'auth.log')
-    const server = await startServerProcess(t, { AUTH_LOG_FILE: file, LOG_LEVEL: 'info' })
-    await rename(file, `${file}.1`)
-    server.child.kill('SIGHUP')
-    await until(() => existsSync(file))
-    await httpGet(`${server.url}/health`)
-    await until(async () => (await readFile(file, 'utf8').catch(() => '')).includes('/health'))
-    assert.doesNotMatch(await readFile(`${file}.1`, 'utf8'), /"route":"\/health"/)
+  test('SIGHUP reopens the log file', async () => {
+    const { first, later } = await logAtInfo()
+    assert.match(later, /"route":"\/health"/)
+    assert.doesNotMatch(first, /"route":"\/health"/)
   })
 })
+
+/** What a server has logged before SIGHUP to a file that was renamed then, and after it, until its end. */
+async function reopenLog(t: Ending, LOG_LEVEL: string) {
+  const file = join(temporaryFolder(t, 'log'), 'auth.log')
+  const server = await startServerProcess(t, { AUTH_LOG_FILE: file, LOG_LEVEL })
+  await rename(file, `${file}.1`)
+  server.child.kill('SIGHUP')
+  await until(() => existsSync(file))
+  await httpGet(`${server.url}/health`)
+  server.child.kill('SIGTERM')
+  assert.equal(await server.ended, 0)
+  return { first: await readFile(`${file}.1`, 'utf8'), later: await readFile(file, 'utf8') }
+}
+
+/** Sends all requests on one connection without waiting for responses, and waits until all have succeeded. */
+async function pipeline(url: string, path: string, count: number): Promise<void> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const last = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(count - 1) + last)
+  const responses = await text(socket)
+  assert.equal(responses.match(/HTTP\/1\.1 200 /g)?.length, count)
+}
 
 /** Blocks sign-ups. */
 async function lockUsers(connectionString: string) {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
+import { run } from '../../cli/providers.ts'
 import { createPino } from '../../plugins/observability/logger/index.ts'
 import { warnOfClock } from '../../server/clock.ts'
 import { allowNoHome } from '../../server/home-folder.ts'
@@ -14,6 +15,8 @@ import { query } from '../db/sql.ts'
 import { encryptionKey, testConfig } from '../support/config.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { startCli } from '../support/processes/cli-process.ts'
+import { callCommand } from '../support/processes/command-call.ts'
+import { endingOfSuite } from '../support/processes/ending.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { listen } from '../support/processes/listening.ts'
 import { httpGet, startServerProcess } from '../support/processes/server-process.ts'
@@ -125,22 +128,13 @@ suite('npm start', { concurrency: 3 }, () => {
     [['token', '--rolle', 'anon'], 1, /^Unknown option '--rolle'.*\n\nUsage:\nnpm run token/s],
     [['keys', 'import', 'not-there.json'], 1, /^not-there\.json does not exist\.\n$/],
     [['users', 'import', 'not-there.csv'], 1, /^not-there\.csv does not exist\.\n$/],
-    [
-      ['providers'],
-      0,
-      /http:\/\/auth\.example\/callback\n\nNo provider is enabled\.\nKnown: apple, /,
-    ],
-    [
-      ['providers', 'google'],
-      0,
-      /AUTH_EXTERNAL_GOOGLE_REDIRECT_URI=http:\/\/auth\.example\/callback\n/,
-    ],
-    [['providers', 'goggle'], 1, /goggle is not a known provider\. Known: apple, /],
   ]
+  const ending = endingOfSuite()
+  let database: ReturnType<typeof cloneDatabase> | undefined
   for (const [args, code, output] of requested) {
     test(`"${args.join(' ')}" prints an explanation`, async (t) => {
-      const { url: DATABASE_URL } = await cloneDatabase(t)
-      const env = { ...right, DATABASE_URL }
+      database ??= cloneDatabase(ending)
+      const env = { ...right, DATABASE_URL: (await database).url }
       const { written, ended } = startCli(t, args, { cwd: newFolder(t), env })
       assert.equal(await ended, code)
       assert.match(written.out + written.err.replace(/^AUTH_\w+ is not set:.*\n/gm, ''), output)
@@ -193,6 +187,30 @@ suite('npm start', { concurrency: 3 }, () => {
     assert.equal(await ended, 1)
     assert.match(written.err, /^The schema "auth" was migrated by a newer .*9999-later.*\n$/)
   })
+})
+
+suite('npm run providers', () => {
+  const requested: [args: string[], code: number, output: RegExp][] = [
+    [
+      ['providers'],
+      0,
+      /http:\/\/auth\.example\/callback\n\nNo provider is enabled\.\nKnown: apple, /,
+    ],
+    [
+      ['providers', 'google'],
+      0,
+      /AUTH_EXTERNAL_GOOGLE_REDIRECT_URI=http:\/\/auth\.example\/callback\n/,
+    ],
+    [['providers', 'goggle'], 1, /goggle is not a known provider\. Known: apple, /],
+  ]
+  for (const [args, code, output] of requested) {
+    test(`"${args.join(' ')}" prints an explanation`, async () => {
+      const env = { ...right, DATABASE_URL: 'postgres://unused@127.0.0.1:9/unused' }
+      const written = await callCommand(run, args.slice(1), env)
+      assert.equal(written.code, code)
+      assert.match(written.stdout + written.stderr, output)
+    })
+  }
 })
 
 /** In this process: cli.ts prints these sentences as it prints those above. */

@@ -34,7 +34,7 @@ suite('startPostgres', () => {
   after(() => homes.forEach(removeFolder))
 
   test('keeps data, password and port, and starts again', async (t) => {
-    const dir = newFolder()
+    const dir = used
     const first = await startPostgres({ dir, log })
     await query(first.url, 'create table kept as select 1 as one')
     await first.stop()

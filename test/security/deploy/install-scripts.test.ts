@@ -4,18 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
+
+import { type Ending, endingOfSuite } from '../../support/processes/ending.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -62,9 +57,12 @@ suite('npm install', { skip: !isKnown && 'npm before 11.16 has no such list' }, 
     ['with an allowed script', true, 'installed', true],
     ['with a denied script', false, 'installed', false],
   ]
+  const ending = endingOfSuite()
+  let archive: string | undefined
   for (const [what, listed, outcome, ran] of cases) {
     test(`${what}: the package is ${outcome}, and its script ${ran ? 'runs' : 'does not run'}`, (t) => {
-      const folder = projectWith(t, listed)
+      archive ??= packDependency(ending)
+      const folder = projectWith(t, archive, listed)
       const cache = `--cache=${join(folder, 'cache')}`
       const args = ['install', '--offline', '--no-audit', '--no-fund', cache]
       const { status, stderr } = spawnSync('npm', args, {
@@ -79,22 +77,22 @@ suite('npm install', { skip: !isKnown && 'npm before 11.16 has no such list' }, 
   }
 })
 
-/** A project with our settings and one dependency whose script leaves a file when it runs. */
-function projectWith(t: TestContext, listed: Listed): string {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-install-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  mkdirSync(join(folder, 'dependency'))
+/** A dependency whose script leaves a file in the project that installs it. Returns its archive. */
+function packDependency(t: Ending): string {
+  const folder = temporaryFolder(t, 'dependency')
   const scripts = { postinstall: 'node leave.js' }
   const dependency = { name: 'with-script', version: '1.0.0', scripts }
-  writeFileSync(join(folder, 'dependency/package.json'), JSON.stringify(dependency))
-  const mark = JSON.stringify(join(folder, 'it-ran'))
-  writeFileSync(join(folder, 'dependency/leave.js'), `require('fs').writeFileSync(${mark}, '')`)
-  execFileSync('npm', ['pack', '--silent'], {
-    cwd: join(folder, 'dependency'),
-    env: environment,
-    stdio: 'ignore',
-  })
-  const archive = `file:${join(folder, 'dependency/with-script-1.0.0.tgz')}`
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(dependency))
+  // It runs in node_modules/with-script.
+  writeFileSync(join(folder, 'leave.js'), `require('fs').writeFileSync('../../it-ran', '')`)
+  execFileSync('npm', ['pack', '--silent'], { cwd: folder, env: environment, stdio: 'ignore' })
+  return `file:${join(folder, 'with-script-1.0.0.tgz')}`
+}
+
+/** A project with our settings and this dependency. */
+function projectWith(t: TestContext, archive: string, listed: Listed): string {
+  const folder = mkdtempSync(join(tmpdir(), 'postern-install-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
   const entries = {
     nothing: {},
     another: { other: true },
