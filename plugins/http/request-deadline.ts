@@ -38,6 +38,8 @@ export default defineHooksPlugin({
         ignoreLateResponse(reply)
       }
       if (request.requestContext) request.requestContext.requestDeadline = limit
+      // It keeps no closed server alive.
+      timer.unref()
       // Not when the connection closes: a request continues after its client disconnects, and must end as well.
       reply.raw.once('finish', () => clearTimeout(timer))
       done()
