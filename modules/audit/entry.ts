@@ -64,13 +64,19 @@ function shortened(name: string): string {
   return `${name.slice(0, maxNameLength - 1).toWellFormed()}…`
 }
 
+/** Client address and time of a request. */
+export interface AuditContext {
+  ip: string
+  now: Date
+}
+
 /** Logs, counts and stores the action. */
 export async function recordAudit(
   settings: AuditSettings,
   db: Db,
   action: AuditAction,
   actor: Actor,
-  { ip, now, traits }: { ip: string; now: Date; traits?: Record<string, unknown> },
+  { ip, now, traits }: AuditContext & { traits?: Record<string, unknown> },
 ): Promise<void> {
   await insertAuditEntry(db, createAuditEntry(settings, action, actor, ip, traits), now)
 }

@@ -7,5 +7,11 @@ export {
   changedUserFields,
   deletedUserDetails,
 } from './difference.ts'
-export { type Actor, adminActor, createAuditEntry, recordAudit } from './entry.ts'
+export {
+  type Actor,
+  type AuditContext,
+  adminActor,
+  createAuditEntry,
+  recordAudit,
+} from './entry.ts'
 export { recordAdminAction, recordAdminActionOnUser } from './record-admin.ts'

@@ -15,7 +15,7 @@ import {
   reauthenticationNeeded,
   samePassword,
 } from '../../schemas/errors.ts'
-import { recordAudit } from '../audit/index.ts'
+import { type AuditContext, recordAudit } from '../audit/index.ts'
 import { notifyUser } from '../emails/index.ts'
 import { deviceHash, throttleAttempt } from '../otp/index.ts'
 import type { Attempt } from '../otp/limits/throttle.ts'
@@ -165,7 +165,7 @@ export async function setPassword(
   trx: Trx,
   user: UserRecord,
   { hash, replaces, keepSession, isNewMethod, clientInfo }: NewPassword,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<void> {
   if (user.encrypted_password !== replaces) throw currentPasswordInvalid()
   const change = {

@@ -4,7 +4,7 @@ import type { SessionProof } from '../../db/sessions/session-proofs.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { otpExpired, reauthenticationNotValid } from '../../schemas/errors.ts'
-import { recordAudit } from '../audit/index.ts'
+import { type AuditContext, recordAudit } from '../audit/index.ts'
 import { checkRecipient, sendReauthenticationEmail } from '../emails/index.ts'
 import {
   consumeOtpCode,
@@ -40,7 +40,7 @@ export async function sendReauthentication(
   { audit, emails, otp }: Deps<'audit' | 'emails' | 'otp'>,
   trx: Trx,
   user: UserRecord,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<string> {
   const address = user.email ?? ''
   checkRecipient(emails.policy, address)
@@ -57,7 +57,7 @@ export async function acceptSentReauthentication(
   trx: Trx,
   user: UserRecord,
   sent: SentCode,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<void> {
   await storeSms(otp, trx, user.id, sent, now)
   await recordAudit(audit, trx, 'user_reauthenticate_requested', user, { ip, now })

@@ -18,7 +18,7 @@ import {
   mfaVerificationFailedError,
 } from '../../schemas/errors.ts'
 import type { Session } from '../../schemas/session.ts'
-import { recordAudit } from '../audit/index.ts'
+import { type AuditContext, recordAudit } from '../audit/index.ts'
 import { recordNewMethod, requireVerifiedFactor } from '../credentials/index.ts'
 import { notifyUser } from '../emails/index.ts'
 import { permitStepUp, stepUpToAal2 } from '../sessions/index.ts'
@@ -40,7 +40,7 @@ export async function precomputeFactorClaims(
   { sessions }: Deps<'sessions'>,
   { session }: SessionAuth,
   verification: FactorVerification,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<AuthorizedFactorVerification> {
   const method = methods[verification.factor.factor_type]
   return { verification, permit: await permitStepUp(sessions, session, { method, ip }, now) }
@@ -63,7 +63,7 @@ export async function completeFactorVerification(
   trx: Trx,
   auth: SessionAuth,
   { verification, permit }: AuthorizedFactorVerification,
-  at: { ip: string; now: Date },
+  at: AuditContext,
 ): Promise<Session | ApiError | undefined> {
   const { audit, bearerAuth, credentials, sessions } = deps
   const { ip, now } = at
@@ -127,7 +127,7 @@ export async function rejectClonedAuthenticator(
   trx: Trx,
   { user }: SessionAuth,
   { factor }: WebAuthnAssertionResult,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<ApiError> {
   const traits = { factor_id: factor.id, factor_type: factor.factor_type, reason: 'cloned' }
   log.warn({ factor_id: factor.id }, 'security key rejected: its signature counter decreased')

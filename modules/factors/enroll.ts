@@ -10,7 +10,7 @@ import {
   mfaVerifiedFactorExists,
   tooManyEnrolledFactors,
 } from '../../schemas/errors.ts'
-import { recordAudit } from '../audit/index.ts'
+import { type AuditContext, recordAudit } from '../audit/index.ts'
 import { requireFreshProof } from '../credentials/index.ts'
 import { createTotpEnrolment, generateTotpSecret } from './totp.ts'
 
@@ -34,7 +34,7 @@ export async function enrollFactor(
   trx: Trx,
   auth: SessionAuth,
   enrolment: Enrolment,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ) {
   const { audit, bearerAuth, config, encryption } = deps
   const current = await bearerAuth.reauthorizeSession(trx, auth, now)

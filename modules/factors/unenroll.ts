@@ -4,7 +4,7 @@ import { removeFactor } from '../../db/factors/admin.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import { insufficientAal, mfaFactorNotFound, validationFailed } from '../../schemas/errors.ts'
-import { recordAudit } from '../audit/index.ts'
+import { type AuditContext, recordAudit } from '../audit/index.ts'
 import { notifyUser } from '../emails/index.ts'
 import { removeCodesOfLastFactor } from './recovery-codes/remove.ts'
 import { requireNotLastNextToCodes } from './recovery-codes/rules.ts'
@@ -19,7 +19,7 @@ export async function unenrollFactor(
   trx: Trx,
   auth: SessionAuth,
   factorId: string,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<void> {
   const { audit, bearerAuth, emails } = deps
   const current = await bearerAuth.reauthorizeSession(trx, auth, now)

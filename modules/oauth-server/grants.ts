@@ -5,7 +5,7 @@ import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { oauthConsentNotFound } from '../../schemas/errors.ts'
 import { type OauthGrant, toGrant } from '../../schemas/oauth/authorization.ts'
-import { recordAudit } from '../audit/index.ts'
+import { type AuditContext, recordAudit } from '../audit/index.ts'
 import { endClientSessions } from './clients/manage.ts'
 
 /** Newest first. */
@@ -19,7 +19,7 @@ export async function revokeGrant(
   trx: Trx,
   user: UserRecord,
   clientId: string,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<void> {
   await revokeGrantByAdmin({ events }, trx, user, clientId, now)
   const traits = { oauth_client_id: clientId, action: 'revoke_oauth_grant' }

@@ -17,6 +17,7 @@ import {
   organizationJoinDisabled,
 } from '../../schemas/errors.ts'
 import { effectivePermissions, includesAll } from '../../schemas/organizations/permissions.ts'
+import type { AuditContext } from '../audit/index.ts'
 import { findConfirmedAddress } from './confirmed-address.ts'
 import { hashInvitationToken, invitationTraits } from './invitation-token.ts'
 import { findLiveOrganization, joinHookPayload, permitJoin } from './join.ts'
@@ -55,7 +56,7 @@ export async function permitAcceptance(
   deps: Deps<'db' | 'hooks'>,
   user: UserRecord,
   claim: InvitationClaim,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<void> {
   const found = await findClaimed(deps.db, user, claim, now)
   const organization = await findLiveOrganization(deps.db, found.organization_id)

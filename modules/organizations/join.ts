@@ -6,6 +6,7 @@ import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { JoinHookInput } from '../../plugins/outgoing/hooks/organizations.ts'
 import { ApiError, organizationJoinDisabled, organizationNotFound } from '../../schemas/errors.ts'
+import type { AuditContext } from '../audit/index.ts'
 import { findConfirmedAddress } from './confirmed-address.ts'
 import { addMember, type MemberDeps } from './members.ts'
 import type { ChangedBy } from './record.ts'
@@ -77,7 +78,7 @@ export function joinHookPayload(
 export async function joinAutomatically(
   deps: MemberDeps & Deps<'db' | 'hooks'>,
   user: UserRecord,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<void> {
   const found = await findJoinable(deps.db, user)
   if (found?.domain_join !== 'automatic') return

@@ -11,7 +11,7 @@ import type { TokenSession } from '../../db/sessions/sessions.ts'
 import { isBanned } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { RequiredFactor } from '../../plugins/security/bearer-auth/session-policy.ts'
-import { recordAudit } from '../audit/index.ts'
+import { type AuditContext, recordAudit } from '../audit/index.ts'
 import { isSuperseded, revokeSession } from '../sessions/index.ts'
 import { browserId, cookieHeader, hashOfCookie, makeBrowserId } from './cookie.ts'
 
@@ -101,7 +101,7 @@ export async function startPageSession(
 export async function endPageSession(
   { audit, db, sessions }: Deps<'audit' | 'db' | 'sessions'>,
   { session }: SignedIn,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await revokeSession(sessions, trx, session.id, session.session_id, now))) return

@@ -4,7 +4,7 @@ import { deletePasskey, type PasskeyRow, renamePasskey } from '../../db/passkeys
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import { insufficientAal, noSuchPasskey } from '../../schemas/errors.ts'
-import { recordAudit } from '../audit/index.ts'
+import { type AuditContext, recordAudit } from '../audit/index.ts'
 
 /** The caller must have locked the session. Throws validation_failed for an unknown passkey. */
 export async function changePasskeyName(
@@ -12,7 +12,7 @@ export async function changePasskeyName(
   trx: Trx,
   { user }: SessionAuth,
   { id, name }: { id: string; name: string },
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<PasskeyRow> {
   const row = await renamePasskey(trx, { userId: user.id, id }, name, now)
   if (!row) throw noSuchPasskey()
@@ -30,7 +30,7 @@ export async function removePasskey(
   trx: Trx,
   auth: SessionAuth,
   id: string,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<void> {
   const { user } = auth
   if (!bearerAuth.isConfirmed(auth, now)) {

@@ -9,7 +9,7 @@ import {
   validationFailed,
   webauthnCredentialExists,
 } from '../../schemas/errors.ts'
-import { recordAudit } from '../audit/index.ts'
+import { type AuditContext, recordAudit } from '../audit/index.ts'
 import { recordNewMethod, requireVerifiedFactor } from '../credentials/index.ts'
 import { notifyUser } from '../emails/index.ts'
 import { passkeyName } from './names.ts'
@@ -41,7 +41,7 @@ export async function registerPasskey(
   trx: Trx,
   auth: SessionAuth,
   key: RegisteredCredential,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<PasskeyRow> {
   const { user } = auth
   checkCanAddPasskey(deps, auth, now)

@@ -17,7 +17,7 @@ import {
   userBanned,
   webauthnVerificationFailed,
 } from '../../schemas/errors.ts'
-import { createAuditEntry, recordAudit } from '../audit/index.ts'
+import { type AuditContext, createAuditEntry, recordAudit } from '../audit/index.ts'
 import { notifyUser } from '../emails/index.ts'
 import type { CreatedSession } from '../sessions/create.ts'
 import { createSession } from '../sessions/index.ts'
@@ -106,7 +106,7 @@ async function reportClone(
   trx: Trx,
   user: UserRecord,
   { id }: PasskeyCredential,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<void> {
   log.warn({ passkey_id: id }, 'passkey rejected: its signature counter decreased')
   const traits = { passkey_id: id, reason: 'cloned' }

@@ -12,7 +12,7 @@ import {
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { usernameChangedRecently, usernameTaken } from '../../schemas/errors.ts'
 import type { Actor } from '../audit/entry.ts'
-import { recordAudit } from '../audit/index.ts'
+import { type AuditContext, recordAudit } from '../audit/index.ts'
 
 /** When the user may choose another name; undefined when they may now. */
 export function nextUsernameChange(
@@ -34,7 +34,7 @@ export async function changeUsername(
   trx: Trx,
   user: Actor,
   name: Username,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<void> {
   const present = await findUsername(trx, user.id)
   if (present?.username === name.username) return

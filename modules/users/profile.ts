@@ -15,7 +15,7 @@ import {
   validationFailed,
 } from '../../schemas/errors.ts'
 import { metadataLimits } from '../../schemas/values/metadata-limits.ts'
-import { createAuditEntry } from '../audit/index.ts'
+import { type AuditContext, createAuditEntry } from '../audit/index.ts'
 import { listMetadataNames } from './metadata-size.ts'
 
 /** The requested changes, without unchanged identifiers. */
@@ -70,7 +70,7 @@ export async function updateProfile(
   db: Db,
   user: UserRecord,
   { data, app_metadata }: Changes,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<UserRecord> {
   const entry = createAuditEntry(audit, 'user_modified', user, ip)
   const edit = { user: data, app: app_metadata }

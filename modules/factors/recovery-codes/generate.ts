@@ -9,18 +9,12 @@ import {
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { recoveryCodesNotFound } from '../../../schemas/errors.ts'
-import { recordAudit } from '../../audit/index.ts'
+import { type AuditContext, recordAudit } from '../../audit/index.ts'
 import { requireFreshProof } from '../../credentials/index.ts'
 import { requireFactorSlot } from '../enroll.ts'
 import { notifyEnrolled } from '../notify-enrolled.ts'
 import { hashCodes, newCodes } from './codes.ts'
-import {
-  type AuditContext,
-  requireAal2ForCodes,
-  requireCodes,
-  requireNoCodes,
-  requireOtherFactor,
-} from './rules.ts'
+import { requireAal2ForCodes, requireCodes, requireNoCodes, requireOtherFactor } from './rules.ts'
 
 /** New codes in plain and stored form. */
 export interface PreparedCodes {

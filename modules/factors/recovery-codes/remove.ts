@@ -4,14 +4,9 @@ import { removeFactor } from '../../../db/factors/admin.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
-import { recordAudit } from '../../audit/index.ts'
+import { type AuditContext, recordAudit } from '../../audit/index.ts'
 import { notifyUser } from '../../emails/index.ts'
-import {
-  type AuditContext,
-  findCodesRemovedWith,
-  requireAal2ForCodes,
-  requireCodes,
-} from './rules.ts'
+import { findCodesRemovedWith, requireAal2ForCodes, requireCodes } from './rules.ts'
 
 type RemoveDeps = Deps<'audit' | 'bearerAuth' | 'emails'>
 

@@ -11,12 +11,6 @@ import {
 } from '../../../schemas/errors.ts'
 import { isVerifyEnabled } from '../factor-types.ts'
 
-/** Client address and time of a request, for the audit log. */
-export interface AuditContext {
-  ip: string
-  now: Date
-}
-
 type FactorOfUser = UserRecord['factors'][number]
 
 /** Throws mfa_recovery_codes_enroll_not_enabled. */

@@ -12,12 +12,11 @@ import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts
 import { recoveryCodesLocked, recoveryCodeWrong } from '../../../schemas/errors.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { isEqualInConstantTime } from '../../../schemas/values/constant-time.ts'
-import { recordAudit } from '../../audit/index.ts'
+import { type AuditContext, recordAudit } from '../../audit/index.ts'
 import { notifyUser } from '../../emails/index.ts'
 import { permitStepUp, stepUpToAal2 } from '../../sessions/index.ts'
 import type { PrecomputedClaims } from '../../sessions/step-up.ts'
 import { computeCodeDigests, mayBeCode } from './codes.ts'
-import type { AuditContext } from './rules.ts'
 
 /** A counted attempt and the matching code; undefined for a wrong one. */
 export interface RecoveryAttempt {

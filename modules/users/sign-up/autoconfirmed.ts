@@ -4,7 +4,7 @@ import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../../plugins/http/client-info/index.ts'
 import type { Actor } from '../../audit/entry.ts'
-import { recordAudit } from '../../audit/index.ts'
+import { type AuditContext, recordAudit } from '../../audit/index.ts'
 import { throttleAttempt } from '../../otp/index.ts'
 import { assignReservedUsername } from '../../usernames/index.ts'
 import { verifyEmail } from '../confirm-email.ts'
@@ -63,7 +63,7 @@ export async function repeatedBy(
   trx: Trx,
   owner: Actor | undefined,
   dummy: UserRecord | undefined,
-  seen: { ip: string; now: Date },
+  seen: AuditContext,
 ): Promise<SignUpOutcome> {
   if (owner) await recordAudit(audit, trx, 'user_repeated_signup', owner, seen)
   return dummy ? { state: 'taken', reveal: false, dummy } : { state: 'taken', reveal: true }

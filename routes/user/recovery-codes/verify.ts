@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
+import type { AuditContext } from '../../../modules/audit/index.ts'
 import { notifyOfFailure } from '../../../modules/credentials/index.ts'
 import {
   approveRecovery,
@@ -71,7 +72,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
   async function complete(
     auth: SessionAuth,
     { codeId, factor }: RecoveryAttempt,
-    at: { ip: string; now: Date },
+    at: AuditContext,
   ): Promise<Session | undefined> {
     const isRight = codeId !== undefined
     const rejection = await callMfaVerificationHook(factors, db, factor, { isRight, ip: at.ip })

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
 import { findUser, type UserRecord } from '../../../db/users/users.ts'
+import type { AuditContext } from '../../../modules/audit/index.ts'
 import {
   acceptPhoneChange,
   checkEmailChange,
@@ -123,7 +124,7 @@ async function apply(
   trx: Trx,
   auth: AuthContext,
   { changes, prepared, clientInfo, context }: Update,
-  { ip, now }: { ip: string; now: Date },
+  { ip, now }: AuditContext,
 ): Promise<UserRecord> {
   // The session may have been revoked while the changes were prepared.
   const current = await bearerAuth.reauthorize(trx, auth, now)
