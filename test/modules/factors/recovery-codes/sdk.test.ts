@@ -16,7 +16,7 @@ suite('recovery codes by SDK', () => {
   const servers = listeningServers()
 
   test('generates, counts, lists and verifies codes, and steps up once per code', async (t) => {
-    const { newClient, userWithTotp } = await sdkOf(t, servers)
+    const { newClient, userWithTotp } = await sdkFor(t, servers)
     const { client, email } = await userWithTotp()
     const { data: made } = await client.mfa.recoveryCodes.generate({ friendlyName: 'Paper' })
     assert.ok(made)
@@ -45,7 +45,7 @@ suite('recovery codes by SDK', () => {
   })
 
   test('regenerate replaces existing codes only', async (t) => {
-    const { userWithTotp } = await sdkOf(t, servers)
+    const { userWithTotp } = await sdkFor(t, servers)
     const { client } = await userWithTotp()
     const none = await client.mfa.recoveryCodes.regenerate()
     assert.equal(none.error?.code, 'mfa_factor_not_found')
@@ -61,7 +61,7 @@ suite('recovery codes by SDK', () => {
   })
 
   test('unenroll deletes the codes and writes an audit log entry', async (t) => {
-    const { app, userWithTotp } = await sdkOf(t, servers)
+    const { app, userWithTotp } = await sdkFor(t, servers)
     const { client } = await userWithTotp()
     const { data: made } = await client.mfa.recoveryCodes.generate()
     const removed = await client.mfa.recoveryCodes.unenroll()
@@ -88,7 +88,7 @@ suite('recovery codes by SDK', () => {
   })
 
   test('at aal1 only counts and consumes recovery codes', async (t) => {
-    const { newClient, userWithTotp } = await sdkOf(t, servers)
+    const { newClient, userWithTotp } = await sdkFor(t, servers)
     const { client, email } = await userWithTotp()
     const { data: made } = await client.mfa.recoveryCodes.generate()
     const other = newClient()
@@ -113,7 +113,7 @@ function listeningServers() {
 }
 
 /** SDK clients of a listening server, and users with a factor and an aal2 session. */
-async function sdkOf(t: TestContext, servers: ReturnType<typeof listeningServers>) {
+async function sdkFor(t: TestContext, servers: ReturnType<typeof listeningServers>) {
   const { app, url } = await servers(factorsOn)
 
   function newClient(): Client {
