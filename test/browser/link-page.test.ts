@@ -26,9 +26,9 @@ suite('confirmation page of an emailed link', { skip }, () => {
         'app.example': `127.0.0.1:${new URL(site.url).port}`,
       })
       const page = await browser.newPage({ viewport: { width, height: 600 }, colorScheme: scheme })
-      const complaints: string[] = []
-      page.on('console', (message) => void complaints.push(message.text()))
-      page.on('pageerror', (error) => void complaints.push(error.message))
+      const messages: string[] = []
+      page.on('console', (message) => void messages.push(message.text()))
+      page.on('pageerror', (error) => void messages.push(error.message))
 
       const email = newAddress()
       const message = await emailAfter(server, email, () => call(server.app, '/otp', { email }))
@@ -38,7 +38,7 @@ suite('confirmation page of an emailed link', { skip }, () => {
       const folder = process.env.TEST_SCREENSHOTS
       if (folder) await page.screenshot({ path: `${folder}/link-page-${width}-${scheme}.png` })
       assert.deepEqual(
-        complaints.filter((text) => !text.includes('favicon')),
+        messages.filter((text) => !text.includes('favicon')),
         [],
       )
 

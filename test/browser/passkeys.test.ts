@@ -86,8 +86,8 @@ suite('passkeys in a browser', { skip }, () => {
     await signUp(page)
     const { data } = await run(page, 'client.registerPasskey()')
     await run(page, `client.passkey.delete({ passkeyId: '${data?.id}' })`)
-    const refused = await run(page, 'client.signInWithPasskey()')
-    assert.equal(refused.error?.code, 'webauthn_verification_failed')
+    const response = await run(page, 'client.signInWithPasskey()')
+    assert.equal(response.error?.code, 'webauthn_verification_failed')
   })
 
   test('rejects a copied device once the original has been used again', async (t) => {
@@ -101,8 +101,8 @@ suite('passkeys in a browser', { skip }, () => {
     await cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId })
     const copy = await device()
     await cdp.send('WebAuthn.addCredential', { authenticatorId: copy, credential })
-    const refused = await run(page, 'client.signInWithPasskey()')
-    assert.equal(refused.error?.code, 'webauthn_verification_failed')
+    const response = await run(page, 'client.signInWithPasskey()')
+    assert.equal(response.error?.code, 'webauthn_verification_failed')
   })
 
   test('runs the code blocks of docs/passkeys.md as written', async (t) => {

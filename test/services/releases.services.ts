@@ -88,7 +88,7 @@ async function live(step: Step, installation: Installation, activity: Activity, 
   await step.act(installation, before)
   const from = requester.requests
   await until(() => requester.requests >= from + watched, { seconds: 60 })
-  const { refused: rejected, kinds } = outage(requester.rejections, since)
+  const { rejected, kinds } = outage(requester.rejections, since)
   const lost = await countLostActivity(installation.postgres.primary.url, activity)
   const row = [step.name, requester.requests - requested, rejected, lost, JSON.stringify(kinds)]
   return row.map(String)

@@ -83,5 +83,5 @@ export function outage(rejections: Rejection[], since: number) {
   const last = after.at(-1)?.at ?? 0
   const kinds: Record<string, number> = {}
   for (const { what } of after) kinds[what] = (kinds[what] ?? 0) + 1
-  return { refused: after.length, seconds: Math.round((last - first) / 100) / 10, kinds }
+  return { rejected: after.length, seconds: Math.round((last - first) / 100) / 10, kinds }
 }

@@ -138,7 +138,7 @@ async function live(part: Part, installation: Installation, clients: Clients): P
       seconds: 60,
     },
   )
-  const { refused: rejected, seconds, kinds } = outage(clients.requester.rejections, since)
+  const { rejected, seconds, kinds } = outage(clients.requester.rejections, since)
   const requested = clients.requester.requests - before
   if (!part.noticed) assert.equal(rejected, 0, `${part.name}: ${JSON.stringify(kinds)}`)
   return [part.name, String(requested), String(rejected), `${seconds} s`, JSON.stringify(kinds)]
@@ -166,6 +166,6 @@ async function countLosses({ mail, postgres }: Installation, clients: Clients) {
 }
 
 function notify(t: TestContext, rows: string[][]): void {
-  const head = ['What', 'requests', 'refused', 'from first to last', 'which']
+  const head = ['What', 'requests', 'rejected', 'from first to last', 'which']
   for (const row of [head, head.map(() => '---'), ...rows]) t.diagnostic(`| ${row.join(' | ')} |`)
 }

@@ -46,8 +46,8 @@ export async function bootSystemd(t: Ending): Promise<Machine | { reason: string
     () => machine,
     () => ({ reason: 'systemd did not boot in time' }),
   )
-  const refused = errors.then((reason) => ({ reason: `systemd did not boot: ${reason}` }))
-  return await Promise.race([booted, refused])
+  const failed = errors.then((reason) => ({ reason: `systemd did not boot: ${reason}` }))
+  return await Promise.race([booted, failed])
 }
 
 async function isBooted({ run }: Machine): Promise<boolean> {
