@@ -145,7 +145,11 @@ export async function countUserOrganizations(db: Db, userId: string): Promise<nu
   return count
 }
 
-/** The memberships of a deleted user. */
-export async function deleteUserMemberships(trx: Trx, userId: string): Promise<void> {
-  await trx.deleteFrom('postern_organization_members').where('user_id', '=', userId).execute()
+/** All memberships of a user, whoever else owns the organizations. Returns them. */
+export function deleteUserMemberships(trx: Trx, userId: string): Promise<MemberRow[]> {
+  return trx
+    .deleteFrom('postern_organization_members')
+    .where('user_id', '=', userId)
+    .returningAll()
+    .execute()
 }

@@ -16,6 +16,7 @@ import { updateUser, withoutPendingChanges } from '../../../db/users/update-user
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { revokeAllSessions } from '../../sessions/index.ts'
+import { leaveUnverifiedOrganizations } from './leave-organizations.ts'
 
 /** Credentials that belong to the verification and are kept. */
 export interface RetainedCredentials {
@@ -58,8 +59,9 @@ export async function clearAutoconfirmed(
 }
 
 /**
- * A password, passkey, factor, identity, session, consent or pending change from before the verification may be another
- * user's. A confirmed phone was verified and is kept, with its password, passkeys, factors and consents.
+ * A password, passkey, factor, identity, session, consent, membership or pending change from before the verification
+ * may be another user's. A confirmed phone was verified and is kept, with its password, passkeys, factors, consents and
+ * memberships.
  */
 export async function clearUnverifiedCredentials(
   { sessions }: Deps<'sessions'>,
@@ -75,6 +77,7 @@ export async function clearUnverifiedCredentials(
     await deleteFactors(trx, user.id)
     await deletePasskeys(trx, user.id)
     await revokeConsents(trx, user.id, now)
+    await leaveUnverifiedOrganizations(sessions, trx, user, now)
   }
   if (metadata) await replaceUserMetadata(trx, user.id, metadata, now)
   const phone = keepsPhone ? ['phone'] : []
