@@ -145,7 +145,7 @@ export async function countUserOrganizations(db: Db, userId: string): Promise<nu
   return count
 }
 
-/** All memberships of a user, whoever else owns the organizations. Returns them. */
+/** Deletes all memberships of a user, also of the last owner. Returns them. */
 export function deleteUserMemberships(trx: Trx, userId: string): Promise<MemberRow[]> {
   return trx
     .deleteFrom('postern_organization_members')

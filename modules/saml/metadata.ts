@@ -63,30 +63,41 @@ export function isStale(
   return !isDated && readAt.getTime() + lifetimeSeconds * 1000 <= now.getTime()
 }
 
-/** Time of the last failed refresh, by provider. */
-const failures = new Map<string, number>()
+/** The last refresh by provider. */
+const refreshes = new Map<string, { at: number; url: string; outcome: Promise<boolean> }>()
 const retryMs = 60_000
 
 /**
  * Fetches the document again and stores it if it belongs to the same provider. A failure is logged, and the stored
- * document stays in use. After a failure it is not fetched for a minute, because anyone can post a response that
- * triggers this.
+ * document stays in use. There is one fetch a minute, because anyone can post a response that triggers it, and the
+ * fetched document may be stale as well.
  */
-export async function refreshMetadata(
+export function refreshMetadata(
   deps: Deps<'db' | 'httpClient' | 'log'>,
   provider: SsoProviderRow,
   now: Date,
 ): Promise<boolean> {
   const { id, metadata_url: url } = provider
-  if (!url || now.getTime() - (failures.get(id) ?? 0) < retryMs) return false
+  if (!url) return Promise.resolve(false)
+  const last = refreshes.get(id)
+  if (last?.url === url && now.getTime() - last.at < retryMs) return last.outcome
+  const outcome = fetchAndStore(deps, provider, url, now)
+  refreshes.set(id, { at: now.getTime(), url, outcome })
+  return outcome
+}
+
+async function fetchAndStore(
+  deps: Deps<'db' | 'httpClient' | 'log'>,
+  { id, entity_id }: SsoProviderRow,
+  url: string,
+  now: Date,
+): Promise<boolean> {
   try {
     const xml = await fetchMetadata(deps, url)
     const { entityId } = await parseSamlMetadata(xml)
-    if (entityId !== provider.entity_id) throw new SamlError('it is of another provider')
-    failures.delete(id)
+    if (entityId !== entity_id) throw new SamlError('it is of another provider')
     return await storeFetchedMetadata(deps.db, id, { url, xml }, now)
   } catch (error) {
-    failures.set(id, now.getTime())
     const details = { err: error, sso_provider_id: id }
     deps.log.warn(details, 'SAML metadata refresh failed, the stored document stays in use')
     return false

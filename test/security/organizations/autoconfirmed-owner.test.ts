@@ -57,7 +57,7 @@ suite('AUTH_MAILER_AUTOCONFIRM: organizations of an unverified account', () => {
     assert.deepEqual(left, [])
   })
 
-  test('go on without an owner, until an admin names one', async () => {
+  test('continue without an owner until an admin names one', async () => {
     const server = await serverFor(organizationsOn)
     const { app } = server
     const { owner: attacker, organization } = await createOwner(app)

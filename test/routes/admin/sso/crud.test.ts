@@ -117,6 +117,23 @@ suite('/admin/sso/providers', () => {
     assert.equal(served.count, 2)
   })
 
+  test('does not fetch metadata again within a minute when the new document is stale, too', async (t) => {
+    const { app } = await build(t, { dev: true, env: samlOn })
+    const idp = createIdp()
+    const expired = '<EntityDescriptor validUntil="2020-01-01T00:00:00Z"'
+    const served = { xml: idp.metadata.replace('<EntityDescriptor', expired), count: 0 }
+    assert.ok(served.xml.includes(expired))
+    const metadata_url = await metadataServer(t, served)
+    await ask(app, 'POST', '', { type: 'saml', metadata_url })
+    const posts = [1, 2, 3].map(() => post(app, signedResponse({ idp })))
+    assert.deepEqual(
+      (await Promise.all(posts)).map(({ status }) => status),
+      [302, 302, 302],
+    )
+    assert.equal((await post(app, signedResponse({ idp }))).status, 302)
+    assert.equal(served.count, 2)
+  })
+
   test('does not overwrite metadata that an admin sent during a fetch of the previous URL', async (t) => {
     const { app } = await build(t, { dev: true, env: samlOn })
     const idp = createIdp()
