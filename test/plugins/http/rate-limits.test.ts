@@ -4,6 +4,7 @@ import { suite, test } from 'node:test'
 import { addressKey } from '../../../plugins/http/rate-limits/index.ts'
 import { createLocalCounter } from '../../../plugins/http/rate-limits/local-counter.ts'
 import { passkeysOn } from '../../support/factors/passkeys.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { type App, build } from '../../support/server.ts'
 
 interface Description {
@@ -54,35 +55,59 @@ async function statuses(
   return found.map((status) => status === 429)
 }
 
+/** Different ones, so that a count of accepted requests shows which of them applies. */
+const limits = {
+  AUTH_RATE_LIMIT_TOKEN_REFRESH: 1,
+  AUTH_RATE_LIMIT_VERIFY: 2,
+  AUTH_RATE_LIMIT_OTP: 3,
+  AUTH_RATE_LIMIT_ANONYMOUS_USERS: 4,
+  AUTH_RATE_LIMIT_AUTHORIZE: 5,
+  AUTH_RATE_LIMIT_PASSKEY: 6,
+}
+
+/** The first requests of a client, one more than its limit. */
+const untilLimited = (limit: number) => [...Array<boolean>(limit).fill(false), true]
+
+let clients = 0
+
+function newClient(): Record<string, string> {
+  clients += 1
+  return { 'x-real-ip': `203.0.113.${clients}` }
+}
+
 suite('rate limits by client address', () => {
-  const limited: [string, Requester, Record<string, string>][] = [
-    ['POST /token', signIn, { AUTH_RATE_LIMIT_TOKEN_REFRESH: '2' }],
-    ['POST /verify', code, { AUTH_RATE_LIMIT_VERIFY: '2' }],
-    ['GET /verify', link, { AUTH_RATE_LIMIT_VERIFY: '2' }],
-    ['POST /signup', signUp, { AUTH_RATE_LIMIT_OTP: '2' }],
-    ['POST /signup with a number', signUpByNumber, { AUTH_RATE_LIMIT_OTP: '2' }],
-    ['anonymous POST /signup', anonymous, { AUTH_RATE_LIMIT_ANONYMOUS_USERS: '2' }],
-    ['GET /authorize', authorize, { AUTH_RATE_LIMIT_AUTHORIZE: '2' }],
-    ['GET /callback', callback, { AUTH_RATE_LIMIT_AUTHORIZE: '2' }],
-    ['POST /callback', postedCallback, { AUTH_RATE_LIMIT_AUTHORIZE: '2' }],
-    [
-      'POST /passkeys/authentication/verify',
-      passkey,
-      { ...passkeysOn, AUTH_RATE_LIMIT_PASSKEY: '2' },
-    ],
+  const servers = sharedServers()
+  const server = () =>
+    servers({
+      ...byHeader,
+      ...passkeysOn,
+      ...Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, String(limit)])),
+    })
+
+  const limited: [string, Requester, keyof typeof limits][] = [
+    ['POST /token', signIn, 'AUTH_RATE_LIMIT_TOKEN_REFRESH'],
+    ['POST /verify', code, 'AUTH_RATE_LIMIT_VERIFY'],
+    ['GET /verify', link, 'AUTH_RATE_LIMIT_VERIFY'],
+    ['POST /signup', signUp, 'AUTH_RATE_LIMIT_OTP'],
+    ['POST /signup with a number', signUpByNumber, 'AUTH_RATE_LIMIT_OTP'],
+    ['anonymous POST /signup', anonymous, 'AUTH_RATE_LIMIT_ANONYMOUS_USERS'],
+    ['GET /authorize', authorize, 'AUTH_RATE_LIMIT_AUTHORIZE'],
+    ['GET /callback', callback, 'AUTH_RATE_LIMIT_AUTHORIZE'],
+    ['POST /callback', postedCallback, 'AUTH_RATE_LIMIT_AUTHORIZE'],
+    ['POST /passkeys/authentication/verify', passkey, 'AUTH_RATE_LIMIT_PASSKEY'],
   ]
-  for (const [name, requested, env] of limited) {
-    test(`${name} has its own limit`, async (t) => {
-      const { app } = await build(t, { env: { ...byHeader, ...env } })
-      const first = { 'x-real-ip': '203.0.113.7' }
-      assert.deepEqual(await statuses(app, requested, 3, first), [false, false, true])
-      const other = { 'x-real-ip': '203.0.113.8' }
-      assert.deepEqual(await statuses(app, requested, 1, other), [false])
+  for (const [name, requested, variable] of limited) {
+    test(`${name} has its own limit`, async () => {
+      const { app } = await server()
+      const limit = limits[variable]
+      const first = await statuses(app, requested, limit + 1, newClient())
+      assert.deepEqual(first, untilLimited(limit))
+      assert.deepEqual(await statuses(app, requested, 1, newClient()), [false])
     })
   }
 
-  test('each public POST endpoint has a limit', async (t) => {
-    const { app } = await build(t)
+  test('each public POST endpoint has a limit', async () => {
+    const { app } = await server()
     const { paths } = (await app.inject('/openapi.json')).json<Description>()
     const open = app.openapi.routes.filter(({ method, url }) => {
       const described = paths[url]?.post
@@ -94,33 +119,32 @@ suite('rate limits by client address', () => {
     assert.deepEqual(unlimited, [])
   })
 
-  test('counts codes and links of /verify together', async (t) => {
-    const { app } = await build(t, { env: { ...byHeader, AUTH_RATE_LIMIT_VERIFY: '2' } })
-    const headers = { 'x-real-ip': '203.0.113.7' }
+  test('counts codes and links of /verify together', async () => {
+    const { app } = await server()
+    const headers = newClient()
     assert.deepEqual(await statuses(app, link, 2, headers), [false, false])
     assert.deepEqual(await statuses(app, code, 1, headers), [true])
   })
 
-  test('counts anonymous and other sign-ups separately', async (t) => {
-    const env = { ...byHeader, AUTH_RATE_LIMIT_ANONYMOUS_USERS: '1', AUTH_RATE_LIMIT_OTP: '1' }
-    const { app } = await build(t, { env })
-    const headers = { 'x-real-ip': '203.0.113.7' }
-    assert.deepEqual(await statuses(app, anonymous, 1, headers), [false])
-    assert.deepEqual(await statuses(app, signUp, 2, headers), [false, true])
+  test('counts anonymous and other sign-ups separately', async () => {
+    const { app } = await server()
+    const headers = newClient()
+    assert.deepEqual(await statuses(app, anonymous, 4, headers), Array(4).fill(false))
+    assert.deepEqual(await statuses(app, signUp, 4, headers), untilLimited(3))
     assert.deepEqual(await statuses(app, anonymous, 1, headers), [true])
   })
 
-  test('counts anonymous sign-ups per hour', async (t) => {
-    const { app } = await build(t, { env: { ...byHeader, AUTH_RATE_LIMIT_ANONYMOUS_USERS: '1' } })
-    const headers = { 'x-real-ip': '203.0.113.7' }
-    await app.inject({ ...anonymous, headers })
+  test('counts anonymous sign-ups per hour', async () => {
+    const { app } = await server()
+    const headers = newClient()
+    for (let i = 0; i < 4; i++) await app.inject({ ...anonymous, headers })
     const wait = Number((await app.inject({ ...anonymous, headers })).headers['retry-after'])
     assert.ok(wait > 3590 && wait <= 3600, `waits ${wait}`)
   })
 
-  test('returns Retry-After in both error formats', async (t) => {
-    const { app } = await build(t, { env: { ...byHeader, AUTH_RATE_LIMIT_TOKEN_REFRESH: '1' } })
-    const headers = { 'x-real-ip': '203.0.113.7' }
+  test('returns Retry-After in both error formats', async () => {
+    const { app } = await server()
+    const headers = newClient()
     await app.inject({ ...signIn, headers })
     const response = await app.inject({ ...signIn, headers })
     const { error_code, code } = response.json()
@@ -145,7 +169,9 @@ suite('rate limits by client address', () => {
   })
 })
 
+/** Its tests share servers, so each case has addresses of its own. */
 suite('client address of rate limits', () => {
+  const server = sharedServers()
   const env = { AUTH_RATE_LIMIT_VERIFY: '1' }
   const forwarded = { ...env, AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED: 'true' }
   const cases: [string, Record<string, string>, Record<string, string>[], boolean[]][] = [
@@ -160,7 +186,7 @@ suite('client address of rate limits', () => {
     [
       'counts by the first entry of the header',
       { ...env, ...byHeader },
-      [{ 'x-real-ip': '203.0.113.7, 10.0.0.1' }, { 'x-real-ip': '203.0.113.7, 10.0.0.2' }],
+      [{ 'x-real-ip': '203.0.113.1, 10.0.0.1' }, { 'x-real-ip': '203.0.113.1, 10.0.0.2' }],
       [false, true],
     ],
     [
@@ -183,10 +209,10 @@ suite('client address of rate limits', () => {
       'ignores the port of an entry',
       { ...env, ...byHeader },
       [
-        { 'x-real-ip': '203.0.113.7:40001' },
-        { 'x-real-ip': '203.0.113.7:40002' },
-        { 'x-real-ip': '[2001:db8:1:2::1]:40001' },
-        { 'x-real-ip': '[2001:db8:1:2::2%eth0]:40002' },
+        { 'x-real-ip': '203.0.113.2:40001' },
+        { 'x-real-ip': '203.0.113.2:40002' },
+        { 'x-real-ip': '[2001:db8:1:1::1]:40001' },
+        { 'x-real-ip': '[2001:db8:1:1::2%eth0]:40002' },
       ],
       [false, true, false, true],
     ],
@@ -206,8 +232,8 @@ suite('client address of rate limits', () => {
       'ignores other headers next to the trusted one',
       forwarded,
       [
-        { 'proxy-forwarded-for': '203.0.113.7', 'x-forwarded-for': '198.51.100.1' },
-        { 'proxy-forwarded-for': '203.0.113.7', 'x-forwarded-for': '198.51.100.2' },
+        { 'proxy-forwarded-for': '203.0.113.8', 'x-forwarded-for': '198.51.100.1' },
+        { 'proxy-forwarded-for': '203.0.113.8', 'x-forwarded-for': '198.51.100.2' },
       ],
       [false, true],
     ],
@@ -215,24 +241,24 @@ suite('client address of rate limits', () => {
       'ignores Proxy-Forwarded-For unless trusted',
       { ...env, ...byHeader },
       [
-        { 'x-real-ip': '203.0.113.7', 'proxy-forwarded-for': '198.51.100.1' },
-        { 'x-real-ip': '203.0.113.7', 'proxy-forwarded-for': '198.51.100.2' },
+        { 'x-real-ip': '203.0.113.3', 'proxy-forwarded-for': '198.51.100.1' },
+        { 'x-real-ip': '203.0.113.3', 'proxy-forwarded-for': '198.51.100.2' },
       ],
       [false, true],
     ],
   ]
   for (const [name, settings, requests, rejected] of cases) {
-    test(name, async (t) => {
-      const { app } = await build(t, { env: settings })
+    test(name, async () => {
+      const { app } = await server(settings)
       const found = []
       for (const headers of requests) found.push(...(await statuses(app, link, 1, headers)))
       assert.deepEqual(found, rejected)
     })
   }
 
-  test('counts another spelling of the path as the same path', async (t) => {
-    const { app } = await build(t, { env: { ...env, ...byHeader } })
-    const headers = { 'x-real-ip': '203.0.113.7' }
+  test('counts another spelling of the path as the same path', async () => {
+    const { app } = await server({ ...env, ...byHeader })
+    const headers = { 'x-real-ip': '203.0.113.4' }
     assert.deepEqual(await statuses(app, link, 1, headers), [false])
     const spelled = { ...link, url: '/auth/v1/verify/?type=signup&token=abc' }
     assert.deepEqual(await statuses(app, spelled, 1, headers), [true])

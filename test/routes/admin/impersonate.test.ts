@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
 import { decodeJwt } from 'jose'
 
@@ -7,22 +7,39 @@ import type { Device } from '../../../schemas/device.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { withConsole } from '../../support/admins.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
-import { adminCreatedUser, bodyOf200, password, signedIn, signUpUser } from '../../support/users.ts'
+import {
+  adminCreatedUser,
+  bodyOf200,
+  newAddress,
+  password,
+  signedIn,
+  signUpUser,
+} from '../../support/users.ts'
 
 const enabled = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
 const minute = 60_000
 
 suite('POST /admin/users/{user_id}/impersonate', () => {
-  test('returns 404 feature_disabled by default', async (t) => {
-    const { app, id } = await withUser(t, {})
+  const server = sharedServers()
+
+  async function withUser(env: Record<string, string> = enabled) {
+    const { app } = await server(env)
+    const email = newAddress()
+    const { id } = await adminCreatedUser(app, { email, email_confirm: true, password })
+    return { app, id, email }
+  }
+
+  test('returns 404 feature_disabled by default', async () => {
+    const { app, id } = await withUser({})
     const response = await asAdmin(app, 'POST', `/admin/users/${id}/impersonate`, {})
     assert.deepEqual([response.statusCode, response.json().error_code], [404, 'feature_disabled'])
   })
 
-  test('creates a short session whose act claim is kept by refreshes', async (t) => {
-    const { app, id } = await withUser(t)
+  test('creates a short session whose act claim is kept by refreshes', async () => {
+    const { app, id } = await withUser()
 
     const session = await impersonate(app, id, { reason: 'ticket 7' })
 
@@ -38,7 +55,7 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
   })
 
   test('AUTH_ADMIN_IMPERSONATION_EXP: sets the lifetime of the session', async (t) => {
-    const { app, id } = await withUser(t, { ...enabled, AUTH_ADMIN_IMPERSONATION_EXP: '2m' })
+    const { app, id } = await withUser({ ...enabled, AUTH_ADMIN_IMPERSONATION_EXP: '2m' })
     const session = await impersonate(app, id)
     assert.equal(session.expires_in, 2 * 60)
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3 * minute })
@@ -46,8 +63,8 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal(late.json().error_code, 'session_expired')
   })
 
-  test('names the user of an admin token in the act claim', async (t) => {
-    const { app, id } = await withUser(t)
+  test('names the user of an admin token in the act claim', async () => {
+    const { app, id } = await withUser()
     const admin = await adminCreatedUser(app, { email: 'admin@example.com' })
     const token = await app.jwt.signApiToken(
       { role: 'service_role', sub: admin.id, seconds: 60 },
@@ -61,8 +78,8 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal(entry?.payload.actor_username, 'admin@example.com')
   })
 
-  test('records the impersonation in the audit log and the session list', async (t) => {
-    const { app, id } = await withUser(t)
+  test('records the impersonation in the audit log and the session list', async () => {
+    const { app, id } = await withUser()
     const session = await impersonate(app, id, { reason: 'ticket 7' })
 
     const [entry] = await adminCall<Entry[]>(app, 'GET', '/admin/audit?query=action:impersonated')
@@ -78,8 +95,8 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal(sessions[0]?.id, decodeJwt(session.access_token).session_id)
   })
 
-  test('rejects impersonated sessions on admin endpoints, also of admins', async (t) => {
-    const { app, id } = await withUser(t)
+  test('rejects impersonated sessions on admin endpoints, also of admins', async () => {
+    const { app, id } = await withUser()
     await adminCall(app, 'PUT', `/admin/users/${id}`, { role: 'service_role' })
     const { access_token } = await impersonate(app, id)
     assert.equal(decodeJwt(access_token).role, 'service_role')
@@ -93,9 +110,9 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal(onward.statusCode, 403)
   })
 
-  test('rejects changes of credentials by an impersonated session', async (t) => {
+  test('rejects changes of credentials by an impersonated session', async () => {
     const env = { ...enabled, AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' }
-    const { app, id } = await withUser(t, env)
+    const { app, id } = await withUser(env)
     const { access_token, user } = await impersonate(app, id)
     const headers = { authorization: `Bearer ${access_token}` }
     const put = (payload: object) => app.inject({ method: 'PUT', url: '/user', headers, payload })
@@ -116,7 +133,7 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
   test('does not extend the session beyond its lifetime', async (t) => {
     const now = Date.now()
     t.mock.timers.enable({ apis: ['Date'], now })
-    const { app, id } = await withUser(t)
+    const { app, id } = await withUser()
     const session = await impersonate(app, id)
     t.mock.timers.setTime(now + 10 * minute)
     const later = await refreshed(app, session)
@@ -143,25 +160,25 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
     assert.equal((await get(app, '/user', session.access_token)).statusCode, 403)
   })
 
-  test('does not revoke the user’s session under AUTH_SESSIONS_SINGLE_PER_USER', async (t) => {
+  test('does not revoke the user’s session under AUTH_SESSIONS_SINGLE_PER_USER', async () => {
     const env = { ...enabled, AUTH_SESSIONS_SINGLE_PER_USER: 'true' }
-    const { app, id } = await withUser(t, env)
-    const own = await signedIn(app, 'ann@example.com')
+    const { app, id, email } = await withUser(env)
+    const own = await signedIn(app, email)
     await impersonate(app, id)
     await refreshed(app, own)
   })
 
-  test('is not revoked by the user’s session under AUTH_SESSIONS_SINGLE_PER_USER', async (t) => {
+  test('is not revoked by the user’s session under AUTH_SESSIONS_SINGLE_PER_USER', async () => {
     const env = { ...enabled, AUTH_SESSIONS_SINGLE_PER_USER: 'true' }
-    const { app, id } = await withUser(t, env)
-    const own = await signedIn(app, 'ann@example.com')
+    const { app, id, email } = await withUser(env)
+    const own = await signedIn(app, email)
     const impersonated = await impersonate(app, id)
     await refreshed(app, own)
     await refreshed(app, impersonated)
   })
 
-  test('rejects unknown, banned and deleted users', async (t) => {
-    const { app, id } = await withUser(t)
+  test('rejects unknown, banned and deleted users', async () => {
+    const { app, id } = await withUser()
     const url = `/admin/users/${id}/impersonate`
     const codes = async (path: string) => (await asAdmin(app, 'POST', path, {})).json().error_code
     assert.equal(await codes('/admin/users/7/impersonate'), 'validation_failed')
@@ -175,13 +192,6 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
 
 interface Entry {
   payload: { actor_username: string; traits: Record<string, unknown> }
-}
-
-async function withUser(t: TestContext, env: Record<string, string> = enabled) {
-  const { app } = await build(t, { env })
-  const record = { email: 'ann@example.com', email_confirm: true, password }
-  const { id } = await adminCreatedUser(app, record)
-  return { app, id }
 }
 
 function impersonate(app: App, id: string, body: object = {}): Promise<Session> {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { externalServer, providerEnv, verifiedProfile } from '../../support/external.ts'
+import { shareServers } from '../../support/processes/shared-servers.ts'
 import { client } from '../../support/providers/fake-provider.ts'
 import { signIdToken } from '../../support/providers/keys.ts'
 import { build } from '../../support/server.ts'
@@ -71,10 +72,12 @@ suite('provider outage', () => {
     ['/api/v3/user', { status: 503, body: '{}' }],
     ['/api/v3/user/emails', { status: 500, body: '{}' }],
   ] as const
+  const lines: string[] = []
+  const shared = shareServers((ending) => externalServer(ending, { lines }))
   for (const [path, response] of broken) {
-    test(`redirects with temporarily_unavailable when ${path} fails after the redirect`, async (t) => {
-      const lines: string[] = []
-      const server = await externalServer(t, { lines })
+    test(`redirects with temporarily_unavailable when ${path} fails after the redirect`, async () => {
+      const server = await shared()
+      lines.length = 0
       server.fakes.github.instead.set(path, response)
       const { query } = await server.finishSignIn(await server.startSignIn('github'))
       assert.equal(query.error, 'temporarily_unavailable')
@@ -87,9 +90,9 @@ suite('provider outage', () => {
     })
   }
 
-  test('does not report an outage when the provider responds with an error', async (t) => {
-    const lines: string[] = []
-    const server = await externalServer(t, { lines })
+  test('does not report an outage when the provider responds with an error', async () => {
+    const server = await shared()
+    lines.length = 0
     const body = JSON.stringify({ error: 'bad_verification_code' })
     server.fakes.github.instead.set('/login/oauth/access_token', { body })
     const { query } = await server.finishSignIn(await server.startSignIn('github'))

@@ -9,7 +9,7 @@ import {
   redirectParams,
 } from '../../support/messages/mail-journeys.ts'
 import { linkIn } from '../../support/messages/mail-links.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { sharedServers, shareServers } from '../../support/processes/shared-servers.ts'
 import { call } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import { newAddress } from '../../support/users.ts'
@@ -114,10 +114,12 @@ suite('redirect_to: precedence and validation', () => {
     assert.deepEqual(line.allowList, ['https://*.good.com/**'])
   })
 
+  const lines: string[] = []
+  const logging = shareServers((ending) => build(ending, { lines }))
   for (const path of ['/signup', '/otp', '/magiclink', '/recover', '/resend']) {
-    test(`${path} logs a disallowed redirect_to once`, async (t) => {
-      const lines: string[] = []
-      const { app } = await build(t, { lines })
+    test(`${path} logs a disallowed redirect_to once`, async () => {
+      const { app } = await logging()
+      lines.length = 0
       const payload = { email: newAddress(), password: 'correct horse', type: 'signup' }
       const url = `${path}?redirect_to=${encodeURIComponent(evil)}`
       assert.equal((await call(app, url, payload)).statusCode, 200)

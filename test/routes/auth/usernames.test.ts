@@ -9,8 +9,9 @@ import {
   waitForIdleQueue,
 } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, refresh, statusAndCode, verify } from '../../support/requests.ts'
-import { type App, build } from '../../support/server.ts'
+import type { App } from '../../support/server.ts'
 import {
   autoconfirm,
   confirmedUser,
@@ -42,8 +43,10 @@ function claimsIn({ access_token }: Session): Record<string, unknown> {
 }
 
 suite('sign-in by username', () => {
-  test('creates a session whose tokens contain the username', async (t) => {
-    const { app } = await build(t, { env: open6 })
+  const servers = sharedServers()
+
+  test('creates a session whose tokens contain the username', async () => {
+    const { app } = await servers(open6)
     const { user } = await named(app, 'Ann.Other')
     const response = await signInByName(app, 'ann.OTHER')
     assert.equal(response.statusCode, 200, response.body)
@@ -54,8 +57,8 @@ suite('sign-in by username', () => {
     assert.equal(claimsIn(renewed).preferred_username, 'ann.other')
   })
 
-  test('returns the same error for unknown names, wrong passwords and invalid usernames', async (t) => {
-    const { app } = await build(t, { env: open6 })
+  test('returns the same error for unknown names, wrong passwords and invalid usernames', async () => {
+    const { app } = await servers(open6)
     await named(app, 'ann')
     const responses = await Promise.all([
       signInByName(app, 'bert'),
@@ -68,23 +71,23 @@ suite('sign-in by username', () => {
     assert.deepEqual(statusAndCode(responses[0] ?? assert.fail()), [400, 'invalid_credentials'])
   })
 
-  test('counts failures together with those of the email address', async (t) => {
-    const { app } = await build(t, { env: open6 })
-    const { email } = await named(app, 'ann')
+  test('counts failures together with those of the email address', async () => {
+    const { app } = await servers(open6)
+    const { email } = await named(app, 'clara')
     const wrong = { password: 'wrong horse' }
     for (let i = 0; i < 5; i += 1) {
-      await signInByName(app, 'ann', wrong)
+      await signInByName(app, 'clara', wrong)
       await signIn(app, { email, ...wrong })
     }
-    await signInByName(app, 'ann', wrong)
-    assert.deepEqual(statusAndCode(await signInByName(app, 'ann', wrong)), [
+    await signInByName(app, 'clara', wrong)
+    assert.deepEqual(statusAndCode(await signInByName(app, 'clara', wrong)), [
       429,
       'over_request_rate_limit',
     ])
   })
 
-  test('throttles unknown names', async (t) => {
-    const { app } = await build(t, { env: open6 })
+  test('throttles unknown names', async () => {
+    const { app } = await servers(open6)
     for (let i = 0; i < 11; i += 1) await signInByName(app, 'zoe')
     assert.deepEqual(statusAndCode(await signInByName(app, 'zoe')), [
       429,
@@ -92,14 +95,14 @@ suite('sign-in by username', () => {
     ])
   })
 
-  test('rejects a username together with an email address', async (t) => {
-    const { app } = await build(t, { env: open6 })
+  test('rejects a username together with an email address', async () => {
+    const { app } = await servers(open6)
     const response = await signInByName(app, 'ann', { email: 'ann@example.com' })
     assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
   })
 
-  test('is disabled by default, and a sign-up ignores the field', async (t) => {
-    const { app } = await build(t, { env: autoconfirm })
+  test('is disabled by default, and a sign-up ignores the field', async () => {
+    const { app } = await servers(autoconfirm)
     const session = await named(app, 'not a username at all')
     assert.equal(claimsIn(session).preferred_username, undefined)
     assert.deepEqual(statusAndCode(await signInByName(app, 'ann')), [400, 'validation_failed'])
@@ -108,8 +111,10 @@ suite('sign-in by username', () => {
 })
 
 suite('sign-up with a username', () => {
-  test('assigns the username when the address is confirmed', async (t) => {
-    const server = await build(t, { env: usernames })
+  const servers = sharedServers()
+
+  test('assigns the username when the address is confirmed', async () => {
+    const server = await servers(usernames)
     const email = newAddress()
     const { message } = await unconfirmedUser(server, email, { username: 'ann' })
     assert.deepEqual(statusAndCode(await signInByName(server.app, 'ann')), [
@@ -121,8 +126,8 @@ suite('sign-up with a username', () => {
     assert.equal((await signInByName(server.app, 'ann')).statusCode, 200)
   })
 
-  test('reserves the name for a new and for a taken address', async (t) => {
-    const server = await build(t, { env: usernames })
+  test('reserves the name for a new and for a taken address', async () => {
+    const server = await servers(usernames)
     const { app } = server
     const taken = newAddress()
     await confirmedUser(server, taken)
@@ -141,31 +146,31 @@ suite('sign-up with a username', () => {
     ])
   })
 
-  test('can be repeated with the same name and address', async (t) => {
-    const { app } = await build(t, { env: usernames })
+  test('can be repeated with the same name and address', async () => {
+    const { app } = await servers(usernames)
     const email = newAddress()
-    const first = await signUp(app, { email }, { username: 'ann' })
-    const again = await signUp(app, { email }, { username: 'ann' })
-    const another = await signUp(app, { email }, { username: 'ann-2' })
+    const first = await signUp(app, { email }, { username: 'clara' })
+    const again = await signUp(app, { email }, { username: 'clara' })
+    const another = await signUp(app, { email }, { username: 'clara-2' })
     assert.deepEqual(
       [first, again, another].map(({ statusCode }) => statusCode),
       [200, 200, 200],
     )
-    assert.equal((await check(app, 'ann')).json<{ available: boolean }>().available, true)
+    assert.equal((await check(app, 'clara')).json<{ available: boolean }>().available, true)
   })
 
   const invalid = ['ab', 'x'.repeat(33), 'ann other', 'ann@example.com', 'änn', 'ann/other']
   for (const username of invalid) {
-    test(`rejects ${JSON.stringify(username)}`, async (t) => {
-      const { app } = await build(t, { env: open6 })
+    test(`rejects ${JSON.stringify(username)}`, async () => {
+      const { app } = await servers(open6)
       const response = await signUp(app, { email: newAddress() }, { username })
       assert.deepEqual(statusAndCode(response), [422, 'username_invalid'])
     })
   }
 
   const unavailable = ['admin', 'Admin', 'adrnin', 'ann', 'ANN', 'rnax', 'max']
-  test('rejects reserved and taken names and names that look like them', async (t) => {
-    const { app } = await build(t, { env: open6 })
+  test('rejects reserved and taken names and names that look like them', async () => {
+    const { app } = await servers(open6)
     await named(app, 'ann')
     await named(app, 'max')
     for (const username of unavailable) {
@@ -174,9 +179,9 @@ suite('sign-up with a username', () => {
     }
   })
 
-  test('accepts other scripts when enabled, and rejects confusable names', async (t) => {
+  test('accepts other scripts when enabled, and rejects confusable names', async () => {
     const env = { ...open6, AUTH_USERNAMES_ALLOW_UNICODE: 'true' }
-    const { app } = await build(t, { env })
+    const { app } = await servers(env)
     await named(app, 'scope')
     await named(app, 'ΜΑΡΊΑ')
     assert.equal((await signInByName(app, 'μαρία')).statusCode, 200)
@@ -186,8 +191,8 @@ suite('sign-up with a username', () => {
     assert.deepEqual(statusAndCode(mark), [422, 'username_invalid'])
   })
 
-  test('assigns a name to one of two concurrent sign-ups', async (t) => {
-    const { app } = await build(t, { env: open6 })
+  test('assigns a name to one of two concurrent sign-ups', async () => {
+    const { app } = await servers(open6)
     const attempts = Array.from({ length: 6 }, () =>
       signUp(app, { email: newAddress() }, { username: 'wanted' }),
     )
@@ -197,8 +202,10 @@ suite('sign-up with a username', () => {
 })
 
 suite('recovery by username', () => {
-  test('sends the link to the address of the user', async (t) => {
-    const server = await build(t, { env: open6 })
+  const servers = sharedServers()
+
+  test('sends the link to the address of the user', async () => {
+    const server = await servers(open6)
     const { email } = await named(server.app, 'ann')
     const recover = () => call(server.app, '/recover', { username: 'Ann' })
     const message = await emailAfter(server, email, recover)
@@ -206,12 +213,12 @@ suite('recovery by username', () => {
     assert.equal(fragment.type, 'recovery')
   })
 
-  test('returns the same response for an unknown name and sends nothing', async (t) => {
-    const server = await build(t, { env: open6 })
-    const { email } = await named(server.app, 'ann')
-    await emailAfter(server, email, () => call(server.app, '/recover', { username: 'ann' }))
+  test('returns the same response for an unknown name and sends nothing', async () => {
+    const server = await servers(open6)
+    const { email } = await named(server.app, 'clara')
+    await emailAfter(server, email, () => call(server.app, '/recover', { username: 'clara' }))
     const sent = server.mail.messages.length
-    const known = await call(server.app, '/recover', { username: 'ann' })
+    const known = await call(server.app, '/recover', { username: 'clara' })
     const unknown = await call(server.app, '/recover', { username: 'bert' })
     assert.deepEqual([unknown.statusCode, unknown.body], [known.statusCode, known.body])
     await waitForIdleQueue(server)
@@ -219,8 +226,8 @@ suite('recovery by username', () => {
     assert.ok(recipients.every((to) => to === email))
   })
 
-  test('applies the send interval to known and unknown names', async (t) => {
-    const server = await build(t, { env: { ...open6, AUTH_SMTP_MAX_FREQUENCY: '60' } })
+  test('applies the send interval to known and unknown names', async () => {
+    const server = await servers({ ...open6, AUTH_SMTP_MAX_FREQUENCY: '60' })
     await named(server.app, 'ann')
     for (const username of ['ann', 'bert']) {
       assert.equal((await call(server.app, '/recover', { username })).statusCode, 200)

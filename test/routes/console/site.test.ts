@@ -1,14 +1,17 @@
 /** The page and the files of the console, as served. */
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
-import { build } from '../../support/server.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import type { App } from '../../support/server.ts'
 
 const on = { AUTH_CONSOLE_ENABLED: 'true' }
 
 suite('console site', () => {
-  test('returns 404 while the console is disabled', async (t) => {
-    const { app } = await build(t)
+  const server = sharedServers()
+
+  test('returns 404 while the console is disabled', async () => {
+    const { app } = await server()
     for (const url of ['/console', '/console/users', '/console/assets/main.js']) {
       assert.equal((await app.inject(url)).statusCode, 404, url)
     }
@@ -16,8 +19,8 @@ suite('console site', () => {
     assert.equal(preview.statusCode, 404)
   })
 
-  test('serves one uncached page for every path below /console', async (t) => {
-    const { app } = await build(t, { env: on })
+  test('serves one uncached page for every path below /console', async () => {
+    const { app } = await server(on)
     const start = await app.inject('/console')
     const inner = await app.inject('/console/users/123?tab=audit')
     assert.equal(start.statusCode, 200)
@@ -25,8 +28,8 @@ suite('console site', () => {
     assert.equal(inner.body, start.body)
   })
 
-  test('allows scripts, styles and requests of this server only, and forbids framing', async (t) => {
-    const { app } = await build(t, { env: on })
+  test('allows scripts, styles and requests of this server only, and forbids framing', async () => {
+    const { app } = await server(on)
     const { headers, body } = await app.inject('/console')
     const policy = String(headers['content-security-policy'])
     for (const part of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"]) {
@@ -37,8 +40,8 @@ suite('console site', () => {
     assert.doesNotMatch(body, /<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|https?:/)
   })
 
-  test('serves files with hashed names, cacheable for a year', async (t) => {
-    const { app } = await build(t, { env: on })
+  test('serves files with hashed names, cacheable for a year', async () => {
+    const { app } = await server(on)
     const urls = await listFiles(app)
     assert.equal(urls.length, 2)
     for (const url of urls) {
@@ -49,9 +52,9 @@ suite('console site', () => {
     }
   })
 
-  test('links its files below the path of AUTH_API_EXTERNAL_URL', async (t) => {
+  test('links its files below the path of AUTH_API_EXTERNAL_URL', async () => {
     const env = { ...on, AUTH_API_EXTERNAL_URL: 'https://example.com/auth/v1' }
-    const { app } = await build(t, { env })
+    const { app } = await server(env)
     const { body } = await app.inject('/auth/v1/console')
     assert.match(body, /data-base="\/auth\/v1"/)
     assert.match(body, /src="\/auth\/v1\/console\/assets\/main-/)
@@ -59,10 +62,20 @@ suite('console site', () => {
 })
 
 suite('email previews', () => {
+  const server = sharedServers()
+
+  async function preview(headers: Record<string, string>) {
+    const { app } = await server(on)
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    const payload = new URLSearchParams({ html: '<p>Hello</p>' }).toString()
+    const url = '/console/preview'
+    return app.inject({ method: 'POST', url, headers: { ...type, ...headers }, payload })
+  }
+
   const sent = { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'iframe' }
 
-  test('shows HTML in an opaque origin without scripts', async (t) => {
-    const response = await preview(t, sent)
+  test('shows HTML in an opaque origin without scripts', async () => {
+    const response = await preview(sent)
     assert.equal(response.statusCode, 200)
     assert.equal(response.body, '<p>Hello</p>')
     const policy = String(response.headers['content-security-policy'])
@@ -75,21 +88,13 @@ suite('email previews', () => {
     'as a document': { ...sent, 'sec-fetch-dest': 'document' },
     'of a client without Sec-Fetch headers': {},
   })) {
-    test(`rejects HTML ${why}`, async (t) => {
-      assert.equal((await preview(t, headers)).statusCode, 400)
+    test(`rejects HTML ${why}`, async () => {
+      assert.equal((await preview(headers)).statusCode, 400)
     })
   }
 })
 
-async function preview(t: TestContext, headers: Record<string, string>) {
-  const { app } = await build(t, { env: on })
-  const type = { 'content-type': 'application/x-www-form-urlencoded' }
-  const payload = new URLSearchParams({ html: '<p>Hello</p>' }).toString()
-  const url = '/console/preview'
-  return app.inject({ method: 'POST', url, headers: { ...type, ...headers }, payload })
-}
-
-async function listFiles(app: Awaited<ReturnType<typeof build>>['app']): Promise<string[]> {
+async function listFiles(app: App): Promise<string[]> {
   const { body } = await app.inject('/console')
   return [...body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, url = '']) => url)
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
+import type { Ending } from '../../support/processes/ending.ts'
+import { shareServers } from '../../support/processes/shared-servers.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
-import { type App, build } from '../../support/server.ts'
+import { type App, type BuildOptions, build } from '../../support/server.ts'
 import { adminToken, password } from '../../support/users.ts'
 import { deadUrl, type VendorResponse, vendorServer } from '../../support/vendor-server.ts'
 
@@ -27,32 +29,43 @@ const protectedPaths: Record<string, [url: string, body: object]> = {
   'unknown grant': ['/token?grant_type=web9', {}],
 }
 
-async function start(
-  t: TestContext,
-  response: VendorResponse | { url: string },
-  more: object = {},
-) {
-  const isUrl = typeof response === 'object' && 'url' in response
-  const vendor = isUrl ? { url: response.url, seen: [] } : await vendorServer(t, response)
-  const server = await build(t, {
-    env: {
-      AUTH_SECURITY_CAPTCHA_ENABLED: 'true',
-      AUTH_SECURITY_CAPTCHA_PROVIDER: 'hCaptcha',
-      AUTH_SECURITY_CAPTCHA_SECRET: 'captcha-secret',
-      AUTH_SECURITY_CAPTCHA_URL: `${vendor.url}/siteverify`,
-      AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
-      AUTH_EXTERNAL_PHONE_ENABLED: 'true',
-      AUTH_SMS_TEST_OTP: '15550100200:123456',
-      ...more,
-    },
-  })
-  return { ...server, seen: vendor.seen }
+/** The settings, with a provider at this address. */
+const captchaAt = (url: string) => ({
+  AUTH_SECURITY_CAPTCHA_ENABLED: 'true',
+  AUTH_SECURITY_CAPTCHA_PROVIDER: 'hCaptcha',
+  AUTH_SECURITY_CAPTCHA_SECRET: 'captcha-secret',
+  AUTH_SECURITY_CAPTCHA_URL: `${url}/siteverify`,
+  AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+  AUTH_EXTERNAL_PHONE_ENABLED: 'true',
+  AUTH_SMS_TEST_OTP: '15550100200:123456',
+})
+
+async function open(ending: Ending, { env }: BuildOptions) {
+  const { url, seen, restart } = await vendorServer(ending, 'hang')
+  const { app } = await build(ending, { env: { ...captchaAt(url), ...env } })
+  return { app, seen, restart }
+}
+
+/** Called in a suite: one server for each configuration. Each test sets the response of the provider. */
+function captchaServers() {
+  const servers = shareServers(open)
+  return async (response: VendorResponse, env?: Record<string, string>) => {
+    const { app, seen, restart } = await servers(env)
+    restart(response)
+    return { app, seen }
+  }
+}
+
+async function countUsers(app: App): Promise<number> {
+  return (await app.pool.query('select id from auth.users')).rows.length
 }
 
 suite('captcha', () => {
+  const start = captchaServers()
+
   for (const provider of ['hCaptcha', 'Turnstile']) {
-    test(`${provider}: requires a token on each protected endpoint, in either field`, async (t) => {
-      const { app, seen } = await start(t, solved, { AUTH_SECURITY_CAPTCHA_PROVIDER: provider })
+    test(`${provider}: requires a token on each protected endpoint, in either field`, async () => {
+      const { app, seen } = await start(solved, { AUTH_SECURITY_CAPTCHA_PROVIDER: provider })
       for (const [name, [url, body]] of Object.entries(protectedPaths)) {
         seen.length = 0
         const without = await call(app, url, body)
@@ -75,19 +88,19 @@ suite('captcha', () => {
     })
   }
 
-  test('rejects a failed challenge on each endpoint with the provider’s reasons', async (t) => {
-    const { app } = await start(t, unsolved)
+  test('rejects a failed challenge on each endpoint with the provider’s reasons', async () => {
+    const { app } = await start(unsolved)
+    const before = await countUsers(app)
     for (const [name, [url, body]] of Object.entries(protectedPaths)) {
       const response = await call(app, url, { ...body, captcha_token: 'tok' })
       assert.deepEqual(statusAndCode(response), failed, name)
       assert.match(response.json().msg, /invalid-input-response/)
     }
-    const { rows } = await app.pool.query('select id from auth.users')
-    assert.deepEqual(rows, [])
+    assert.equal(await countUsers(app), before)
   })
 
-  test('does not require a token from admins', async (t) => {
-    const { app, seen } = await start(t, unsolved)
+  test('does not require a token from admins', async () => {
+    const { app, seen } = await start(unsolved)
     const token = await adminToken(app)
     for (const [name, [url, body]] of Object.entries(protectedPaths)) {
       const admin = await call(app, url, body, { token })
@@ -99,15 +112,15 @@ suite('captcha', () => {
     assert.equal(seen.length, 0)
   })
 
-  test('does not require a token on endpoints with a credential', async (t) => {
-    const { app } = await start(t, unsolved)
+  test('does not require a token on endpoints with a credential', async () => {
+    const { app } = await start(unsolved)
     const grants = {
       refresh_token: { refresh_token: 'aaaaaaaaaaaa' },
       pkce: { auth_code: crypto.randomUUID(), code_verifier: 'x'.repeat(43) },
       id_token: { provider: 'google', id_token: 'x' },
     }
     const free: [string, object][] = [
-      ['/verify', { type: 'sms', phone: '15550100200', token: '123456' }],
+      ['/verify', { type: 'sms', phone: '15550100299', token: '123456' }],
       ...Object.entries(grants).map(([grant, body]): [string, object] => [
         `/token?grant_type=${grant}`,
         body,
@@ -120,16 +133,21 @@ suite('captcha', () => {
     }
   })
 
-  const down: Record<string, () => Promise<VendorResponse | { url: string }>> = {
-    'is unreachable': async () => ({ url: await deadUrl() }),
-    silent: async () => 'hang',
-    'drops the connection': async () => 'drop',
-    garbage: async () => ({ text: '<html>' }),
-    'returns success with an error status': async () => ({ status: 500, json: { success: true } }),
+  const down: Record<string, VendorResponse | undefined> = {
+    'is unreachable': undefined,
+    silent: 'hang',
+    'drops the connection': 'drop',
+    garbage: { text: '<html>' },
+    'returns success with an error status': { status: 500, json: { success: true } },
   }
+  const env = { AUTH_SECURITY_CAPTCHA_TIMEOUT: '800ms' }
   for (const [what, reply] of Object.entries(down)) {
     test(`rejects the request when the provider ${what}`, async (t) => {
-      const { app } = await start(t, await reply(), { AUTH_SECURITY_CAPTCHA_TIMEOUT: '800ms' })
+      const { app } =
+        reply === undefined
+          ? await build(t, { env: { ...captchaAt(await deadUrl()), ...env } })
+          : await start(reply, env)
+      const before = await countUsers(app)
       for (const [url, body] of [
         protectedPaths['sign-up'],
         protectedPaths['anonymous sign-up'],
@@ -139,46 +157,47 @@ suite('captcha', () => {
         assert.match(response.json().msg, /captcha verification process failed/)
         assert.ok(!response.body.includes('captcha-secret'))
       }
-      const { rows } = await app.pool.query('select id from auth.users')
-      assert.deepEqual(rows, [])
+      assert.equal(await countUsers(app), before)
     })
   }
 })
 
 suite('captcha and rate limits', () => {
+  const start = captchaServers()
   const env = {
     AUTH_RATE_LIMIT_HEADER: 'x-client',
     AUTH_RATE_LIMIT_OTP: '1',
     AUTH_RATE_LIMIT_TOKEN_REFRESH: '1',
     AUTH_RATE_LIMIT_ANONYMOUS_USERS: '1',
   }
-  const send = (app: App, url: string, payload: object) =>
-    app.inject({ method: 'POST', url, payload, headers: { 'x-client': '192.0.2.1' } })
+  /** A client for each endpoint: their limits are those of one server. */
+  const send = (app: App, client: string, url: string, payload: object) =>
+    app.inject({ method: 'POST', url, payload, headers: { 'x-client': client } })
 
   for (const name of ['sign-up', 'anonymous sign-up', 'password sign-in']) {
     const [url, body] = protectedPaths[name] ?? assert.fail()
-    test(`${name}: checks the captcha before the rate limit`, async (t) => {
-      const { app } = await start(t, solved, env)
+    test(`${name}: checks the captcha before the rate limit`, async () => {
+      const { app } = await start(solved, env)
       for (let time = 0; time < 3; time++) {
-        assert.deepEqual(statusAndCode(await send(app, url, body)), failed)
+        assert.deepEqual(statusAndCode(await send(app, name, url, body)), failed)
       }
       const withToken = { ...body, captcha_token: 'tok' }
-      assert.notEqual((await send(app, url, withToken)).statusCode, 429)
-      assert.deepEqual(statusAndCode(await send(app, url, withToken)), [
+      assert.notEqual((await send(app, name, url, withToken)).statusCode, 429)
+      assert.deepEqual(statusAndCode(await send(app, name, url, withToken)), [
         429,
         'over_request_rate_limit',
       ])
-      assert.deepEqual(statusAndCode(await send(app, url, body)), failed)
+      assert.deepEqual(statusAndCode(await send(app, name, url, body)), failed)
     })
   }
 
   for (const name of ['recovery', 'resend', 'magic link', 'code by email']) {
     const [url, body] = protectedPaths[name] ?? assert.fail()
-    test(`${name}: checks the rate limit before the captcha`, async (t) => {
-      const { app, seen } = await start(t, solved, env)
-      assert.deepEqual(statusAndCode(await send(app, url, body)), failed)
+    test(`${name}: checks the rate limit before the captcha`, async () => {
+      const { app, seen } = await start(solved, env)
+      assert.deepEqual(statusAndCode(await send(app, name, url, body)), failed)
       const withToken = { ...body, captcha_token: 'tok' }
-      assert.deepEqual(statusAndCode(await send(app, url, withToken)), [
+      assert.deepEqual(statusAndCode(await send(app, name, url, withToken)), [
         429,
         'over_request_rate_limit',
       ])

@@ -4,12 +4,14 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
 import pg from 'pg'
 
 import { wrongVariables } from '../../config/environment.ts'
+import type { Ending } from '../../support/processes/ending.ts'
 import { listeningPort } from '../../support/processes/listening.ts'
+import { shareServers } from '../../support/processes/shared-servers.ts'
 import { type BuildOptions, build } from '../../support/server.ts'
 import { adminToken, confirmedUser } from '../../support/users.ts'
 
@@ -44,6 +46,8 @@ const withSlash = [
 const other = /^\/(rest|graphql|storage|realtime|functions)\//
 
 suite('HTTP transport', () => {
+  const server = shareServers(listen)
+
   test('responds to a preflight on each path and allows the headers of the SDKs', async (t) => {
     const { app } = await build(t, { env: { AUTH_CORS_ALLOWED_HEADERS: 'X-Own' } })
     for (const url of ['/token', '/auth/v1/user', '/no/such/path']) {
@@ -69,7 +73,7 @@ suite('HTTP transport', () => {
   })
 
   test('serves paths under the prefix, and group paths with a trailing slash', async (t) => {
-    const { app } = await build(t)
+    const { app } = await server()
     for (const url of ['/auth/v1/health', '/health']) {
       assert.equal((await app.inject({ url })).statusCode, 200)
     }
@@ -101,7 +105,7 @@ suite('HTTP transport', () => {
 
   test('does not hide a path behind the prefix', async (t) => {
     for (const dev of [true, false]) {
-      const { app } = await build(t, { dev })
+      const { app } = dev ? await build(t, { dev }) : await server()
       const paths = app.openapi.routes.map(({ url }) => url)
       assert.ok(paths.includes('/admin/users'))
       const ours = paths.filter((path) => !other.test(path))
@@ -114,7 +118,7 @@ suite('HTTP transport', () => {
 
   test('generates the request id unless AUTH_REQUEST_ID_HEADER names one', async (t) => {
     const { app } = await build(t, { env: { AUTH_REQUEST_ID_HEADER: 'X-Trace' } })
-    const { app: plain } = await build(t)
+    const { app: plain } = await server()
     const own = /^[0-9a-f-]{36}$/
     const idFor = async (of: typeof app, headers: Record<string, string>) =>
       String((await of.inject({ url: '/health', headers })).headers['x-request-id'])
@@ -125,8 +129,8 @@ suite('HTTP transport', () => {
     assert.match(await idFor(plain, { 'x-trace': 'abc', 'x-request-id': 'abc' }), own)
   })
 
-  test('ignores an empty or malformed body on endpoints without a body', async (t) => {
-    const { app, mail } = await build(t)
+  test('ignores an empty or malformed body on endpoints without a body', async () => {
+    const { app, mail } = await server()
     const headers = { 'content-type': 'application/json;charset=UTF-8' }
     for (const payload of ['', '{{{']) {
       const session = await confirmedUser({ app, mail }, `ann${payload.length}@example.com`)
@@ -138,8 +142,8 @@ suite('HTTP transport', () => {
     }
   })
 
-  test('rejects a chunked body once it exceeds 128 KiB', async (t) => {
-    const { port } = await listen(t)
+  test('rejects a chunked body once it exceeds 128 KiB', async () => {
+    const { port } = await server()
     const headers = { 'transfer-encoding': 'chunked' }
     const request = httpRequest({ port, method: 'POST', path: '/signup', headers })
     request.on('error', () => {})
@@ -151,8 +155,8 @@ suite('HTTP transport', () => {
     request.destroy()
   })
 
-  test('reads a chunked body within the limit', async (t) => {
-    const { port } = await listen(t)
+  test('reads a chunked body within the limit', async () => {
+    const { port } = await server()
     const pieces = ['{"email":"x",', '"password":"long enough"}']
     const body = ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece)))
     const request = { method: 'POST', body, duplex: 'half' as const }
@@ -205,10 +209,10 @@ suite('HTTP transport', () => {
   })
 })
 
-async function listen(t: TestContext, options: BuildOptions = {}) {
-  const { app, database } = await build(t, options)
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  return { app, database, port: listeningPort(app.server) }
+async function listen(t: Ending, options: BuildOptions = {}) {
+  const built = await build(t, options)
+  await built.app.listen({ host: '127.0.0.1', port: 0 })
+  return { ...built, port: listeningPort(built.app.server) }
 }
 
 /** Reads all output of the server until it closes the connection. */

@@ -1,7 +1,7 @@
 /** Effects of settings that no other test covers. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { suite, test } from 'node:test'
+import { suite, type TestContext, test } from 'node:test'
 
 import { decodeJwt } from 'jose'
 
@@ -11,6 +11,7 @@ import { emptyDatabase } from '../../support/database.ts'
 import { describe, externalServer, verifiedProfile } from '../../support/external.ts'
 import { emailAfter } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
+import { sharedDatabase } from '../../support/processes/shared-database.ts'
 import { call, getUser, verify } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import {
@@ -51,9 +52,12 @@ const pools: [setting: string, size: number][] = [
 ]
 
 suite('settings in effect', () => {
+  const database = sharedDatabase()
+  const start = async (t: TestContext, env: Env) => build(t, { env, database: await database() })
+
   for (const [env, body, status, code] of rejections) {
     test(`${describeEnv(env)} rejects ${Object.values(body)} with ${code}`, async (t) => {
-      const { app } = await build(t, { env })
+      const { app } = await start(t, env)
       const response = await call(app, '/signup', { email: newAddress(), ...body })
       assert.deepEqual([response.statusCode, response.json().error_code], [status, code])
     })
@@ -61,7 +65,7 @@ suite('settings in effect', () => {
 
   for (const [env, secret] of accepted) {
     test(`${describeEnv(env)} accepts ${secret}`, async (t) => {
-      const { app } = await build(t, { env: { ...env, ...autoconfirm } })
+      const { app } = await start(t, { ...env, ...autoconfirm })
       const body = { email: newAddress(), password: secret }
       assert.equal((await call(app, '/signup', body)).statusCode, 200)
     })
@@ -69,14 +73,14 @@ suite('settings in effect', () => {
 
   for (const [env, claim, value] of claims) {
     test(`${describeEnv(env)} sets the claim ${claim} to ${value}`, async (t) => {
-      const { app } = await build(t, { env: { ...env, ...autoconfirm } })
+      const { app } = await start(t, { ...env, ...autoconfirm })
       const { access_token } = await signUpUser(app)
       assert.equal(decodeJwt(access_token)[claim], value)
     })
   }
 
   test('AUTH_JWT_EXP sets the lifetime of access tokens', async (t) => {
-    const { app } = await build(t, { env: { AUTH_JWT_EXP: '120', ...autoconfirm } })
+    const { app } = await start(t, { AUTH_JWT_EXP: '120', ...autoconfirm })
     const { access_token, expires_in } = await signUpUser(app)
     const { iat = 0, exp } = decodeJwt(access_token)
     assert.equal(expires_in, 120)
@@ -85,13 +89,13 @@ suite('settings in effect', () => {
 
   for (const [setting, size] of pools) {
     test(`AUTH_DB_MAX_POOL_SIZE=${setting} limits the pool to ${size} connections`, async (t) => {
-      const { app } = await build(t, { env: { AUTH_DB_MAX_POOL_SIZE: setting } })
+      const { app } = await start(t, { AUTH_DB_MAX_POOL_SIZE: setting })
       assert.equal(app.pool.options.max, size)
     })
   }
 
   test('AUTH_DB_MAX_POOL_SIZE limits connections when more requests race', async (t) => {
-    const { app } = await build(t, { env: { AUTH_DB_MAX_POOL_SIZE: '3', ...autoconfirm } })
+    const { app } = await start(t, { AUTH_DB_MAX_POOL_SIZE: '3', ...autoconfirm })
     const tokens = await Promise.all(Array.from({ length: 12 }, () => signUpUser(app)))
     const requested = tokens.map((user) => getUser(app, user))
     assert.ok(app.pool.totalCount <= 3, `${app.pool.totalCount}`)
@@ -100,7 +104,7 @@ suite('settings in effect', () => {
   })
 
   test('AUTH_DB_CONN_MAX_LIFETIME replaces older connections', async (t) => {
-    const { app } = await build(t, { env: { AUTH_DB_CONN_MAX_LIFETIME: '1s' } })
+    const { app } = await start(t, { AUTH_DB_CONN_MAX_LIFETIME: '1s' })
     const client = await app.pool.connect()
     const removed = once(app.pool, 'remove')
     client.release()
@@ -109,17 +113,20 @@ suite('settings in effect', () => {
   })
 
   test('AUTH_DB_CONN_MAX_IDLE_TIME closes idle connections unless 0', async (t) => {
-    const { app } = await build(t, { env: { AUTH_DB_CONN_MAX_IDLE_TIME: '100ms' } })
+    const { app } = await start(t, { AUTH_DB_CONN_MAX_IDLE_TIME: '100ms' })
     const removed = once(app.pool, 'remove')
     await app.pool.query('select 1')
     await removed
-    const { app: caching } = await build(t, { env: { AUTH_DB_CONN_MAX_IDLE_TIME: '0' } })
+    const { app: caching } = await start(t, { AUTH_DB_CONN_MAX_IDLE_TIME: '0' })
     assert.equal(caching.pool.options.idleTimeoutMillis, 0)
   })
 
   test('AUTH_EXTERNAL_EMAIL_ENABLED=false allows sign-in through a provider', async (t) => {
     const env = { AUTH_EXTERNAL_EMAIL_ENABLED: 'false' }
-    const { startSignIn, finishSignIn, fakes } = await externalServer(t, { env })
+    const { startSignIn, finishSignIn, fakes } = await externalServer(t, {
+      env,
+      database: await database(),
+    })
     describe(fakes, 'github', verifiedProfile('ann@ex.test', '42'))
     assert.ok((await finishSignIn(await startSignIn('github'))).fragment.access_token)
   })
@@ -138,7 +145,7 @@ suite('settings in effect', () => {
   })
 
   test('AUTH_MAILER_AUTOCONFIRM reports a taken email', async (t) => {
-    const { app } = await build(t, { env: autoconfirm })
+    const { app } = await start(t, autoconfirm)
     const { email } = await signUpUser(app)
     const response = await call(app, '/signup', { email, password: 'another password' })
     const { code, msg } = response.json()
@@ -156,7 +163,7 @@ suite('settings in effect', () => {
       // The default is ten seconds.
       AUTH_API_MAX_REQUEST_DURATION: '9s',
     }
-    const { app } = await build(t, { env })
+    const { app } = await start(t, env)
     const body = { email: newAddress(), password, captcha_token: 'token' }
     const response = await call(app, '/signup', body)
     assert.deepEqual([response.statusCode, vendor.seen.length > 0], [500, true])
@@ -164,7 +171,7 @@ suite('settings in effect', () => {
 
   const emailing = ['POST /signup', 'POST /magiclink', 'POST /recover', 'POST /otp']
   test('AUTH_RATE_LIMIT_EMAIL_SENT applies to each endpoint except admin endpoints', async (t) => {
-    const { app } = await build(t, { env: { AUTH_RATE_LIMIT_EMAIL_SENT: '0' } })
+    const { app } = await start(t, { AUTH_RATE_LIMIT_EMAIL_SENT: '0' })
     const user = { email: newAddress(), password, email_confirm: true }
     await adminCall(app, 'POST', '/admin/users', user)
     const { access_token } = await signedIn(app, user.email)
@@ -183,7 +190,7 @@ suite('settings in effect', () => {
   })
 
   test('AUTH_MAILER_OTP_LENGTH sets the length of emailed codes', async (t) => {
-    const server = await build(t, { env: { AUTH_MAILER_OTP_LENGTH: '8' } })
+    const server = await start(t, { AUTH_MAILER_OTP_LENGTH: '8' })
     const email = newAddress()
     const send = () => call(server.app, '/signup', { email, password })
     const token = codeIn(await emailAfter(server, email, send))
@@ -193,7 +200,7 @@ suite('settings in effect', () => {
   })
 
   test('AUTH_MAILER_OTP_EXP limits the lifetime of links and codes', async (t) => {
-    const server = await build(t, { env: { AUTH_MAILER_OTP_EXP: '90' } })
+    const server = await start(t, { AUTH_MAILER_OTP_EXP: '90' })
     const verifications = await Promise.all(
       ['a', 'b'].map(async (name) => {
         const email = newAddress(name)
@@ -218,7 +225,7 @@ suite('settings in effect', () => {
   ]
   for (const env of lifetimes) {
     test(`${describeEnv(env)}: accepts the code for its purpose only`, async (t) => {
-      const server = await build(t, { env })
+      const server = await start(t, env)
       const email = newAddress()
       const send = () => call(server.app, '/signup', { email, password })
       const token = codeIn(await emailAfter(server, email, send))
@@ -233,7 +240,7 @@ suite('settings in effect', () => {
   }
 
   test('AUTH_RATE_LIMIT_EMAIL_SENT=9999999999 never throttles', async (t) => {
-    const { app } = await build(t, { env: { AUTH_RATE_LIMIT_EMAIL_SENT: '9999999999' } })
+    const { app } = await start(t, { AUTH_RATE_LIMIT_EMAIL_SENT: '9999999999' })
     for (let mail = 0; mail < 3; mail++) {
       const pending = await call(app, '/otp', { email: newAddress() })
       assert.equal(pending.statusCode, 200, pending.body)

@@ -6,7 +6,7 @@ import { decodeProtectedHeader, exportJWK, generateKeyPair, type JWK } from 'jos
 
 import { listSigningKeys } from '../../../../db/keys/signing-keys.ts'
 import { query } from '../../../db/sql.ts'
-import { cloneDatabase } from '../../../support/database.ts'
+import { sharedDatabase } from '../../../support/processes/shared-database.ts'
 import { type KeyServer, keyServer, startedKeyServer } from '../../../support/signing-keys.ts'
 
 const minutes = (count: number) => count * 60_000
@@ -16,8 +16,20 @@ const getKid = (token: string) => decodeProtectedHeader(token).kid
 const claims = { sub: crypto.randomUUID(), role: 'authenticated' }
 
 suite('signing keys', () => {
+  const database = sharedDatabase()
+  /** Its address: the tests run one after the other, and each starts without keys. */
+  async function withoutKeys(): Promise<string> {
+    const { url } = await database()
+    await query(url, 'delete from auth.postern_signing_keys')
+    return url
+  }
+
+  async function start(t: TestContext, env: Record<string, string> = {}): Promise<KeyServer> {
+    return startedKeyServer(t, await withoutKeys(), { ...quick, ...env })
+  }
+
   test('servers that start concurrently on an empty database create one key', async (t) => {
-    const { url } = await cloneDatabase(t)
+    const url = await withoutKeys()
     const servers = [keyServer(t, url), keyServer(t, url), keyServer(t, url)]
 
     await Promise.all(servers.map(({ keys }) => keys.sync(new Date())))
@@ -59,7 +71,7 @@ suite('signing keys', () => {
   })
 
   test('rejects the start when a key has an unknown encryption key', async (t) => {
-    const { url } = await cloneDatabase(t)
+    const url = await withoutKeys()
     await startedKeyServer(t, url)
     const attacker = keyServer(t, url, { AUTH_JWT_SECRET: 'another secret, again with 32 bytes' })
 
@@ -109,7 +121,7 @@ suite('signing keys', () => {
   })
 
   test('replicas that promote concurrently promote once', async (t) => {
-    const { url } = await cloneDatabase(t)
+    const url = await withoutKeys()
     const servers = await startSeveral(t, url, 3)
     const { keys, db } = first(servers)
     const fresh = await keys.rotate('ES256', {}, new Date())
@@ -160,7 +172,7 @@ suite('signing keys', () => {
 
   test('accepts tokens of a replica that has not seen the rotation', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-    const { url } = await cloneDatabase(t)
+    const url = await withoutKeys()
     const [one, late] = await startSeveral(t, url, 2)
     assert.ok(one && late)
     await one.keys.rotate('ES256', { activateAfter: 0 }, new Date())
@@ -190,7 +202,7 @@ suite('signing keys', () => {
   })
 
   test('rejects tokens of a revoked key on each replica and signs with another', async (t) => {
-    const { url } = await cloneDatabase(t)
+    const url = await withoutKeys()
     const [one, two] = await startSeveral(t, url, 2)
     assert.ok(one && two)
     const token = await one.jwt.sign(claims)
@@ -246,7 +258,7 @@ suite('signing keys', () => {
   })
 
   test('follows changes by notification on a replica', async (t) => {
-    const { url } = await cloneDatabase(t)
+    const url = await withoutKeys()
     const [one, two] = await startSeveral(t, url, 2)
     assert.ok(one && two)
     t.mock.timers.enable({ apis: ['setInterval'] })
@@ -261,7 +273,7 @@ suite('signing keys', () => {
   })
 
   test('accepts a token of a key just created by another replica', async (t) => {
-    const { url } = await cloneDatabase(t)
+    const url = await withoutKeys()
     const [one, two] = await startSeveral(t, url, 2)
     assert.ok(one && two)
     await one.keys.rotate('ES256', { activateAfter: 0 }, new Date())
@@ -298,11 +310,6 @@ suite('signing keys', () => {
     })
   }
 })
-
-async function start(t: TestContext, env: Record<string, string> = {}): Promise<KeyServer> {
-  const { url } = await cloneDatabase(t)
-  return startedKeyServer(t, url, { ...quick, ...env })
-}
 
 async function startSeveral(t: TestContext, url: string, count: number): Promise<KeyServer[]> {
   const servers = Array.from({ length: count }, () => keyServer(t, url, quick))
