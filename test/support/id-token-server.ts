@@ -1,14 +1,14 @@
 /** A server that accepts id_tokens of a provider on loopback. */
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
 
+import type { Ending } from './processes/ending.ts'
 import { cases } from './providers/documented.ts'
 import { client, startFakeProvider } from './providers/fake-provider.ts'
 import { signIdToken } from './providers/keys.ts'
 import { build } from './server.ts'
 
 /** In dev mode, where an issuer may be on loopback. */
-export async function idTokenServer(t: TestContext, more: Record<string, string> = {}) {
+export async function idTokenServer(t: Ending, more: Record<string, string> = {}) {
   const documented = cases.google?.documented
   assert.ok(documented)
   const { issuer } = await startFakeProvider(t, documented)

@@ -6,9 +6,11 @@ import {
   add,
   authorizeUrl,
   customOnLoopback,
+  emptied,
   finishSignIn,
   oidcInput,
 } from '../../support/custom-providers/requests.ts'
+import { shareServers } from '../../support/processes/shared-servers.ts'
 import { client, startFakeProvider } from '../../support/providers/fake-provider.ts'
 import { signIdToken } from '../../support/providers/keys.ts'
 import { signInAs, startOpenidProvider } from '../../support/providers/openid-provider.ts'
@@ -29,6 +31,15 @@ const authorizeLink = (app: App, session: { access_token: string }, provider = '
   })
 
 suite('linking to a custom provider', () => {
+  const servers = shareServers((ending) => build(ending, { dev: true, env }))
+
+  async function withOidc(t: TestContext, more: object = {}) {
+    const { issuer } = await startOpenidProvider(t, { claimsInIdToken: true, https: true })
+    const { app } = await emptied(await servers())
+    await add(app, oidcInput(issuer, more))
+    return { app }
+  }
+
   test('adds the identity to the signed-in user, who can sign in with it', async (t) => {
     const { app } = await withOidc(t)
     const session = await signUpUser(app)
@@ -75,7 +86,7 @@ suite('linking to a custom provider', () => {
       ...tokens,
       idToken: { issuer: '', claims: {} },
     })
-    const { app } = await build(t, { dev: true, env })
+    const { app } = await emptied(await servers())
     await add(app, oidcInput(issuer))
     const session = await signUpUser(app)
     const account = { iss: issuer, aud: client.id, sub: 'carol', email: 'carol@ex.test' }
@@ -106,11 +117,4 @@ const tokens = {
   clientAuth: 'basic' as const,
   https: true,
   api: {},
-}
-
-async function withOidc(t: TestContext, more: object = {}) {
-  const { issuer } = await startOpenidProvider(t, { claimsInIdToken: true, https: true })
-  const { app } = await build(t, { dev: true, env })
-  await add(app, oidcInput(issuer, more))
-  return { app }
 }

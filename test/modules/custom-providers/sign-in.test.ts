@@ -8,12 +8,14 @@ import {
   add,
   authorizeUrl,
   customOnLoopback,
+  emptied,
   finishSignIn,
   oauth2Input,
   oidcInput,
   send,
 } from '../../support/custom-providers/requests.ts'
 import { cloneDatabase } from '../../support/database.ts'
+import { shareServers } from '../../support/processes/shared-servers.ts'
 import { followAuthorization } from '../../support/providers/browser.ts'
 import { client, startFakeProvider } from '../../support/providers/fake-provider.ts'
 import { signIdToken } from '../../support/providers/keys.ts'
@@ -38,6 +40,8 @@ const documented = {
 const mapping = { sub: 'id', name: 'login', nickname: 'login', locale: 7 }
 
 suite('custom OpenID Connect provider', () => {
+  const { withOidc, withTokens } = customServers()
+
   test('signs in by /authorize and /callback', async (t) => {
     const { app, issuer } = await withOidc(t)
     const added = await add(app, oidcInput(issuer))
@@ -152,6 +156,8 @@ suite('custom OpenID Connect provider', () => {
 })
 
 suite('custom OAuth 2.0 provider', () => {
+  const { withOauth2 } = customServers()
+
   test('signs in a user by mapped profile fields', async (t) => {
     const { app, fake } = await withOauth2(t)
     const more = {
@@ -193,21 +199,30 @@ suite('custom OAuth 2.0 provider', () => {
   })
 })
 
-async function withOidc(t: TestContext) {
-  const { issuer } = await startOpenidProvider(t, { claimsInIdToken: true, https: true })
-  return { issuer, ...(await build(t, customOnLoopback)) }
-}
+/** One server in the suite, where each test finds neither providers nor users of earlier ones. */
+function customServers() {
+  const servers = shareServers((ending) => build(ending, customOnLoopback))
 
-async function withOauth2(t: TestContext) {
-  const fake = await startFakeProvider(t, documented)
-  return { fake, ...(await build(t, customOnLoopback)) }
-}
+  const emptyServer = async () => emptied(await servers())
 
-/** A proxy to an issuer whose tokens the test creates. */
-async function withTokens(t: TestContext) {
-  const idToken = { issuer: '', claims: {} }
-  const { issuer } = await startFakeProvider(t, { ...documented, idToken })
-  return { issuer, ...(await build(t, customOnLoopback)) }
+  async function withOidc(t: TestContext) {
+    const { issuer } = await startOpenidProvider(t, { claimsInIdToken: true, https: true })
+    return { issuer, ...(await emptyServer()) }
+  }
+
+  async function withOauth2(t: TestContext) {
+    const fake = await startFakeProvider(t, documented)
+    return { fake, ...(await emptyServer()) }
+  }
+
+  /** A proxy to an issuer whose tokens the test creates. */
+  async function withTokens(t: TestContext) {
+    const idToken = { issuer: '', claims: {} }
+    const { issuer } = await startFakeProvider(t, { ...documented, idToken })
+    return { issuer, ...(await emptyServer()) }
+  }
+
+  return { withOidc, withOauth2, withTokens }
 }
 
 type App = Awaited<ReturnType<typeof build>>['app']

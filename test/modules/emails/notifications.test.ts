@@ -1,12 +1,13 @@
 /** Each notification is sent only when its flag is set. */
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { suite, type TestContext, test } from 'node:test'
 
 import type { UserRecord } from '../../../db/users/users.ts'
 import { notifyUser } from '../../../modules/emails/index.ts'
 import type { Notification } from '../../../modules/emails/notifications.ts'
 import { waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
-import { build } from '../../support/server.ts'
+import { sharedDatabase } from '../../support/processes/shared-servers.ts'
+import { type Built, build } from '../../support/server.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
 
 const notifications: [flag: string, notification: Notification, subject: string][] = [
@@ -70,24 +71,28 @@ const notifications: [flag: string, notification: Notification, subject: string]
 ]
 
 suite('notification emails', () => {
+  const database = sharedDatabase()
+  const serverFor = async (t: TestContext, env: Record<string, string>) =>
+    build(t, { env: { ...env, ...autoconfirm }, database: await database() })
+
   for (const [flag, , subject] of notifications) {
     test(`AUTH_MAILER_NOTIFICATIONS_${flag}_ENABLED sends only its notification`, async (t) => {
       const env = { [`AUTH_MAILER_NOTIFICATIONS_${flag}_ENABLED`]: 'true' }
-      assert.deepEqual(await sentWith(t, env), [subject])
+      assert.deepEqual(await sentWith(await serverFor(t, env)), [subject])
     })
   }
 
   test('are not sent while they are disabled', async (t) => {
-    assert.deepEqual(await sentWith(t, {}), [])
+    assert.deepEqual(await sentWith(await serverFor(t, {})), [])
   })
 })
 
 /** The subjects received when each event happens. */
-async function sentWith(t: Parameters<typeof build>[0], env: Record<string, string>) {
-  const server = await build(t, { env: { ...env, ...autoconfirm } })
+async function sentWith(server: Built) {
   const { app, mail } = server
-  await signUpUser(app)
-  const row = await app.db.selectFrom('users').selectAll().executeTakeFirstOrThrow()
+  const { email } = await signUpUser(app)
+  const users = app.db.selectFrom('users').selectAll().where('email', '=', email)
+  const row = await users.executeTakeFirstOrThrow()
   const user: UserRecord = { ...row, identities: [], factors: [] }
   await app.db.transaction().execute(async (trx) => {
     for (const [, notification] of notifications) {

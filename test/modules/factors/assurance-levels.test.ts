@@ -12,7 +12,7 @@ import {
   tokenClaims,
   userWithTotp,
 } from '../../support/factors/factors.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { newNumber, signedIn, signUpUser } from '../../support/users.ts'
@@ -134,7 +134,7 @@ const situations: Record<string, Situation> = {
 }
 
 suite('actions that require aal2', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   for (const [name, { env, isRejected, reach }] of Object.entries(situations)) {
     for (const [action, { act, rejection }] of Object.entries(guardedActions)) {
@@ -157,7 +157,7 @@ suite('actions that require aal2', () => {
 })
 
 suite('AUTH_SESSIONS_ALLOW_LOW_AAL', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
   const limited = { ...env, AUTH_SESSIONS_ALLOW_LOW_AAL: '10m' }
   const expired = [
     400,

@@ -14,7 +14,7 @@ import {
   verifyChallenge,
   wrongCode,
 } from '../../support/factors/factors.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { signedIn, signUpUser } from '../../support/users.ts'
@@ -25,7 +25,7 @@ const unknownChallenge = [422, 'mfa_factor_not_found']
 const unknownFactor = [404, 'mfa_factor_not_found']
 
 suite('factor attacks', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   test('rejects a second response to a challenge', async () => {
     const { app } = await serverFor(everyFactor)

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { addTotp, enrol, everyFactor, send } from '../../support/factors/factors.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
 suite('factor challenge and verify', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   const kinds: [flag: string, factor: object, code: string, name: string][] = [
     [

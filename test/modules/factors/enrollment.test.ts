@@ -12,7 +12,7 @@ import {
   send,
   userWithTotp,
 } from '../../support/factors/factors.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { getUser, statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
@@ -25,7 +25,7 @@ const off = {
 }
 
 suite('POST /factors', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   const rejectedBodies: Record<
     string,

@@ -17,12 +17,12 @@ import {
   verifyChallenge,
   wrongCode,
 } from '../../support/factors/factors.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import { signedIn, signUpUser } from '../../support/users.ts'
 
 suite('TOTP factor', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   test('is enrolled with secret, URI and QR code', async () => {
     const { app } = await serverFor(everyFactor)

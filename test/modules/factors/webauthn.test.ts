@@ -10,11 +10,11 @@ import {
   userWithSecurityKey,
 } from '../../support/factors/key-journeys.ts'
 import { newSecurityKey } from '../../support/factors/security-key.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { signUpUser } from '../../support/users.ts'
 
 suite('security key factor', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   test('requests an attestation and then an assertion', async () => {
     const { app } = await serverFor(everyFactor)

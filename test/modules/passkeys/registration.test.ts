@@ -16,14 +16,14 @@ import {
   tryPasskey,
   userWithPasskey,
 } from '../../support/factors/passkeys.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
 import { anonymousUser, signedIn, signUpUser } from '../../support/users.ts'
 
 const ask = '/passkeys/registration/options'
 
 suite('passkey registration', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   test('returns creation options', async () => {
     const { app } = await serverFor(passkeysOn)
@@ -209,7 +209,7 @@ suite('passkey registration', () => {
 })
 
 suite('passkeys of a user', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   test('are renamed with names of 1 to 120 bytes', async () => {
     const { app } = await serverFor(passkeysOn)
@@ -294,7 +294,7 @@ suite('passkeys of a user', () => {
 })
 
 suite('passkeys disabled', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   for (const [method, url] of [
     ['POST', '/passkeys/registration/options'],

@@ -15,7 +15,7 @@ import {
   signInBy,
   userWithPasskey,
 } from '../../support/factors/passkeys.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { statusAndCode } from '../../support/requests.ts'
 import { signUpUser } from '../../support/users.ts'
 
@@ -27,7 +27,7 @@ const invalid = [400, 'validation_failed']
 const encodeHandle = (id: string) => Buffer.from(id).toString('base64url')
 
 suite('passkey authentication attacks', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   const forgeries: Record<string, (other: Authenticator) => Forgery> = {
     'from another origin': () => ({ origin: 'https://app.example.evil.test' }),

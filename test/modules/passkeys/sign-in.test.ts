@@ -21,12 +21,12 @@ import {
   userWithPasskey,
 } from '../../support/factors/passkeys.ts'
 import { insertRecoveryCodes } from '../../support/factors/recovery-codes.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { call, getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import { adminCreatedUser, newAddress, newNumber, signUpUser } from '../../support/users.ts'
 
 suite('passkey authentication', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
 
   test('returns the same request options for each user', async () => {
     const { app } = await serverFor(passkeysOn)
@@ -183,7 +183,7 @@ suite('passkey authentication', () => {
 })
 
 suite('passkey of a user who cannot sign in', () => {
-  const serverFor = sharedServers()
+  const serverFor = serversOnOneDatabase()
   const reasons: [what: string, change: object, rejection: [number, string]][] = [
     ['banned', { banned_until: new Date(Date.now() + 3_600_000) }, [403, 'user_banned']],
     ['with an unconfirmed email', { email_confirmed_at: null }, [403, 'email_not_confirmed']],

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { inflateRawSync } from 'node:zlib'
 
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { call, refresh, statusAndCode } from '../../support/requests.ts'
 import { type ResponseOptions, signedResponse } from '../../support/saml/idp.ts'
 import {
@@ -40,7 +40,7 @@ const samlMessage = (url: string, name: string) =>
   inflateRawSync(Buffer.from(new URL(url).searchParams.get(name) ?? '', 'base64')).toString()
 
 suite('single logout started at the identity provider', () => {
-  const server = sharedServers()
+  const server = serversOnOneDatabase()
 
   test('revokes the sessions of a session index by HTTP-Redirect, with a signed LogoutResponse', async () => {
     const { app } = await server(samlOn)
@@ -142,7 +142,7 @@ suite('single logout started at the identity provider', () => {
 })
 
 suite('single logout started by this server', () => {
-  const server = sharedServers()
+  const server = serversOnOneDatabase()
 
   async function logOut(app: App, token: string, body: object = {}) {
     return bodyOf200<{ url: string }>(await call(app, '/logout/sso', body, { token })).url
@@ -229,7 +229,7 @@ suite('single logout started by this server', () => {
 })
 
 suite('GET /sso/saml/metadata', () => {
-  const server = sharedServers()
+  const server = serversOnOneDatabase()
 
   test('lists the single logout endpoint for each supported binding', async () => {
     const { app } = await server(samlOn)

@@ -11,7 +11,7 @@ import { suite, test } from 'node:test'
 import { decodeJwt } from 'jose'
 
 import { toPem } from '../../../providers/saml/signature.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
 import {
   buildAssertion,
@@ -33,7 +33,7 @@ const algorithms = [
 const emailFormat = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'
 
 suite('POST /sso and /sso/saml/acs', () => {
-  const server = sharedServers()
+  const server = serversOnOneDatabase()
 
   test('signs a new user in with the session in the fragment', async () => {
     const { app } = await server(samlOn)

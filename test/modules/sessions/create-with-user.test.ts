@@ -4,6 +4,7 @@ import { suite, test } from 'node:test'
 
 import { decodeJwt } from 'jose'
 
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, getUser, statusAndCode } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import { anonymousUser } from '../../support/users.ts'
@@ -12,8 +13,10 @@ import { allEvents, typesIn } from '../../support/webhooks/events.ts'
 const env = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true', AUTH_EVENTS_ENABLED: 'true' }
 
 suite('user with first session', () => {
+  const servers = sharedServers()
+
   test('returns the stored user and signs once', async (t) => {
-    const { app } = await build(t, { env })
+    const { app } = await servers(env)
     const signed = t.mock.method(app.jwt, 'signAccessToken')
     const data = { theme: 'dark', é: [1.5, -0.25, null, { z: 1, a: '\\"' }], count: 1e21 }
     const session = await anonymousUser(app, { data })
@@ -22,8 +25,8 @@ suite('user with first session', () => {
     assert.deepEqual(session.user.user_metadata, data)
   })
 
-  test('emits user.created and user.signed_in', async (t) => {
-    const { app } = await build(t, { env })
+  test('emits user.created and user.signed_in', async () => {
+    const { app } = await servers(env)
     const { user } = await anonymousUser(app, { data: { theme: 'dark' } })
     const events = await allEvents(app, user.id, 2)
     assert.deepEqual(typesIn(events), ['user.created', 'user.signed_in'])

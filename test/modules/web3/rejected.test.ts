@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
 import { bodyOf200 } from '../../support/users.ts'
 import {
@@ -95,7 +95,7 @@ const unacceptable: Record<string, MessageFields> = {
 }
 
 suite('POST /token?grant_type=web3 rejects', () => {
-  const server = sharedServers()
+  const server = serversOnOneDatabase()
 
   for (const [chain, newWallet] of Object.entries(wallets)) {
     const name = chain === 'ethereum' ? 'ethereum' : 'solana'

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { decodeJwt } from 'jose'
 
 import type { Session } from '../../../schemas/session.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { call, refresh, statusAndCode } from '../../support/requests.ts'
 import { bodyOf200 } from '../../support/users.ts'
 import {
@@ -31,7 +31,7 @@ const spellings: Record<string, (signature: string) => string> = {
 }
 
 suite('POST /token?grant_type=web3', () => {
-  const server = sharedServers()
+  const server = serversOnOneDatabase()
 
   test('creates a user for a message created and signed by viem', async () => {
     const { app } = await server(walletsOn)

@@ -5,13 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { adminCall } from '../../support/admin.ts'
 import { delayResponses } from '../../support/late-responses.ts'
-import { build } from '../../support/server.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { unnamedStatements } from '../../support/statements.ts'
 import { autoconfirm, signIn, signUpUser } from '../../support/users.ts'
 
 suite('racing sign-ins with the correct password', () => {
-  test('accepts 200 racing sign-ins and counts no failure', async (t) => {
-    const { app } = await build(t, { env: autoconfirm })
+  const servers = sharedServers()
+
+  test('accepts 200 racing sign-ins and counts no failure', async () => {
+    const { app } = await servers(autoconfirm)
     const { email } = await signUpUser(app)
     const responses = await Promise.all(Array.from({ length: 200 }, () => signIn(app, { email })))
     const statuses = new Set(responses.map(({ statusCode }) => statusCode))
@@ -22,8 +24,8 @@ suite('racing sign-ins with the correct password', () => {
     for (const row of rows) assert.deepEqual(row, { failures: 0, day_failures: 0 })
   })
 
-  test('accepts 50 racing sign-ins from new devices', async (t) => {
-    const { app } = await build(t, { env: autoconfirm })
+  test('accepts 50 racing sign-ins from new devices', async () => {
+    const { app } = await servers(autoconfirm)
     const { email } = await signUpUser(app)
     const responses = await Promise.all(
       Array.from({ length: 50 }, (_, n) => signIn(app, { email }, { 'user-agent': `app ${n}` })),
@@ -31,8 +33,8 @@ suite('racing sign-ins with the correct password', () => {
     assert.deepEqual([...new Set(responses.map(({ statusCode }) => statusCode))], [200])
   })
 
-  test('accepts a sign-in started after a ban was lifted while one started during the ban is running', async (t) => {
-    const { app } = await build(t, { env: { ...autoconfirm, ...unnamedStatements } })
+  test('accepts a sign-in started after a ban was lifted while one started during the ban is running', async () => {
+    const { app } = await servers({ ...autoconfirm, ...unnamedStatements })
     const { user, email } = await signUpUser(app)
     const ban = (ban_duration: string) =>
       adminCall(app, 'PUT', `/admin/users/${user.id}`, { ban_duration })

@@ -101,7 +101,10 @@ suite('stolen access token', () => {
     const owner = await confirmedUser(server)
     await server.app.pool.query('update auth.users set encrypted_password = null')
     await addPhone(server, owner, newNumber(), {}, { password: another })
-    const { rows } = await server.app.pool.query('select encrypted_password from auth.users')
+    const { rows } = await server.app.pool.query(
+      'select encrypted_password from auth.users where id = $1',
+      [owner.user.id],
+    )
     assert.equal(rows[0]?.encrypted_password, null)
   })
 

@@ -13,7 +13,11 @@ import {
 } from '../../support/factors/factors.ts'
 import { userWithSecurityKey } from '../../support/factors/key-journeys.ts'
 import { passkeysOn, signInBy, userWithPasskey } from '../../support/factors/passkeys.ts'
-import { buildWithSms, codeAfter, type PhoneServer } from '../../support/messages/phone-journeys.ts'
+import {
+  codeAfter,
+  type PhoneServer,
+  sharedSmsServer,
+} from '../../support/messages/phone-journeys.ts'
 import { call, statusAndCode, verify } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import { bodyOf200, newNumber, phoneUser, signedIn, signIn } from '../../support/users.ts'
@@ -21,8 +25,10 @@ import { bodyOf200, newNumber, phoneUser, signedIn, signIn } from '../../support
 const sameClass = [403, 'insufficient_aal']
 
 suite('two classes of factors for aal2', () => {
-  test('rejects a phone factor in a session created by SMS, for each number', async (t) => {
-    const server = await buildWithSms(t, { env: everyFactor })
+  const texting = sharedSmsServer({ env: everyFactor })
+
+  test('rejects a phone factor in a session created by SMS, for each number', async () => {
+    const server = await texting()
     const phone = newNumber()
     const first = await phoneUser(server, phone)
     for (const number of [phone, newNumber()]) {
@@ -35,8 +41,8 @@ suite('two classes of factors for aal2', () => {
     }
   })
 
-  test('rejects the verification of a phone factor in a session created by SMS', async (t) => {
-    const server = await buildWithSms(t, { env: everyFactor })
+  test('rejects the verification of a phone factor in a session created by SMS', async () => {
+    const server = await texting()
     const phone = newNumber()
     const first = await phoneUser(server, phone)
     await setOpenedBySms(server, false)
@@ -50,8 +56,8 @@ suite('two classes of factors for aal2', () => {
     assert.deepEqual(statusAndCode(responded), sameClass)
   })
 
-  test('accepts a phone factor in a session created by password', async (t) => {
-    const server = await buildWithSms(t, { env: everyFactor })
+  test('accepts a phone factor in a session created by password', async () => {
+    const server = await texting()
     const phone = newNumber()
     await phoneUser(server, phone)
     const session: Session = bodyOf200(await signIn(server.app, { phone }))

@@ -31,7 +31,7 @@ import { newSecurityKey } from '../../support/factors/security-key.ts'
 import { lockUserRow } from '../../support/locked-user.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { changeUser, statusAndCode } from '../../support/requests.ts'
-import { type App, build } from '../../support/server.ts'
+import type { App } from '../../support/server.ts'
 import { autoconfirm, signedIn, signUpUser } from '../../support/users.ts'
 
 type Send = () => ReturnType<typeof send>
@@ -146,9 +146,9 @@ suite('late enrollment', () => {
   })
 
   for (const [what, [prepare, status]] of Object.entries(requiringAal2)) {
-    test(`after a concurrent enrollment of a second factor, a user ${what} at aal1`, async (t) => {
+    test(`after a concurrent enrollment of a second factor, a user ${what} at aal1`, async () => {
       const env = { ...autoconfirm, ...passkeysOn, AUTH_USER_SELF_DELETE_ENABLED: 'true' }
-      const { app } = await build(t, { env })
+      const { app } = await serverFor(env)
       const user = await signUpUser(app)
       const sendIt = await prepare(app, user)
       const lock = await lockUserRow(app, user.user.id)
@@ -163,8 +163,8 @@ suite('late enrollment', () => {
     })
   }
 
-  test('rejects enrolling a factor after the session was revoked', async (t) => {
-    const { app } = await build(t, { env: everyFactor })
+  test('rejects enrolling a factor after the session was revoked', async () => {
+    const { app } = await serverFor(everyFactor)
     const user = await signUpUser(app)
     const { id } = user.user
 

@@ -4,15 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
 import {
   describe,
   type ExternalServer,
-  externalServer,
   providerEnv,
   verifiedProfile,
 } from '../../support/external.ts'
+import { sharedExternalServers } from '../../support/processes/shared-servers.ts'
 import { bearer, getUser } from '../../support/requests.ts'
 import { confirmedUser, newAddress } from '../../support/users.ts'
 
@@ -61,14 +61,16 @@ async function finishSignIn(
 }
 
 suite('sign-in bound to the browser', () => {
-  const start = async (t: TestContext, env: Record<string, string> = {}) => {
-    const server = await externalServer(t, { env: { ...secure, ...env } })
+  const servers = sharedExternalServers()
+
+  const start = async (env: Record<string, string> = {}) => {
+    const server = await servers({ ...secure, ...env })
     describe(server.fakes, 'github', ann())
     return server
   }
 
-  test('sets a Secure HttpOnly SameSite=Lax cookie', async (t) => {
-    const server = await start(t)
+  test('sets a Secure HttpOnly SameSite=Lax cookie', async () => {
+    const server = await start()
     const { cookie = '', attributes, params } = await begin(server, { bind_browser: 'true' })
     assert.match(
       cookie,
@@ -78,16 +80,16 @@ suite('sign-in bound to the browser', () => {
     assert.deepEqual(attributes.toSorted(), expected.toSorted())
   })
 
-  test('sets SameSite=None for providers that post a form', async (t) => {
+  test('sets SameSite=None for providers that post a form', async () => {
     const apple = { ...providerEnv('apple', ''), AUTH_EXTERNAL_APPLE_SECRET: 'jwt' }
-    const { app } = await start(t, apple)
+    const { app } = await start(apple)
     const sent = await app.inject('/authorize?provider=apple&bind_browser=true')
     assert.equal(sent.statusCode, 302, sent.body)
     assert.match(String(sent.headers['set-cookie']), /; Secure; SameSite=None$/)
   })
 
-  test('reveals the cookie value neither to the provider nor in the database', async (t) => {
-    const server = await start(t)
+  test('reveals the cookie value neither to the provider nor in the database', async () => {
+    const server = await start()
     const { cookie = '', provider } = await begin(server, { bind_browser: 'true' })
     const value = cookie.split('=')[1] ?? ''
     assert.ok(value)
@@ -99,15 +101,15 @@ suite('sign-in bound to the browser', () => {
     }
   })
 
-  test('completes in the same browser and clears the cookie', async (t) => {
-    const server = await start(t)
+  test('completes in the same browser and clears the cookie', async () => {
+    const server = await start()
     const { cookie, params } = await begin(server, { bind_browser: 'true' })
     const response = await finishSignIn(server, params, `other=1; ${cookie}; more=2`)
     assert.deepEqual(response, { signedIn: true, error: null, cleared: true })
   })
 
-  test('is rejected in another browser and stays valid in the first', async (t) => {
-    const server = await start(t)
+  test('is rejected in another browser and stays valid in the first', async () => {
+    const server = await start()
     const mine = await begin(server, { bind_browser: 'true' })
     const theirs = await begin(server, { bind_browser: 'true' })
     const name = mine.cookie?.split('=')[0]
@@ -128,8 +130,8 @@ suite('sign-in bound to the browser', () => {
     assert.ok((await finishSignIn(server, mine.params, mine.cookie)).signedIn)
   })
 
-  test('sets no cookie by default', async (t) => {
-    const server = await start(t)
+  test('sets no cookie by default', async () => {
+    const server = await start()
     for (const query of [{}, { bind_browser: 'false' }]) {
       const { cookie, params } = await begin(server, query)
       assert.equal(cookie, undefined)
@@ -137,19 +139,19 @@ suite('sign-in bound to the browser', () => {
     }
   })
 
-  test('AUTH_EXTERNAL_BIND_BROWSER=always binds each sign-in', async (t) => {
-    const server = await start(t, { AUTH_EXTERNAL_BIND_BROWSER: 'always' })
+  test('AUTH_EXTERNAL_BIND_BROWSER=always binds each sign-in', async () => {
+    const server = await start({ AUTH_EXTERNAL_BIND_BROWSER: 'always' })
     const { cookie, params } = await begin(server, { bind_browser: 'false' })
     assert.equal((await finishSignIn(server, params)).error, 'bad_oauth_state')
     assert.ok((await finishSignIn(server, params, cookie)).signedIn)
   })
 
-  test('AUTH_EXTERNAL_BIND_BROWSER=always binds linking', async (t) => {
+  test('AUTH_EXTERNAL_BIND_BROWSER=always binds linking', async () => {
     const env = {
       AUTH_EXTERNAL_BIND_BROWSER: 'always',
       AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
     }
-    const server = await start(t, env)
+    const server = await start(env)
     const attacker = await confirmedUser(server)
     const linking = { path: '/user/identities/authorize', headers: bearer(attacker) }
     const { cookie, params } = await begin(server, {}, linking)
@@ -158,8 +160,8 @@ suite('sign-in bound to the browser', () => {
     assert.ok((await finishSignIn(server, params, cookie)).signedIn)
   })
 
-  test('works over plain HTTP in development', async (t) => {
-    const server = await start(t, { AUTH_API_EXTERNAL_URL: 'http://auth.example' })
+  test('works over plain HTTP in development', async () => {
+    const server = await start({ AUTH_API_EXTERNAL_URL: 'http://auth.example' })
     const { cookie = '', attributes, params } = await begin(server, { bind_browser: 'true' })
     assert.match(cookie, /^postern-flow-/)
     assert.ok(!attributes.includes('Secure'))

@@ -8,7 +8,7 @@ import { suite, test } from 'node:test'
 
 import { ConfigError } from '../../../config/core/config-error.ts'
 import { testConfig } from '../../support/config.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import type { App } from '../../support/server.ts'
 import { autoconfirm, password } from '../../support/users.ts'
 
@@ -109,7 +109,7 @@ const cases: Case[] = [
 ]
 
 suite('client address', () => {
-  const server = sharedServers()
+  const server = serversOnOneDatabase()
   for (const [what, env, remoteAddress, headers, counts] of cases) {
     test(`records ${counts} for ${remoteAddress} with ${what}`, async () => {
       const { app } = await server({ ...autoconfirm, ...env })
@@ -204,7 +204,7 @@ const buckets: [
 ]
 
 suite('rate limit key', () => {
-  const server = sharedServers()
+  const server = serversOnOneDatabase()
   for (const [what, env, first, second, together] of buckets) {
     test(`counts ${what} ${together ? 'together' : 'separately'}`, async () => {
       const { app } = await server({ ...env, AUTH_SITE_URL: `http://${crypto.randomUUID()}.test` })

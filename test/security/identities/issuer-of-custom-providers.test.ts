@@ -10,11 +10,13 @@ import {
   add,
   authorizeUrl,
   customOnLoopback,
+  emptied,
   finishSignIn,
   oauth2Input,
   oidcInput,
   send,
 } from '../../support/custom-providers/requests.ts'
+import { shareServers } from '../../support/processes/shared-servers.ts'
 import { until } from '../../support/processes/until.ts'
 import { signInAs, startOpenidProvider } from '../../support/providers/openid-provider.ts'
 import { statusAndCode } from '../../support/requests.ts'
@@ -25,25 +27,29 @@ import { startHookReceiver } from '../../support/webhooks/hook-receiver.ts'
 const startIssuer = (t: TestContext) =>
   startOpenidProvider(t, { claimsInIdToken: true, https: true })
 
-/** With two issuers, and a provider of the first. */
-async function withProvider(t: TestContext, env: Record<string, string> = {}) {
-  const [one, two] = [await startIssuer(t), await startIssuer(t)]
-  const settings = { ...customOnLoopback.env, ...autoconfirm, ...env }
-  const { app } = await build(t, { ...customOnLoopback, env: settings })
-  await add(app, oidcInput(one.issuer))
-  return { app, one, two }
-}
-
-/** The same with a user. */
-async function withUser(t: TestContext) {
-  const { app, one, two } = await withProvider(t)
-  const signIn = async () =>
-    finishSignIn(app, await signInAs('ann', await authorizeUrl(app, 'custom:acme')))
-  assert.ok((await signIn()).access_token)
-  return { app, one, two, signIn }
-}
-
 suite('identifier of a custom provider with identities', () => {
+  const servers = shareServers((ending, { env }) =>
+    build(ending, { ...customOnLoopback, env: env ?? {} }),
+  )
+
+  /** With two issuers, and a provider of the first. */
+  async function withProvider(t: TestContext, env: Record<string, string> = {}) {
+    const [one, two] = [await startIssuer(t), await startIssuer(t)]
+    const settings = { ...customOnLoopback.env, ...autoconfirm, ...env }
+    const { app } = await emptied(await servers(settings))
+    await add(app, oidcInput(one.issuer))
+    return { app, one, two }
+  }
+
+  /** The same with a user. */
+  async function withUser(t: TestContext) {
+    const { app, one, two } = await withProvider(t)
+    const signIn = async () =>
+      finishSignIn(app, await signInAs('ann', await authorizeUrl(app, 'custom:acme')))
+    assert.ok((await signIn()).access_token)
+    return { app, one, two, signIn }
+  }
+
   test('is rejected for another issuer after the provider was deleted, and accepted for the same issuer', async (t) => {
     const { app, one, two, signIn } = await withUser(t)
     assert.equal((await send(app, 'DELETE', '/custom:acme')).statusCode, 204)

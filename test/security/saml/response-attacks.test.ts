@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { suite, test } from 'node:test'
 
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import {
   buildAssertion,
   buildSamlResponse,
@@ -30,7 +30,7 @@ const seconds = (count: number) => new Date(Date.now() + count * 1000)
 const victim = { nameId: 'admin', attributes: { mail: ['admin@corp.example'] } }
 
 suite('POST /sso/saml/acs', () => {
-  const server = sharedServers()
+  const server = serversOnOneDatabase()
 
   async function known(): Promise<{ app: App } & Known> {
     const { app } = await server(samlOn)

@@ -1,6 +1,6 @@
 /** Requests that an impersonated session must not make, checked against all routes. */
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
 import type { RouteOptions } from 'fastify'
 
@@ -8,6 +8,7 @@ import type { Session } from '../../../schemas/session.ts'
 import { adminCall } from '../../support/admin.ts'
 import { passkeysOn } from '../../support/factors/passkeys.ts'
 import { idTokenServer } from '../../support/id-token-server.ts'
+import { shareServers } from '../../support/processes/shared-servers.ts'
 import { changeUser, refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
@@ -51,9 +52,13 @@ const impersonatable = [
   'DELETE /sessions/:id',
 ]
 
+const sharedIdTokenServers = () => shareServers((ending, { env }) => idTokenServer(ending, env))
+
 suite('impersonated session', () => {
-  test('is rejected or allowed explicitly by each user route', async (t) => {
-    const { app, session } = await impersonated(t)
+  const servers = sharedIdTokenServers()
+
+  test('is rejected or allowed explicitly by each user route', async () => {
+    const { app, session } = await impersonated(servers)
     const found = await userRoutes(app, session.access_token)
     const names = found.map(getRouteName).toSorted()
     assert.deepEqual(names, [...rejecting, ...impersonatable].toSorted())
@@ -63,8 +68,8 @@ suite('impersonated session', () => {
     }
   })
 
-  test('is rejected by routes reserved for the user', async (t) => {
-    const { app, session } = await impersonated(t)
+  test('is rejected by routes reserved for the user', async () => {
+    const { app, session } = await impersonated(servers)
     for (const name of rejecting) {
       const response = await send(app, name, session.access_token)
       assert.deepEqual(statusAndCode(response), [403, 'session_impersonated'], name)
@@ -78,8 +83,8 @@ suite('impersonated session', () => {
     { app_metadata: { plan: 'gold' } },
   ]
   for (const body of bodies) {
-    test(`is rejected by PUT /user ${JSON.stringify(body)}`, async (t) => {
-      const { app, session } = await impersonated(t, { AUTH_EXTERNAL_PHONE_ENABLED: 'true' })
+    test(`is rejected by PUT /user ${JSON.stringify(body)}`, async () => {
+      const { app, session } = await impersonated(servers, { AUTH_EXTERNAL_PHONE_ENABLED: 'true' })
       const role = { role: 'service_role' }
       await app.db.updateTable('users').set(role).where('id', '=', session.user.id).execute()
       const again = (await refresh(app, session.refresh_token)).json<Session>()
@@ -88,8 +93,8 @@ suite('impersonated session', () => {
     })
   }
 
-  test('cannot link an identity by an id_token', async (t) => {
-    const { app, session, link } = await impersonated(t)
+  test('cannot link an identity by an id_token', async () => {
+    const { app, session, link } = await impersonated(servers)
     const response = await link(session.access_token)
     assert.deepEqual(statusAndCode(response), [403, 'session_impersonated'])
     const { identities } = await adminCall(app, 'GET', `/admin/users/${session.user.id}`)
@@ -100,10 +105,13 @@ suite('impersonated session', () => {
   })
 })
 
-async function impersonated(t: TestContext, more: Record<string, string> = {}) {
+async function impersonated(
+  servers: ReturnType<typeof sharedIdTokenServers>,
+  more: Record<string, string> = {},
+) {
   const features = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true', AUTH_USERNAMES_ENABLED: 'true' }
   const env = { ...autoconfirm, ...passkeysOn, ...features, ...more }
-  const server = await idTokenServer(t, env)
+  const server = await servers(env)
   const { user } = await signUpUser(server.app)
   const url = `/admin/users/${user.id}/impersonate`
   const session = await adminCall<Session>(server.app, 'POST', url, {})

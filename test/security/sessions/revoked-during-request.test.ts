@@ -25,8 +25,9 @@ import {
   pauseDeletion,
   pauseRevocation,
 } from '../../support/locked-user.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { refresh, statusAndCode } from '../../support/requests.ts'
-import { type App, build } from '../../support/server.ts'
+import type { App } from '../../support/server.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
 
 type Send = () => ReturnType<typeof send>
@@ -57,117 +58,128 @@ const responses: typeof challenges = {
 
 const env = { ...everyFactor, ...passkeysOn }
 
-suite('session revoked during a request', () => {
-  for (const [what, prepare] of Object.entries(challenges)) {
-    test(`rejects ${what}`, async (t) => {
-      const { app } = await build(t, { env })
-      const user = await signUpUser(app)
-      const sendIt = await prepare(app, user)
-      const ending = await pauseRevocation(app, String(tokenClaims(user).session_id))
-      const requested = await ending.queue(1, sendIt)
-      await ending.release()
-      assert.deepEqual(statusAndCode(await requested.response), [403, 'session_not_found'])
-    })
-  }
+suite('concurrent revocation', () => {
+  const servers = sharedServers()
 
-  for (const isShared of [false, true]) {
-    const where = isShared ? 'with GoTrue' : 'alone'
-    test(`locks the session first for a legacy refresh token ${where}`, async (t) => {
-      const { app } = await build(t, { env: autoconfirm })
-      app.gotrueMigration.isShared = isShared
-      const { user } = await signUpUser(app)
-      const session = await legacySession(app, user.id)
-      const token = await session.add()
-      const ending = await lockSessionShared(app, session.id)
-      const requested = await ending.queue(1, () => refresh(app, token))
-      await ending.query('delete from auth.sessions where id = $1', [session.id])
-      await ending.release()
-      assert.deepEqual(statusAndCode(await requested.response), [400, 'refresh_token_not_found'])
-    })
-  }
-})
-
-suite('session revoked by refresh token reuse', () => {
-  test('is revoked once when the reuse is repeated', async (t) => {
-    const { app } = await build(t, { env: autoconfirm })
-    const { user, refresh_token: token } = await signUpUser(app)
-    const next: Session = (await refresh(app, token)).json()
-    await refresh(app, next.refresh_token)
-    const lock = await lockUserRow(app, user.id)
-    const requested = []
-    for (const place of [1, 2]) requested.push(await lock.queue(place, () => refresh(app, token)))
-    await lock.release()
-    for (const { response } of requested) {
-      assert.deepEqual(statusAndCode(await response), [400, 'refresh_token_already_used'])
+  suite('session revoked during a request', () => {
+    for (const [what, prepare] of Object.entries(challenges)) {
+      test(`rejects ${what}`, async () => {
+        const { app } = await servers(env)
+        const user = await signUpUser(app)
+        const sendIt = await prepare(app, user)
+        const ending = await pauseRevocation(app, String(tokenClaims(user).session_id))
+        const requested = await ending.queue(1, sendIt)
+        await ending.release()
+        assert.deepEqual(statusAndCode(await requested.response), [403, 'session_not_found'])
+      })
     }
-    const { rows } = await app.pool.query(
-      `select payload from auth.audit_log_entries where payload->>'action' = 'token_revoked'`,
-    )
-    assert.equal(rows.length, 1)
+
+    for (const isShared of [false, true]) {
+      const where = isShared ? 'with GoTrue' : 'alone'
+      test(`locks the session first for a legacy refresh token ${where}`, async (t) => {
+        const { app } = await servers(autoconfirm)
+        app.gotrueMigration.isShared = isShared
+        t.after(() => {
+          app.gotrueMigration.isShared = false
+        })
+        const { user } = await signUpUser(app)
+        const session = await legacySession(app, user.id)
+        const token = await session.add()
+        const ending = await lockSessionShared(app, session.id)
+        const requested = await ending.queue(1, () => refresh(app, token))
+        await ending.query('delete from auth.sessions where id = $1', [session.id])
+        await ending.release()
+        assert.deepEqual(statusAndCode(await requested.response), [400, 'refresh_token_not_found'])
+      })
+    }
   })
-})
 
-suite('user deleted during a request', () => {
-  for (const [what, prepare] of Object.entries({ ...challenges, ...responses })) {
-    test(`is deleted without waiting for ${what}`, async (t) => {
-      const { app } = await build(t, { env })
-      const user = await signUpUser(app)
-      const sendIt = await prepare(app, user)
-      const deletion = await pauseDeletion(app, user.user.id)
-      const requested = await deletion.queue(1, sendIt)
-      await deletion.release()
-      const { statusCode, body } = await requested.response
-      assert.ok(statusCode >= 400 && statusCode < 500, body)
+  suite('session revoked by refresh token reuse', () => {
+    test('is revoked once when the reuse is repeated', async () => {
+      const { app } = await servers(autoconfirm)
+      const { user, refresh_token: token } = await signUpUser(app)
+      const next: Session = (await refresh(app, token)).json()
+      await refresh(app, next.refresh_token)
+      const lock = await lockUserRow(app, user.id)
+      const requested = []
+      for (const place of [1, 2]) requested.push(await lock.queue(place, () => refresh(app, token)))
+      await lock.release()
+      for (const { response } of requested) {
+        assert.deepEqual(statusAndCode(await response), [400, 'refresh_token_already_used'])
+      }
+      const { rows } = await app.pool.query(
+        `select payload from auth.audit_log_entries where payload->>'action' = 'token_revoked' and payload->>'actor_id' = $1`,
+        [user.id],
+      )
+      assert.equal(rows.length, 1)
     })
+  })
 
-    test(`is deleted without waiting for ${what} started before the revocation`, async (t) => {
-      const { app } = await build(t, { env })
+  suite('user deleted during a request', () => {
+    for (const [what, prepare] of Object.entries({ ...challenges, ...responses })) {
+      test(`is deleted without waiting for ${what}`, async () => {
+        const { app } = await servers(env)
+        const user = await signUpUser(app)
+        const sendIt = await prepare(app, user)
+        const deletion = await pauseDeletion(app, user.user.id)
+        const requested = await deletion.queue(1, sendIt)
+        await deletion.release()
+        const { statusCode, body } = await requested.response
+        assert.ok(statusCode >= 400 && statusCode < 500, body)
+      })
+
+      test(`is deleted without waiting for ${what} started before the revocation`, async () => {
+        const { app } = await servers(env)
+        const user = await signUpUser(app)
+        const { id } = user.user
+        const sendIt = await prepare(app, user)
+        const deletion = await lockUserRow(app, id)
+        const requested = await deletion.queue(1, sendIt)
+        await deletion.query('delete from auth.sessions where user_id = $1', [id])
+        await deletion.query('delete from auth.users where id = $1', [id])
+        await deletion.release()
+        const { statusCode, body } = await requested.response
+        assert.ok(statusCode >= 400 && statusCode < 500, body)
+      })
+    }
+  })
+
+  suite('factor deleted during a request', () => {
+    test('rejects a challenge without an audit log entry', async () => {
+      const { app } = await servers(env)
       const user = await signUpUser(app)
+      const { id } = await addTotp(app, user)
+      const lock = await lockUserRow(app, user.user.id)
+      const requested = await lock.queue(1, () =>
+        send(app, 'POST', `/factors/${id}/challenge`, user),
+      )
+      await lock.query('delete from auth.mfa_factors where id = $1', [id])
+      await lock.release()
+      assert.deepEqual(statusAndCode(await requested.response), [404, 'mfa_factor_not_found'])
+      const { rows } = await app.pool.query(
+        `select payload from auth.audit_log_entries where payload->>'action' = 'challenge_created' and payload->>'actor_id' = $1`,
+        [user.user.id],
+      )
+      assert.deepEqual(rows, [])
+    })
+  })
+
+  suite('logout', () => {
+    test('logout of one session does not deadlock with a global logout', async () => {
+      const github = providerEnv('github', 'https://github.example')
+      const linkingOn = { ...autoconfirm, ...github, AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' }
+      const { app } = await servers(linkingOn)
+      const user = await signUpUser(app)
+      const linking = await send(app, 'GET', '/user/identities/authorize?provider=github', user)
+      assert.equal(linking.statusCode, 302, linking.body)
+
       const { id } = user.user
-      const sendIt = await prepare(app, user)
-      const deletion = await lockUserRow(app, id)
-      const requested = await deletion.queue(1, sendIt)
-      await deletion.query('delete from auth.sessions where user_id = $1', [id])
-      await deletion.query('delete from auth.users where id = $1', [id])
-      await deletion.release()
-      const { statusCode, body } = await requested.response
-      assert.ok(statusCode >= 400 && statusCode < 500, body)
+      const lock = await lockUserRow(app, id)
+      await lock.query('delete from auth.flow_state where linking_target_id = $1', [id])
+      const local = await lock.queue(1, () => send(app, 'POST', '/logout?scope=local', user))
+      await lock.query('delete from auth.sessions where user_id = $1', [id])
+      await lock.release()
+      assert.equal((await local.response).statusCode, 204)
     })
-  }
-})
-
-suite('factor deleted during a request', () => {
-  test('rejects a challenge without an audit log entry', async (t) => {
-    const { app } = await build(t, { env })
-    const user = await signUpUser(app)
-    const { id } = await addTotp(app, user)
-    const lock = await lockUserRow(app, user.user.id)
-    const requested = await lock.queue(1, () => send(app, 'POST', `/factors/${id}/challenge`, user))
-    await lock.query('delete from auth.mfa_factors where id = $1', [id])
-    await lock.release()
-    assert.deepEqual(statusAndCode(await requested.response), [404, 'mfa_factor_not_found'])
-    const { rows } = await app.pool.query(
-      `select payload from auth.audit_log_entries where payload->>'action' = 'challenge_created'`,
-    )
-    assert.deepEqual(rows, [])
-  })
-})
-
-suite('logout', () => {
-  test('logout of one session does not deadlock with a global logout', async (t) => {
-    const github = providerEnv('github', 'https://github.example')
-    const linkingOn = { ...autoconfirm, ...github, AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' }
-    const { app } = await build(t, { env: linkingOn })
-    const user = await signUpUser(app)
-    const linking = await send(app, 'GET', '/user/identities/authorize?provider=github', user)
-    assert.equal(linking.statusCode, 302, linking.body)
-
-    const { id } = user.user
-    const lock = await lockUserRow(app, id)
-    await lock.query('delete from auth.flow_state where linking_target_id = $1', [id])
-    const local = await lock.queue(1, () => send(app, 'POST', '/logout?scope=local', user))
-    await lock.query('delete from auth.sessions where user_id = $1', [id])
-    await lock.release()
-    assert.equal((await local.response).statusCode, 204)
   })
 })

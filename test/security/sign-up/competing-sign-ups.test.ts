@@ -13,7 +13,7 @@ import type { ReceivedMail } from '../../support/messages/mail-server.ts'
 import { buildWithSms, codeAfter, sharedSmsServer } from '../../support/messages/phone-journeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, changeUser, getUser, statusAndCode, verify } from '../../support/requests.ts'
-import { type Built, build } from '../../support/server.ts'
+import type { Built } from '../../support/server.ts'
 import { anonymousUser, newAddress, newNumber, signIn } from '../../support/users.ts'
 
 const owners = 'the password of the owner'
@@ -178,9 +178,11 @@ suite('send interval per client', () => {
     ['/magiclink', {}],
     ['/resend', { type: 'signup' }],
   ]
+  const servers = sharedServers()
+
   for (const [path, body] of requests) {
-    test(`${path}: does not delay other clients`, async (t) => {
-      const { app } = await build(t, { env })
+    test(`${path}: does not delay other clients`, async () => {
+      const { app } = await servers(env)
       const email = newAddress()
       const send = async (address: string) => {
         const options = { headers: { 'x-real-ip': address } }

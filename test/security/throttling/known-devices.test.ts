@@ -58,6 +58,10 @@ suite('known device', () => {
   afterEach(() => mock.timers.reset())
 
   const servers = sharedServers()
+  const anonymousAndImpersonated = {
+    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    AUTH_ADMIN_IMPERSONATION_ENABLED: 'true',
+  }
 
   test('can sign in repeatedly while unknown devices are throttled', async () => {
     const server = await servers()
@@ -116,10 +120,13 @@ suite('known device', () => {
   })
 
   test('is not stored for an anonymous user', async () => {
-    const server = await servers({ AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
+    const server = await servers(anonymousAndImpersonated)
     const guest = await call(server.app, '/signup', {}, from(laptop))
     assert.equal(guest.statusCode, 200, guest.body)
-    const { rows } = await server.app.pool.query('select from auth.postern_known_devices')
+    const { rows } = await server.app.pool.query(
+      'select from auth.postern_known_devices where user_id = $1',
+      [guest.json().user.id],
+    )
     assert.equal(rows.length, 0)
   })
 
@@ -147,7 +154,7 @@ suite('known device', () => {
   })
 
   test('is not added by an impersonating admin', async () => {
-    const server = await servers({ AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' })
+    const server = await servers(anonymousAndImpersonated)
     const { user } = await confirmedUser(server)
     const token = server.app.jwt.signApiToken({ role: 'service_role', seconds: 3600 }, new Date())
     const { app } = server

@@ -12,6 +12,12 @@ export async function insertUser({ app }: Built, confirmed = true): Promise<stri
   return email
 }
 
+/** A server that other tests have used, as if it had sent no messages. */
+export async function withFullQuotas(server: Built): Promise<Built> {
+  await server.app.pool.query('delete from auth.postern_send_quotas')
+  return server
+}
+
 /** Remaining messages of this purpose; undefined before the first one. */
 export async function left(
   { app }: Pick<Built, 'app'>,

@@ -4,10 +4,11 @@ import { suite, test } from 'node:test'
 
 import { emailAfter } from '../../support/messages/mail-journeys.ts'
 import { buildWithSms, codeAfter } from '../../support/messages/phone-journeys.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call } from '../../support/requests.ts'
 import { type App, type Built, build } from '../../support/server.ts'
 import { newAddress, newNumber, password, phoneUser } from '../../support/users.ts'
-import { insertUser } from './quota-settings.ts'
+import { insertUser, withFullQuotas } from './quota-settings.ts'
 
 const env = {
   AUTH_RATE_LIMIT_EMAIL_SENT: '30',
@@ -26,30 +27,33 @@ async function inventedSignUps({ app }: Built, count: number, client: string) {
 }
 
 suite('30 sign-ups with invented emails', () => {
-  test('do not throttle recovery and sign-in, also of the same client', async (t) => {
-    const server = await build(t, { env })
+  // Each test has its own clients.
+  const servers = sharedServers()
+
+  test('do not throttle recovery and sign-in, also of the same client', async () => {
+    const server = await withFullQuotas(await servers(env))
     const email = await insertUser(server)
-    await inventedSignUps(server, 30, '203.0.113.7')
+    await inventedSignUps(server, 30, '203.0.113.6')
     for (const [path, subject] of [
       ['/recover', 'Reset your password'],
       ['/magiclink', 'Your sign-in link'],
     ] as const) {
       const { mail } = await emailAfter(server, email, () =>
-        call(server.app, path, { email }, from('203.0.113.7')),
+        call(server.app, path, { email }, from('203.0.113.6')),
       )
       assert.equal(mail.subject, subject)
     }
   })
 
-  test('throttle the sending client only', async (t) => {
-    const server = await build(t, { env })
+  test('throttle the sending client only', async () => {
+    const server = await withFullQuotas(await servers(env))
     const statuses = await inventedSignUps(server, 30, '203.0.113.7')
     assert.deepEqual(statuses, [...Array(20).fill(200), ...Array(10).fill(429)])
     assert.equal((await signUp(server.app, '203.0.113.8')).statusCode, 200)
   })
 
-  test('are counted per /64 IPv6 network', async (t) => {
-    const server = await build(t, { env })
+  test('are counted per /64 IPv6 network', async () => {
+    const server = await withFullQuotas(await servers(env))
     const statuses = []
     for (let i = 0; i < 21; i++) {
       statuses.push((await signUp(server.app, `2001:db8::${i.toString(16)}`)).statusCode)
@@ -75,12 +79,12 @@ suite('30 sign-ups with invented emails', () => {
     assert.equal((await send('203.0.113.8', '198.51.100.1')).statusCode, 200)
   })
 
-  test('for one email are throttled across clients', async (t) => {
-    const server = await build(t, { env })
+  test('for one email are throttled across clients', async () => {
+    const server = await withFullQuotas(await servers(env))
     const email = newAddress()
     const statuses = []
     for (let i = 0; i < 21; i++) {
-      statuses.push((await signUp(server.app, `203.0.113.${i}`, email)).statusCode)
+      statuses.push((await signUp(server.app, `198.51.100.${i}`, email)).statusCode)
     }
     assert.deepEqual(statuses, [...Array(20).fill(200), 429])
   })

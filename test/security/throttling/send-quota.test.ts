@@ -4,24 +4,27 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { cloneDatabase } from '../../support/database.ts'
 import { nextEmail, waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call } from '../../support/requests.ts'
 import { type Built, build } from '../../support/server.ts'
 import { adminToken, newAddress, password, signedIn } from '../../support/users.ts'
-import { advanceHours, insertUser, left, postponedUntil } from './quota-settings.ts'
+import { advanceHours, insertUser, left, postponedUntil, withFullQuotas } from './quota-settings.ts'
 
 const quota = (count: number) => ({ AUTH_RATE_LIMIT_EMAIL_SENT: String(count) })
 
 const signUp = ({ app }: Built, email = newAddress()) => call(app, '/signup', { email, password })
 
 suite('AUTH_RATE_LIMIT_EMAIL_SENT', () => {
+  const servers = sharedServers()
+
   const requests: [path: string, body: object][] = [
     ['/recover', {}],
     ['/resend', { type: 'signup' }],
     ['/resend', { type: 'email_change' }],
   ]
   for (const [path, body] of requests) {
-    test(`is not consumed by ${path} ${Object.values(body)} for invented emails`, async (t) => {
-      const server = await build(t, { env: quota(3) })
+    test(`is not consumed by ${path} ${Object.values(body)} for invented emails`, async () => {
+      const server = await withFullQuotas(await servers(quota(3)))
       for (let i = 0; i < 30; i++) {
         const response = await call(server.app, path, { email: newAddress(), ...body })
         assert.equal(response.statusCode, 200, response.body)
@@ -32,8 +35,8 @@ suite('AUTH_RATE_LIMIT_EMAIL_SENT', () => {
     })
   }
 
-  test('counts each queued email once, per purpose', async (t) => {
-    const server = await build(t, { env: quota(10) })
+  test('counts each queued email once, per purpose', async () => {
+    const server = await withFullQuotas(await servers(quota(10)))
     const email = await insertUser(server)
     await call(server.app, '/recover', { email })
     await waitForIdleQueue(server)
@@ -54,8 +57,8 @@ suite('AUTH_RATE_LIMIT_EMAIL_SENT', () => {
     assert.equal(await left(server, 'email email_change'), 8, 'both addresses are emailed')
   })
 
-  test('counts repeated sign-ups like first sign-ups, so that the quota reveals no account', async (t) => {
-    const server = await build(t, { env: quota(10) })
+  test('counts repeated sign-ups like first sign-ups, so that the quota reveals no account', async () => {
+    const server = await withFullQuotas(await servers(quota(10)))
     const email = await insertUser(server)
     await signUp(server)
     assert.equal(await left(server), 9)
@@ -63,8 +66,8 @@ suite('AUTH_RATE_LIMIT_EMAIL_SENT', () => {
     assert.equal(await left(server), 8)
   })
 
-  test('rejects known and unknown emails identically once exhausted', async (t) => {
-    const server = await build(t, { env: quota(1) })
+  test('rejects known and unknown emails identically once exhausted', async () => {
+    const server = await withFullQuotas(await servers(quota(1)))
     const known = await insertUser(server)
     assert.equal((await signUp(server)).statusCode, 200)
     for (const path of ['/resend', '/signup']) {
@@ -96,8 +99,8 @@ suite('AUTH_RATE_LIMIT_EMAIL_SENT', () => {
     t.after(drop)
   })
 
-  test('neither counts nor limits emails of admins', async (t) => {
-    const server = await build(t, { env: quota(1) })
+  test('neither counts nor limits emails of admins', async () => {
+    const server = await withFullQuotas(await servers(quota(1)))
     const token = await adminToken(server.app)
     for (let i = 0; i < 3; i++) {
       const response = await call(server.app, '/invite', { email: newAddress() }, { token })

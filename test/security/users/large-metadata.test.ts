@@ -6,9 +6,10 @@ import { decodeJwt } from 'jose'
 
 import type { Session } from '../../../schemas/session.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { type ExternalServer, externalServer, verifiedProfile } from '../../support/external.ts'
+import { type ExternalServer, verifiedProfile } from '../../support/external.ts'
 import { nextId } from '../../support/linking.ts'
 import { type PhoneServer, sharedSmsServer } from '../../support/messages/phone-journeys.ts'
+import { sharedExternalServers } from '../../support/processes/shared-servers.ts'
 import { call, changeUser, getUser, refresh, statusAndCode } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import {
@@ -242,7 +243,8 @@ suite('AUTH_USER_METADATA_MAX_BYTES', () => {
 })
 
 suite('access token size', () => {
-  const shared = sharedSmsServer({ env: { ...env, ...autoconfirm } })
+  const lines: string[] = []
+  const shared = sharedSmsServer({ env: { ...env, ...autoconfirm }, lines })
 
   const large = { large: 'x'.repeat(20_000) }
   const half = { half: 'x'.repeat(7_000) }
@@ -253,9 +255,8 @@ suite('access token size', () => {
     'both large together': { user: half, app: half, omitted: ['user_metadata'] },
   }
   for (const [name, { user, app: appData, omitted }] of Object.entries(omissions)) {
-    test(`omits ${name} above the limit and logs a warning`, async (t) => {
-      const lines: string[] = []
-      const { app } = await build(t, { env: autoconfirm, lines })
+    test(`omits ${name} above the limit and logs a warning`, async () => {
+      const { app } = await shared()
       const session = await signUpUser(app)
       const { id, email } = session.user
       await app.db
@@ -278,7 +279,9 @@ suite('access token size', () => {
         assert.deepEqual(shown.user_metadata, user)
         assert.equal((await getUser(app, { access_token })).statusCode, 200)
       }
-      const warnings = lines.map((line) => JSON.parse(line)).filter((line) => line.omitted)
+      const warnings = lines
+        .map((line) => JSON.parse(line))
+        .filter((line) => line.omitted && line.user_id === id)
       assert.deepEqual(
         warnings.map((line) => [line.level, line.user_id, line.omitted]),
         Array(2).fill(['warn', id, omitted]),
@@ -308,8 +311,10 @@ suite('access token size', () => {
 })
 
 suite('provider claims', () => {
-  test('are truncated to the limit, and the user signs in', async (t) => {
-    const server = await externalServer(t)
+  const servers = sharedExternalServers()
+
+  test('are truncated to the limit, and the user signs in', async () => {
+    const server = await servers()
     const who = { ...verifiedProfile('ann@ex.test', nextId()), name: 'N'.repeat(100_000) }
     for (const _ of [1, 2]) {
       const seen = await server.signInWith('github', who)
@@ -318,8 +323,8 @@ suite('provider claims', () => {
     await isSmall(server, who.id, 'ann@ex.test')
   })
 
-  test('do not enlarge metadata at the limit', async (t) => {
-    const server = await externalServer(t)
+  test('do not enlarge metadata at the limit', async () => {
+    const server = await servers()
     await confirmedUser(server, 'ben@ex.test')
     await server.app.db
       .updateTable('users')

@@ -51,6 +51,16 @@ export async function add(app: App, input: object) {
   return response.json()
 }
 
+/** Without the providers and users of earlier tests: the server of a test after them. */
+export async function emptied<Server extends { app: App }>(server: Server): Promise<Server> {
+  const { app } = server
+  await app.db.deleteFrom('users').execute()
+  for (const identifier of ['custom:acme', 'custom:plain']) {
+    await send(app, 'DELETE', `/${identifier}`)
+  }
+  return server
+}
+
 /** Where /authorize sends the browser. */
 export async function authorizeUrl(app: App, provider: string, query: object = {}): Promise<URL> {
   const requested = new URLSearchParams({ provider, ...query })

@@ -15,9 +15,7 @@ export function serversOnOneDatabase() {
   let shared: Promise<TestDatabase> | undefined
   return shareServers(async (ending, { env = {} }) => {
     shared ??= cloneDatabase(ending)
-    const { url } = await shared
-    // Dropped after all servers.
-    return build(ending, { env, database: { url, drop: async () => {} } })
+    return build(ending, { env, database: withoutDrop(await shared) })
   })
 }
 
@@ -37,3 +35,16 @@ export function shareServers<Server>(
     return server
   }
 }
+
+/** Called in a suite: one database for the servers of its tests, which run one after another. */
+export function sharedDatabase() {
+  const ending = endingOfSuite()
+  let database: Promise<TestDatabase> | undefined
+  return async (): Promise<TestDatabase> => {
+    database ??= cloneDatabase(ending)
+    return withoutDrop(await database)
+  }
+}
+
+/** For a server that ends before others on the database. */
+export const withoutDrop = ({ url }: TestDatabase) => ({ url, drop: async () => {} })
