@@ -4,7 +4,9 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { english } from '../../mail/languages/language.ts'
 import { read } from '../config/environment.ts'
+import type { TestDatabase } from '../support/database.ts'
 import { emailAfter } from '../support/messages/mail-journeys.ts'
+import { sharedDatabase } from '../support/processes/shared-database.ts'
 import { call } from '../support/requests.ts'
 import { type Built, build } from '../support/server.ts'
 import { newAddress, newNumber, password } from '../support/users.ts'
@@ -73,9 +75,10 @@ const cases: Case[] = [
 ]
 
 suite('language of subjects', () => {
+  const database = sharedDatabase()
   for (const { title, env, subject, html } of cases) {
     test(title, async (t) => {
-      const server = await build(t, { env })
+      const server = await build(t, { env, database: await database() })
       const { mail } = await signedUp(server)
       assert.equal(mail.subject, subject)
       assert.match(String(mail.html), html)
@@ -83,7 +86,8 @@ suite('language of subjects', () => {
   }
 
   test('AUTH_LANGUAGES_ENABLED=false applies to metadata and pages as well', async (t) => {
-    const server = await build(t, { env: { AUTH_LANGUAGES_ENABLED: 'false' } })
+    const env = { AUTH_LANGUAGES_ENABLED: 'false' }
+    const server = await build(t, { env, database: await database() })
     const { mail } = await signedUp(server, { locale: 'ja' })
     assert.equal(mail.subject, englishSubject)
     const page = await call(server.app, '/verify?token=none&type=signup', undefined, {
@@ -109,12 +113,17 @@ suite('language of subjects', () => {
 })
 
 suite('language of SMS', () => {
+  const database = sharedDatabase()
+
   test('uses a text set to the default in each language', async (t) => {
-    assert.match(await texted(t, { AUTH_SMS_TEMPLATE: 'Your code is {{ .Code }}' }), /^Your code/)
+    assert.match(
+      await texted(t, await database(), { AUTH_SMS_TEMPLATE: 'Your code is {{ .Code }}' }),
+      /^Your code/,
+    )
   })
 
   test('uses the language of the browser for an unset text', async (t) => {
-    assert.match(await texted(t, {}), /^Ihr Code/)
+    assert.match(await texted(t, await database(), {}), /^Ihr Code/)
   })
 })
 
@@ -124,9 +133,10 @@ async function signedUp(server: Built, data?: object) {
   return emailAfter(server, email, () => call(server.app, '/signup', body, { headers: german }))
 }
 
-async function texted(t: TestContext, env: Record<string, string>): Promise<string> {
+async function texted(t: TestContext, database: TestDatabase, env: Record<string, string>) {
   const { app } = await build(t, {
     dev: true,
+    database,
     env: { ...env, AUTH_EXTERNAL_PHONE_ENABLED: 'true' },
   })
   await call(app, '/otp', { phone: newNumber() }, { headers: german })

@@ -7,6 +7,7 @@ import { adminCall, asAdmin } from '../../support/admin.ts'
 import { createAdmin, withConsole } from '../../support/admins.ts'
 import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import { linkIn } from '../../support/messages/mail-links.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { until } from '../../support/processes/until.ts'
 import { call, refresh, statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
@@ -29,6 +30,9 @@ async function findSetting(app: App, name: string): Promise<Setting | undefined>
 }
 
 suite('/admin/settings', () => {
+  /** For tests that change no settings. */
+  const unchanged = sharedServers()
+
   test('applies a change immediately on this replica and within seconds on another', async (t) => {
     const server = await build(t, { env: withConsole })
     const { app } = server
@@ -177,8 +181,8 @@ suite('/admin/settings', () => {
     assert.equal(app.config.AUTH_RATE_LIMIT_VERIFY, 7)
   })
 
-  test('GET /admin/config lists each variable, and for secrets only whether they are set', async (t) => {
-    const { app, config } = await build(t, { env: withConsole })
+  test('GET /admin/config lists each variable, and for secrets only whether they are set', async () => {
+    const { app, config } = await unchanged(withConsole)
     const response = await asAdmin(app, 'GET', '/admin/config')
     const { variables } = response.json<{ variables: Variable[] }>()
     const find = (name: string) => variables.find((variable) => variable.name === name)
@@ -191,8 +195,8 @@ suite('/admin/settings', () => {
     assert.ok(!response.body.includes(config.DATABASE_URL))
   })
 
-  test('GET /admin/doctor returns the findings of the doctor command', async (t) => {
-    const { app, config } = await build(t, { env: withConsole })
+  test('GET /admin/doctor returns the findings of the doctor command', async () => {
+    const { app, config } = await unchanged(withConsole)
     const response = await asAdmin(app, 'GET', '/admin/doctor')
     assert.equal(response.statusCode, 200, response.body)
     const { results, passed } = response.json<{
@@ -204,8 +208,8 @@ suite('/admin/settings', () => {
     assert.ok(!response.body.includes(config.AUTH_JWT_SECRET))
   })
 
-  test('lists providers with their callback URL and tests one against its server', async (t) => {
-    const { app } = await build(t, { env: withConsole })
+  test('lists providers with their callback URL and tests one against its server', async () => {
+    const { app } = await unchanged(withConsole)
     const { providers } = await adminCall<{
       providers: { name: string; enabled: boolean; callback_url: string }[]
     }>(app, 'GET', '/admin/providers')

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { pkcePair, waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
+import type { Ending } from '../../support/processes/ending.ts'
+import { shareServers } from '../../support/processes/shared-servers.ts'
 import { call } from '../../support/requests.ts'
-import { build } from '../../support/server.ts'
+import { type BuildOptions, build } from '../../support/server.ts'
 import { watchTrips } from '../../support/statements.ts'
 import { addresses, newAddress } from '../../support/users.ts'
 
@@ -17,21 +19,28 @@ const requests = [
   { path: '/resend', more: { type: 'email_change' } },
 ]
 
+/** Has a user of each account state. Its jobs are stopped, so no request changes the state of an account. */
+async function prepare(ending: Ending, options: BuildOptions) {
+  const server = await build(ending, options)
+  const requested: Record<string, string> = {}
+  for (const [who, make] of Object.entries(addresses)) requested[who] = await make(server)
+  await waitForIdleQueue(server)
+  await server.app.jobQueue.stop()
+  return { app: server.app, requested }
+}
+
 suite('email requests: account enumeration', () => {
+  const prepared = shareServers(prepare)
   for (const { path, more } of requests) {
-    test(`${path} ${JSON.stringify(more)}: responds and works identically for each account state`, async (t) => {
+    test(`${path} ${JSON.stringify(more)}: responds and works identically for each account state`, async () => {
       // The pipeline of its one connection: statements and round trips are the same for each account state.
-      const server = await build(t, { env: { AUTH_DB_MAX_POOL_SIZE: '1' } })
-      const requested: Record<string, string> = {}
-      for (const [who, make] of Object.entries(addresses)) requested[who] = await make(server)
-      await waitForIdleQueue(server)
-      await server.app.jobQueue.stop()
-      const send = (email: string) => call(server.app, path, { email, ...more })
+      const { app, requested } = await prepared({ AUTH_DB_MAX_POOL_SIZE: '1' })
+      const send = (email: string) => call(app, path, { email, ...more })
       await send(newAddress())
 
       const seen = []
       for (const email of Object.values(requested)) {
-        const { result: response, trips } = await watchTrips(server.app, () => send(email))
+        const { result: response, trips } = await watchTrips(app, () => send(email))
         const { date: _, 'x-request-id': __, ...headers } = response.headers
         const { message_id = '', ...body } = response.json()
         const isId = /^[0-9a-f-]{36}$/.test(message_id)

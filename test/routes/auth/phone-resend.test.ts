@@ -131,11 +131,12 @@ suite('GET /reauthenticate by SMS', () => {
     AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
     AUTH_MAILER_AUTOCONFIRM: 'true',
   }
+  const shared = sharedSmsServer({ env })
   const expected = 'a new password'
   const invalid = [422, 'reauthentication_not_valid']
 
-  test('sends a nonce that changes the password once, for its user only', async (t) => {
-    const server = await buildWithSms(t, { env })
+  test('sends a nonce that changes the password once, for its user only', async () => {
+    const server = await shared()
     const [ann, bob] = [await phoneUser(server), await phoneUser(server)]
     await server.app.pool.query(
       `update auth.sessions set created_at = created_at - interval '25 hours'`,
@@ -183,8 +184,8 @@ suite('GET /reauthenticate by SMS', () => {
     assert.equal(done.statusCode, 200, done.body)
   })
 
-  test('uses email for a user with email and phone', async (t) => {
-    const server = await buildWithSms(t, { env })
+  test('uses email for a user with email and phone', async () => {
+    const server = await shared()
     const session = await signUpUser(server.app)
     const phone = newNumber()
     const token = await codeAfter(server, phone, () =>

@@ -18,6 +18,7 @@ import {
   ok,
   organizationsOn,
 } from '../../support/organizations/organizations.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { signInAs, startOpenidProvider } from '../../support/providers/openid-provider.ts'
 import { getUser, statusAndCode } from '../../support/requests.ts'
 import { signedResponse } from '../../support/saml/idp.ts'
@@ -31,8 +32,10 @@ const mapping = {
 const withGroups = { attribute_mapping: { keys: { groups: { name: 'groups', array: true } } } }
 
 suite('connection of an organization', () => {
-  async function withSaml(t: TestContext) {
-    const { app } = await build(t, { env: { ...organizationsOn, ...samlOn } })
+  const server = sharedServers()
+
+  async function withSaml() {
+    const { app } = await server({ ...organizationsOn, ...samlOn })
     const { owner, organization } = await createOwner(app)
     const known = await addIdp(app, withGroups)
     const path = `/organizations/${organization.id}`
@@ -59,22 +62,22 @@ suite('connection of an organization', () => {
     return { app, owner, organization, path, connection, known, signIn, listRoles }
   }
 
-  test('makes a SAML user a member, with the role of an attribute', async (t) => {
-    const { organization, signIn, listRoles } = await withSaml(t)
+  test('makes a SAML user a member, with the role of an attribute', async () => {
+    const { organization, signIn, listRoles } = await withSaml()
     const { id } = organization
     assert.deepEqual(await listRoles(await signIn('ann', 'staff')), [[id, 'member', 'sso']])
     assert.deepEqual(await listRoles(await signIn('ben', 'staff', 'it')), [[id, 'admin', 'sso']])
   })
 
-  test('applies a changed attribute at the next sign-in', async (t) => {
-    const { organization, signIn, listRoles } = await withSaml(t)
+  test('applies a changed attribute at the next sign-in', async () => {
+    const { organization, signIn, listRoles } = await withSaml()
     await signIn('ann', 'it')
     const roles = await listRoles(await signIn('ann', 'staff'))
     assert.deepEqual(roles, [[organization.id, 'member', 'sso']])
   })
 
-  test('never demotes the last owner', async (t) => {
-    const { app, owner, organization, path, signIn, listRoles } = await withSaml(t)
+  test('never demotes the last owner', async () => {
+    const { app, owner, organization, path, signIn, listRoles } = await withSaml()
     const ann = await signIn('ann')
     const { id } = (await getUser(app, ann as Session)).json()
     await ok(app, owner, `PUT ${path}/members/${id}`, { role: 'owner' })
@@ -82,8 +85,8 @@ suite('connection of an organization', () => {
     assert.deepEqual(await listRoles(await signIn('ann')), [[organization.id, 'owner', 'sso']])
   })
 
-  test('adds no member while the connection or joining by SSO is disabled', async (t) => {
-    const { app, owner, path, connection, signIn, listRoles } = await withSaml(t)
+  test('adds no member while the connection or joining by SSO is disabled', async () => {
+    const { app, owner, path, connection, signIn, listRoles } = await withSaml()
     await ok(app, owner, `PUT ${path}`, { joining: { sso: false } })
     assert.deepEqual(await listRoles(await signIn('ann')), [])
     await ok(app, owner, `PUT ${path}`, { joining: { sso: true } })
@@ -91,8 +94,8 @@ suite('connection of an organization', () => {
     assert.deepEqual(await listRoles(await signIn('ann')), [])
   })
 
-  test('binds a provider to one organization only', async (t) => {
-    const { app, known } = await withSaml(t)
+  test('binds a provider to one organization only', async () => {
+    const { app, known } = await withSaml()
     const { organization } = await createOwner(app, 'Other')
     const path = `/admin/organizations/${organization.id}/connections`
     const body = { name: 'Corp', sso_provider_id: known.id }
@@ -103,16 +106,16 @@ suite('connection of an organization', () => {
     assert.deepEqual(statusAndCode(missing), [404, 'sso_provider_not_found'])
   })
 
-  test('rejects a mapping to a role with more permissions than the member who sets it', async (t) => {
-    const { app, path, connection, signIn } = await withSaml(t)
+  test('rejects a mapping to a role with more permissions than the member who sets it', async () => {
+    const { app, path, connection, signIn } = await withSaml()
     const admin = (await signIn('ben', 'it')) as Session
     const change = { role_mapping: [{ attribute: 'groups', value: 'it', role: 'owner' }] }
     const refused = await as(app, admin, `PUT ${path}/connections/${connection.id}`, change)
     assert.deepEqual(statusAndCode(refused), [403, 'organization_role_too_high'])
   })
 
-  test('cannot be enabled by a member with fewer permissions than its roles', async (t) => {
-    const { app, owner, path, connection, signIn } = await withSaml(t)
+  test('cannot be enabled by a member with fewer permissions than its roles', async () => {
+    const { app, owner, path, connection, signIn } = await withSaml()
     const admin = (await signIn('ben', 'it')) as Session
     const url = `PUT ${path}/connections/${connection.id}`
     const role_mapping = [{ attribute: 'groups', value: 'board', role: 'owner' }]

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { describe, externalServer, verifiedProfile } from '../../support/external.ts'
+import { describe, verifiedProfile } from '../../support/external.ts'
 import { passkeysOn } from '../../support/factors/passkeys.ts'
 import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import { codeIn, linkIn } from '../../support/messages/mail-links.ts'
@@ -15,7 +15,7 @@ import {
   type PageResponse,
   titleIn,
 } from '../../support/page-browser.ts'
-import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { sharedExternalServers, sharedServers } from '../../support/processes/shared-servers.ts'
 import type { App } from '../../support/server.ts'
 import { newAddress, newNumber, password, signUpUser } from '../../support/users.ts'
 
@@ -34,6 +34,7 @@ const isConsent = (page: PageResponse) =>
 suite('sign-in methods of the pages', () => {
   const serverFor = sharedServers()
   const server = () => serverFor(oauthServer)
+  const external = sharedExternalServers()
 
   test('sign a user in with an emailed code', async () => {
     const { app, mail } = await server()
@@ -133,8 +134,8 @@ suite('sign-in methods of the pages', () => {
     isConsent(await browser.submit(typing, { code, action: 'verify' }))
   })
 
-  test('sign a user in through an external provider', async (t: TestContext) => {
-    const { app, fakes } = await externalServer(t, { env: oauthServer })
+  test('sign a user in through an external provider', async () => {
+    const { app, fakes } = await external(oauthServer)
     const email = newAddress()
     describe(fakes, 'github', verifiedProfile(email, '4711'))
     const { browser, page } = await atSignIn(app)
@@ -152,8 +153,8 @@ suite('sign-in methods of the pages', () => {
     assert.ok(consent.html.includes(email))
   })
 
-  test('end with an error page when the provider rejects the sign-in', async (t: TestContext) => {
-    const { app } = await externalServer(t, { env: oauthServer })
+  test('end with an error page when the provider rejects the sign-in', async () => {
+    const { app } = await external(oauthServer)
     const { browser, page } = await atSignIn(app)
     const start = /href="([^"]*\/authorize\?provider=github[^"]*)"/.exec(page.html)?.[1] ?? ''
     const redirected = await browser.send('GET', start.replaceAll('&amp;', '&'))

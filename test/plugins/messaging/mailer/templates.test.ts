@@ -7,13 +7,33 @@ import { previewAll } from '../../../../mail/preview.ts'
 import { configuredRenderer } from '../../../../plugins/messaging/mailer/renderer.ts'
 import { type Response, startTemplateServer } from '../../../mail/template-server.ts'
 import { testConfig } from '../../../support/config.ts'
-import { cloneDatabase } from '../../../support/database.ts'
 import { buildMailApp } from '../../../support/messages/mail-app.ts'
+import { sharedDatabase } from '../../../support/processes/shared-database.ts'
 import { until } from '../../../support/processes/until.ts'
 
 const now = Date.parse('2026-03-04T05:06:07Z')
 
 suite('AUTH_MAILER_TEMPLATE_* settings', () => {
+  const database = sharedDatabase()
+
+  async function start(
+    t: TestContext,
+    response: Response | string,
+    env: Record<string, string>,
+    dev = true,
+  ) {
+    const server = await startTemplateServer(t, response)
+    const { url: DATABASE_URL } = await database()
+    const settings = { DATABASE_URL, AUTH_MAILER_TEMPLATES_RECOVERY: server.url, ...env }
+    const app = await buildMailApp(testConfig(settings, dev))
+    t.after(() => app.close())
+    const html = async () => {
+      const previews = await app.mailer.preview('en')
+      return previews.find(({ kind }) => kind === 'recovery')?.html ?? ''
+    }
+    return { server, html }
+  }
+
   const sizes: [limit: string | undefined, bytes: number, taken: boolean][] = [
     [undefined, 1_000_000, true],
     [undefined, 1_000_001, false],
@@ -96,28 +116,6 @@ suite('AUTH_MAILER_TEMPLATE_* settings', () => {
     assert.equal(server.paths.length, 0)
   })
 })
-
-async function start(
-  t: TestContext,
-  response: Response | string,
-  env: Record<string, string>,
-  dev = true,
-) {
-  const server = await startTemplateServer(t, response)
-  const database = await cloneDatabase(t)
-  const app = await buildMailApp(
-    testConfig(
-      { DATABASE_URL: database.url, AUTH_MAILER_TEMPLATES_RECOVERY: server.url, ...env },
-      dev,
-    ),
-  )
-  t.after(() => app.close())
-  const html = async () => {
-    const previews = await app.mailer.preview('en')
-    return previews.find(({ kind }) => kind === 'recovery')?.html ?? ''
-  }
-  return { server, html }
-}
 
 /** Caching outside development, tested with the renderer alone, because the guard rejects local servers. */
 async function caching(t: TestContext, response: Response | string, env: Record<string, string>) {
