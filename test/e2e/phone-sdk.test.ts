@@ -1,20 +1,29 @@
 /** Phones and anonymous users, by the published client SDK over HTTP and an SMS message provider. */
 import assert from 'node:assert/strict'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { AuthApiError, AuthClient } from '@supabase/auth-js'
 
 import { codeIn } from '../support/messages/mail-links.ts'
-import { buildWithSms } from '../support/messages/phone-journeys.ts'
+import {
+  buildWithSms,
+  type PhoneServer,
+  sharedSmsServer,
+} from '../support/messages/phone-journeys.ts'
+import { listeningPort } from '../support/processes/listening.ts'
 import { waitTimeoutMs } from '../support/processes/until.ts'
-import { newNumber } from '../support/users.ts'
+import { newAddress, newNumber } from '../support/users.ts'
 
+const anonymous = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' }
 const password = 'correct horse battery'
 
 suite('phones by SDK', () => {
-  test('signUp, verifyOtp, signInWithPassword, updateUser', async (t) => {
-    const { client, sms } = await listen(t)
+  const shared = sharedSmsServer({ env: anonymous })
+
+  test('signUp, verifyOtp, signInWithPassword, updateUser', async () => {
+    const { client, sms } = await connect(shared)
+    const sent = sms.messages.length
     const [phone, another] = [newNumber(), newNumber()]
     const signedUp = await client.signUp({ phone, password, options: { data: { name: 'Ann' } } })
     assert.equal(signedUp.error, null)
@@ -24,7 +33,7 @@ suite('phones by SDK', () => {
     assert.equal(resent.error, null)
     assert.ok(resent.data.messageId)
 
-    const token = await sms.code(phone, 1)
+    const token = await sms.code(phone, sent + 1)
     const confirmed = await retried(() => client.verifyOtp({ phone, token, type: 'sms' }))
     assert.equal(confirmed.error, null)
     assert.equal(confirmed.data.user?.phone, phone)
@@ -43,12 +52,13 @@ suite('phones by SDK', () => {
     assert.equal(old.error?.code, 'invalid_credentials')
   })
 
-  test('signInWithOtp', async (t) => {
-    const { client, sms } = await listen(t)
+  test('signInWithOtp', async () => {
+    const { client, sms } = await connect(shared)
+    const sent = sms.messages.length
     const phone = newNumber()
     const unknown = await client.signInWithOtp({ phone, options: { shouldCreateUser: false } })
     assert.equal(unknown.error, null)
-    assert.equal(sms.messages.length, 0)
+    assert.equal(sms.messages.length, sent)
     for (const channel of ['sms', 'whatsapp'] as const) {
       const since = sms.messages.length
       const requested = await client.signInWithOtp({ phone, options: { channel, data: { a: 1 } } })
@@ -64,9 +74,8 @@ suite('phones by SDK', () => {
   })
 
   test('password change with a nonce by SMS', async (t) => {
-    const { client, sms, app } = await listen(t, {
-      AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
-    })
+    const env = { AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true' }
+    const { client, sms, app } = await connect(() => buildWithSms(t, { env }))
     const phone = newNumber()
     await client.signInWithOtp({ phone })
     await client.verifyOtp({ phone, token: await sms.code(phone), type: 'sms' })
@@ -81,8 +90,10 @@ suite('phones by SDK', () => {
 })
 
 suite('anonymous user by SDK', () => {
-  test('becomes permanent by phone', async (t) => {
-    const { client, sms } = await listen(t)
+  const shared = sharedSmsServer({ env: anonymous })
+
+  test('becomes permanent by phone', async () => {
+    const { client, sms } = await connect(shared)
     const before = await client.signInAnonymously({ options: { data: { cart: 3 } } })
     assert.equal(before.error, null)
     assert.equal(before.data.user?.is_anonymous, true)
@@ -97,10 +108,10 @@ suite('anonymous user by SDK', () => {
     assert.equal((await client.signInWithPassword({ phone, password })).error, null)
   })
 
-  test('becomes permanent by email', async (t) => {
-    const { client, mail } = await listen(t)
+  test('becomes permanent by email', async () => {
+    const { client, mail } = await connect(shared)
     const before = await client.signInAnonymously({ options: { data: { cart: 3 } } })
-    const email = 'ann@example.com'
+    const email = newAddress()
     const requested = await client.updateUser({ email, password })
     assert.equal(requested.data.user?.new_email, email)
     const token = codeIn(await mail.waitFor(email))
@@ -130,10 +141,12 @@ async function retried<T extends { error: unknown }>(act: () => Promise<T>): Pro
   return act()
 }
 
-async function listen(t: TestContext, more: Record<string, string> = {}) {
-  const env = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true', ...more }
-  const server = await buildWithSms(t, { env })
-  const url = await server.app.listen({ host: '127.0.0.1', port: 0 })
+/** A client of the server, which listens from the first time on. */
+async function connect(open: () => Promise<PhoneServer>) {
+  const server = await open()
+  const { app } = server
+  if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${listeningPort(app.server)}`
   const client = new AuthClient({ url, autoRefreshToken: false, persistSession: false })
   return { ...server, client }
 }

@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { suite, type TestContext, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { exportJWK, generateKeyPair } from 'jose'
 
 import type { SigningKey } from '../../../schemas/signing-key.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { bearer, buildKeyRoutes, type KeyRoutes } from '../../support/factors/key-routes.ts'
+import { type Ending, endingOfSuite } from '../../support/processes/ending.ts'
 
 suite('/admin/keys', () => {
-  test('GET lists keys without private parts', async (t) => {
-    const app = await build(t)
+  /** For requests that change no key. */
+  let unchanged: KeyRoutes
+  const ending = endingOfSuite()
+  before(async () => {
+    unchanged = await build(ending)
+  })
+
+  test('GET lists keys without private parts', async () => {
+    const app = unchanged
 
     const response = await app.inject({
       url: '/admin/keys',
@@ -55,8 +63,8 @@ suite('/admin/keys', () => {
   })
 
   for (const kid of [{}, '', randomBytes(6_000).toString('base64')]) {
-    test(`POST import rejects the key id ${String(kid).slice(0, 8)}`, async (t) => {
-      const app = await build(t)
+    test(`POST import rejects the key id ${String(kid).slice(0, 8)}`, async () => {
+      const app = unchanged
       const { privateKey } = await generateKeyPair('ES256', { extractable: true })
       const jwk = { ...(await exportJWK(privateKey)), kid }
       const response = await post(app, { action: 'import', jwk })
@@ -80,8 +88,8 @@ suite('/admin/keys', () => {
     [{ action: 'destroy' }, 400, 'validation_failed'],
     [{}, 400, 'validation_failed'],
   ]
-  test('POST rejects invalid requests and changes nothing', async (t) => {
-    const app = await build(t)
+  test('POST rejects invalid requests and changes nothing', async () => {
+    const app = unchanged
     for (const [payload, status, code] of invalidCases) {
       const response = await post(app, payload)
       const { error_code } = response.json()
@@ -91,8 +99,8 @@ suite('/admin/keys', () => {
   })
 
   for (const method of ['GET', 'POST'] as const) {
-    test(`${method} rejects users that are not admins`, async (t) => {
-      const app = await build(t)
+    test(`${method} rejects users that are not admins`, async () => {
+      const app = unchanged
       const request = { method, url: '/admin/keys', payload: { action: 'rotate' } } as const
 
       const attackers = await app.inject(request)
@@ -106,7 +114,7 @@ suite('/admin/keys', () => {
   }
 })
 
-async function build(t: TestContext): Promise<KeyRoutes> {
+async function build(t: Ending): Promise<KeyRoutes> {
   const { url } = await cloneDatabase(t)
   return buildKeyRoutes(t, url)
 }
