@@ -4,6 +4,7 @@
  * time.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +29,9 @@ const apart = ['browser', 'clients', 'cluster', 'development', 'services'].map((
 /** Run last: the tests of plans look at the statements that the others have sent. */
 const last = join('test', 'plans')
 
+/** The one of cli.ts. */
+const compileCache = join(import.meta.dirname, '../node_modules/.cache/compile')
+
 let running: ChildProcess | undefined
 let interrupted = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -44,7 +48,10 @@ async function main(args: string[]): Promise<number> {
   const missing = args.find((arg) => !arg.startsWith('-') && !existsSync(arg))
   if (missing !== undefined) throw new Error(`There is no ${missing}.`)
   const given = process.env.TEST_DATABASE_URL
-  const postgres = given === undefined ? await startThrowawayPostgres() : undefined
+  const [postgres] = await Promise.all([
+    given === undefined ? startThrowawayPostgres() : undefined,
+    fillCompileCache(),
+  ])
   const adminUrl = postgres?.url ?? String(given)
   let dropTemplate: (() => Promise<void>) | undefined
   try {
@@ -54,6 +61,16 @@ async function main(args: string[]): Promise<number> {
     if (postgres === undefined) await dropTemplate?.()
     else await postgres.stop()
   }
+}
+
+/**
+ * Once: a process stores what it has compiled when it exits, so that in a new checkout all processes that start at the
+ * same time would compile the server, for a second each.
+ */
+async function fillCompileCache(): Promise<void> {
+  if (existsSync(compileCache)) return
+  const cli = join(import.meta.dirname, '../cli.ts')
+  await once(spawn(process.execPath, [cli, 'serve', '--help'], { stdio: 'ignore' }), 'close')
 }
 
 async function runTests(args: string[], adminUrl: string): Promise<number> {
@@ -146,7 +163,7 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
       env: {
         LOG_LEVEL: 'error',
         // Each shard is a process, and some tests start more: types are stripped once for all of them.
-        NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compile'),
+        NODE_COMPILE_CACHE: compileCache,
         ...process.env,
         TEST_ADMIN_URL: adminUrl,
         TEST_TEMPLATE: template,
