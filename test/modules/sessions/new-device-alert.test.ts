@@ -35,6 +35,11 @@ async function alertsTo(
 
 suite('new device notification', () => {
   const servers = sharedServers()
+  const withOthers = {
+    ...alerting,
+    AUTH_ADMIN_IMPERSONATION_ENABLED: 'true',
+    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+  }
 
   test('is sent once with device, address and time', async () => {
     const server = await servers(alerting)
@@ -138,7 +143,7 @@ suite('new device notification', () => {
   })
 
   test('is not sent for an impersonating admin, whose device is not stored', async () => {
-    const server = await servers({ ...alerting, AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' })
+    const server = await servers(withOthers)
     const { email, user } = await laptopUser(server)
     const url = `/admin/users/${user.id}/impersonate`
     await adminCall(server.app, 'POST', url, {})
@@ -155,7 +160,7 @@ suite('new device notification', () => {
   })
 
   test('is skipped for a user without an email', async () => {
-    const server = await servers({ ...alerting, AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
+    const server = await servers(withOthers)
     const { user } = await anonymousUser(server.app)
     const devices = await server.app.db
       .selectFrom('postern_sign_in_devices')

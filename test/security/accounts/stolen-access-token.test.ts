@@ -49,142 +49,147 @@ const ways: Record<string, Act> = {
     }),
 }
 
-suite('stolen access token', () => {
+suite('recent authentication', () => {
   const start = shareServers(startServer)
 
-  test('cannot add a phone that sets a new password when the current password is required', async () => {
-    const server = await start(both)
-    const owner = await confirmedUser(server)
-    const phone = newNumber()
-    const pending = await changeUser(server.app, owner.access_token, { phone })
-    assert.deepEqual(statusAndCode(pending), needed)
+  suite('stolen access token', () => {
+    test('cannot add a phone that sets a new password when the current password is required', async () => {
+      const server = await start(both)
+      const owner = await confirmedUser(server)
+      const phone = newNumber()
+      const pending = await changeUser(server.app, owner.access_token, { phone })
+      assert.deepEqual(statusAndCode(pending), needed)
 
-    // With the current password the phone is added, and still sets no password.
-    const attacker = await addPhone(server, owner, phone, { current_password: password })
-    const changed = await changeUser(server.app, attacker.access_token, { password: another })
-    assert.deepEqual(statusAndCode(changed), needed)
-    const { email } = owner.user
-    await server.mail.waitFor(({ to, mail }) => to === email && /linked/i.test(mail.subject ?? ''))
-  })
-
-  for (const [way, act] of Object.entries(ways)) {
-    test(`cannot add ${way} without a recent sign-in`, async () => {
-      const server = await start()
-      const owner = await aged(server, await confirmedUser(server))
-      assert.deepEqual(statusAndCode(await act(server, owner)), needed)
+      // With the current password the phone is added, and still sets no password.
+      const attacker = await addPhone(server, owner, phone, { current_password: password })
+      const changed = await changeUser(server.app, attacker.access_token, { password: another })
+      assert.deepEqual(statusAndCode(changed), needed)
+      const { email } = owner.user
+      await server.mail.waitFor(
+        ({ to, mail }) => to === email && /linked/i.test(mail.subject ?? ''),
+      )
     })
 
-    test(`cannot add ${way} by a phone added within a day`, async () => {
+    for (const [way, act] of Object.entries(ways)) {
+      test(`cannot add ${way} without a recent sign-in`, async () => {
+        const server = await start()
+        const owner = await aged(server, await confirmedUser(server))
+        assert.deepEqual(statusAndCode(await act(server, owner)), needed)
+      })
+
+      test(`cannot add ${way} by a phone added within a day`, async () => {
+        const server = await start()
+        const owner = await confirmedUser(server)
+        const attacker = await addPhone(server, owner)
+        assert.deepEqual(statusAndCode(await act(server, attacker)), needed)
+        // The owner has had a day to react to the mail.
+        await server.app.pool.query(
+          `update auth.postern_new_sign_in_methods set added_at = added_at - interval '1 day'`,
+        )
+        assert.notDeepEqual(statusAndCode(await act(server, attacker)), needed)
+      })
+    }
+
+    test('cannot set a first password in a session without a recent sign-in', async () => {
       const server = await start()
       const owner = await confirmedUser(server)
-      const attacker = await addPhone(server, owner)
-      assert.deepEqual(statusAndCode(await act(server, attacker)), needed)
-      // The owner has had a day to react to the mail.
-      await server.app.pool.query(
-        `update auth.postern_new_sign_in_methods set added_at = added_at - interval '1 day'`,
-      )
-      assert.notDeepEqual(statusAndCode(await act(server, attacker)), needed)
+      await server.app.pool.query('update auth.users set encrypted_password = null')
+      const set = (session: Session) =>
+        changeUser(server.app, session.access_token, { password: another })
+      assert.deepEqual(statusAndCode(await set(await aged(server, owner))), needed)
     })
-  }
 
-  test('cannot set a first password in a session without a recent sign-in', async () => {
-    const server = await start()
-    const owner = await confirmedUser(server)
-    await server.app.pool.query('update auth.users set encrypted_password = null')
-    const set = (session: Session) =>
-      changeUser(server.app, session.access_token, { password: another })
-    assert.deepEqual(statusAndCode(await set(await aged(server, owner))), needed)
+    test('cannot set a first password by a code to a new phone', async () => {
+      const server = await start()
+      const owner = await confirmedUser(server)
+      await server.app.pool.query('update auth.users set encrypted_password = null')
+      await addPhone(server, owner, newNumber(), {}, { password: another })
+      const { rows } = await server.app.pool.query(
+        'select encrypted_password from auth.users where id = $1',
+        [owner.user.id],
+      )
+      assert.equal(rows[0]?.encrypted_password, null)
+    })
+
+    test('cannot add another sign-in method by a password that it has set', async () => {
+      const server = await start()
+      const owner = await aged(server, await confirmedUser(server))
+      bodyOf200(await changeUser(server.app, owner.access_token, { password: another }))
+      const { email } = owner.user
+      const signIn = () =>
+        call(server.app, '/token?grant_type=password', { email, password: another })
+      const attacker: Session = bodyOf200(await signIn())
+      assert.deepEqual(
+        statusAndCode(await enrol(server.app, attacker, { factor_type: 'totp' })),
+        needed,
+      )
+      const shown = { phone: newNumber(), current_password: another }
+      assert.deepEqual(
+        statusAndCode(await changeUser(server.app, attacker.access_token, shown)),
+        needed,
+      )
+    })
+
+    test('cannot create recovery codes at aal2 without a recent authentication', async () => {
+      const server = await start()
+      const owner = await confirmedUser(server)
+      const aal2 = await stepUp(server.app, owner, await addTotp(server.app, owner))
+      const make = (session: Session) =>
+        send(server.app, 'POST', '/factors/recovery-codes', session, {})
+      assert.deepEqual(statusAndCode(await make(await aged(server, aal2))), needed)
+      const { access_token } = aal2
+      bodyOf200(await changeUser(server.app, access_token, { current_password: password }))
+      assert.equal((await make(aal2)).statusCode, 200)
+    })
+
+    test('cannot reauthenticate for a day by a factor it has added', async () => {
+      const server = await start()
+      const owner = await confirmedUser(server)
+      const factor = await addTotp(server.app, owner)
+      const steppedUp = await aged(server, await stepUp(server.app, owner, factor))
+      const again = await stepUp(server.app, steppedUp, factor, 1)
+      assert.deepEqual(
+        statusAndCode((await ways['a phone']?.(server, again)) ?? assert.fail()),
+        needed,
+      )
+    })
   })
 
-  test('cannot set a first password by a code to a new phone', async () => {
-    const server = await start()
-    const owner = await confirmedUser(server)
-    await server.app.pool.query('update auth.users set encrypted_password = null')
-    await addPhone(server, owner, newNumber(), {}, { password: another })
-    const { rows } = await server.app.pool.query(
-      'select encrypted_password from auth.users where id = $1',
-      [owner.user.id],
-    )
-    assert.equal(rows[0]?.encrypted_password, null)
-  })
+  suite('reauthentication', () => {
+    test('by current password allows the session to add a factor', async () => {
+      const server = await start()
+      const owner = await aged(server, await confirmedUser(server))
+      const wrong = await changeUser(server.app, owner.access_token, { current_password: another })
+      assert.deepEqual(statusAndCode(wrong), [400, 'current_password_invalid'])
+      assert.deepEqual(
+        statusAndCode(await enrol(server.app, owner, { factor_type: 'totp' })),
+        needed,
+      )
+      bodyOf200(await changeUser(server.app, owner.access_token, { current_password: password }))
+      assert.equal((await enrol(server.app, owner, { factor_type: 'totp' })).statusCode, 200)
+    })
 
-  test('cannot add another sign-in method by a password that it has set', async () => {
-    const server = await start()
-    const owner = await aged(server, await confirmedUser(server))
-    bodyOf200(await changeUser(server.app, owner.access_token, { password: another }))
-    const { email } = owner.user
-    const signIn = () =>
-      call(server.app, '/token?grant_type=password', { email, password: another })
-    const attacker: Session = bodyOf200(await signIn())
-    assert.deepEqual(
-      statusAndCode(await enrol(server.app, attacker, { factor_type: 'totp' })),
-      needed,
-    )
-    const shown = { phone: newNumber(), current_password: another }
-    assert.deepEqual(
-      statusAndCode(await changeUser(server.app, attacker.access_token, shown)),
-      needed,
-    )
-  })
+    test('by emailed code allows the session to add a phone', async () => {
+      const server = await start()
+      const owner = await aged(server, await confirmedUser(server))
+      const nonce = await nonceFor(server, owner)
+      const { access_token } = owner
+      bodyOf200(await changeUser(server.app, access_token, { nonce, phone: newNumber() }))
+    })
 
-  test('cannot create recovery codes at aal2 without a recent authentication', async () => {
-    const server = await start()
-    const owner = await confirmedUser(server)
-    const aal2 = await stepUp(server.app, owner, await addTotp(server.app, owner))
-    const make = (session: Session) =>
-      send(server.app, 'POST', '/factors/recovery-codes', session, {})
-    assert.deepEqual(statusAndCode(await make(await aged(server, aal2))), needed)
-    const { access_token } = aal2
-    bodyOf200(await changeUser(server.app, access_token, { current_password: password }))
-    assert.equal((await make(aal2)).statusCode, 200)
-  })
-
-  test('cannot reauthenticate for a day by a factor it has added', async () => {
-    const server = await start()
-    const owner = await confirmedUser(server)
-    const factor = await addTotp(server.app, owner)
-    const steppedUp = await aged(server, await stepUp(server.app, owner, factor))
-    const again = await stepUp(server.app, steppedUp, factor, 1)
-    assert.deepEqual(
-      statusAndCode((await ways['a phone']?.(server, again)) ?? assert.fail()),
-      needed,
-    )
-  })
-})
-
-suite('reauthentication', () => {
-  const start = shareServers(startServer)
-
-  test('by current password allows the session to add a factor', async () => {
-    const server = await start()
-    const owner = await aged(server, await confirmedUser(server))
-    const wrong = await changeUser(server.app, owner.access_token, { current_password: another })
-    assert.deepEqual(statusAndCode(wrong), [400, 'current_password_invalid'])
-    assert.deepEqual(statusAndCode(await enrol(server.app, owner, { factor_type: 'totp' })), needed)
-    bodyOf200(await changeUser(server.app, owner.access_token, { current_password: password }))
-    assert.equal((await enrol(server.app, owner, { factor_type: 'totp' })).statusCode, 200)
-  })
-
-  test('by emailed code allows the session to add a phone', async () => {
-    const server = await start()
-    const owner = await aged(server, await confirmedUser(server))
-    const nonce = await nonceFor(server, owner)
-    const { access_token } = owner
-    bodyOf200(await changeUser(server.app, access_token, { nonce, phone: newNumber() }))
-  })
-
-  test('rejects a code to an email added within a day', async () => {
-    const server = await start({ AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' })
-    const owner = await confirmedUser(server)
-    const email = newAddress('new')
-    bodyOf200(await changeUser(server.app, owner.access_token, { email }))
-    const token = codeIn(await nextEmail(server, email))
-    const attacker: Session = bodyOf200(
-      await verify(server.app, { type: 'email_change', email, token }),
-    )
-    const options = { token: attacker.access_token }
-    const pending = await call(server.app, '/reauthenticate', undefined, options)
-    assert.deepEqual(statusAndCode(pending), [400, 'validation_failed'])
+    test('rejects a code to an email added within a day', async () => {
+      const server = await start({ AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' })
+      const owner = await confirmedUser(server)
+      const email = newAddress('new')
+      bodyOf200(await changeUser(server.app, owner.access_token, { email }))
+      const token = codeIn(await nextEmail(server, email))
+      const attacker: Session = bodyOf200(
+        await verify(server.app, { type: 'email_change', email, token }),
+      )
+      const options = { token: attacker.access_token }
+      const pending = await call(server.app, '/reauthenticate', undefined, options)
+      assert.deepEqual(statusAndCode(pending), [400, 'validation_failed'])
+    })
   })
 })
 

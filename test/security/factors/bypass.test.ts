@@ -23,10 +23,9 @@ import { fetchUser, identityId, link, nextId, unlink } from '../../support/linki
 import { lockUserRow } from '../../support/locked-user.ts'
 import { emailAfter } from '../../support/messages/mail-journeys.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
-import { buildWithSms } from '../../support/messages/phone-journeys.ts'
+import { sharedSmsServer } from '../../support/messages/phone-journeys.ts'
 import { startSmsServer } from '../../support/messages/sms-server.ts'
 import { bearer, call, statusAndCode, verify } from '../../support/requests.ts'
-import { build } from '../../support/server.ts'
 import {
   bodyOf200,
   confirmedUser,
@@ -41,6 +40,8 @@ import {
 const linking = { ...everyFactor, AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' }
 
 suite('MFA bypass', () => {
+  const texting = sharedSmsServer({ env: everyFactor })
+
   test('rejects an email change by linking and unlinking at aal1', async (t) => {
     const server = await externalServer(t, {
       env: {
@@ -114,8 +115,8 @@ suite('MFA bypass', () => {
     assert.deepEqual(statusAndCode(await unenrolled.response), [403, 'session_not_found'])
   })
 
-  test('rejects a challenge response when the factor was deleted concurrently', async (t) => {
-    const { app } = await build(t, { env: everyFactor })
+  test('rejects a challenge response when the factor was deleted concurrently', async () => {
+    const { app } = await texting()
     const { session, email, factor } = await userWithTotp(app)
     const aal1 = await signedIn(app, email)
     const pending = await challenge(app, aal1, factor.id)
@@ -130,8 +131,8 @@ suite('MFA bypass', () => {
     assert.deepEqual(statusAndCode(await responded.response), [404, 'mfa_factor_not_found'])
   })
 
-  test('rejects a response by a security key that an admin deletes concurrently', async (t) => {
-    const { app } = await build(t, { env: everyFactor })
+  test('rejects a response by a security key that an admin deletes concurrently', async () => {
+    const { app } = await texting()
     const first = await userWithSecurityKey(app)
     const second = await userWithSecurityKey(app, first.session, 'second')
     const { id, email = '' } = second.session.user
@@ -153,8 +154,8 @@ suite('MFA bypass', () => {
     assert.deepEqual(statusAndCode(await responded.response), [404, 'mfa_factor_not_found'])
   })
 
-  test('rejects a code sent to the number before an admin changed it', async (t) => {
-    const { app, sms } = await buildWithSms(t, { env: everyFactor })
+  test('rejects a code sent to the number before an admin changed it', async () => {
+    const { app, sms } = await texting()
     const user = await signUpUser(app)
     const [before, after] = [newNumber(), newNumber()]
     const enrolment = { factor_type: 'phone', phone: `+${before}` }

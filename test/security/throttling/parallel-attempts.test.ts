@@ -43,123 +43,126 @@ async function aHundred(
   assert.ok(Number(waiting?.headers['retry-after']) >= 1)
 }
 
-suite('100 racing attempts', () => {
+suite('attempts', () => {
   const servers = sharedServers()
-  const texting = sharedSmsServer()
 
-  for (const known of [true, false]) {
-    const whose = known ? 'a known' : 'an unknown'
-    test(`are throttled at the password of ${whose} email`, async (t) => {
-      const server = await servers()
-      const email = known ? (await confirmedUser(server)).user.email : newAddress()
-      const attempt = (index: number) => signIn(server, { email, password: wrong(index) })
-      await aHundred(t, attempt, 10, 'invalid_credentials')
+  suite('100 racing attempts', () => {
+    const texting = sharedSmsServer()
+
+    for (const known of [true, false]) {
+      const whose = known ? 'a known' : 'an unknown'
+      test(`are throttled at the password of ${whose} email`, async (t) => {
+        const server = await servers()
+        const email = known ? (await confirmedUser(server)).user.email : newAddress()
+        const attempt = (index: number) => signIn(server, { email, password: wrong(index) })
+        await aHundred(t, attempt, 10, 'invalid_credentials')
+      })
+
+      test(`are throttled at the password of ${whose} phone`, async (t) => {
+        const server = await texting()
+        const phone = newNumber()
+        if (known) await call(server.app, '/signup', { phone, password })
+        const attempt = (index: number) => signIn(server, { phone, password: wrong(index) })
+        await aHundred(t, attempt, 10, 'invalid_credentials')
+      })
+
+      test(`are throttled at the emailed code of ${whose} email`, async (t) => {
+        const server = await servers()
+        const email = newAddress()
+        if (known) {
+          await emailAfter(server, email, () => call(server.app, '/signup', { email, password }))
+        }
+        const attempt = (index: number) =>
+          verify(server.app, { type: 'signup', email, token: wrongCode(index) })
+        await aHundred(t, attempt, 20, 'otp_expired')
+      })
+
+      test(`are throttled at the SMS code of ${whose} phone`, async (t) => {
+        const server = await texting()
+        const phone = newNumber()
+        if (known) await call(server.app, '/signup', { phone, password })
+        const attempt = (index: number) =>
+          call(server.app, '/verify', { type: 'sms', phone, token: wrongCode(index) })
+        await aHundred(t, attempt, 20, 'otp_expired')
+      })
+    }
+
+    test('are throttled at the current password of a password change', async (t) => {
+      const server = await servers({
+        AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true',
+      })
+      const { user } = await confirmedUser(server)
+      const { access_token } = (await signIn(server, { email: user.email, password })).json()
+      const attempt = (index: number) =>
+        put(server, access_token, { password: 'another password', current_password: wrong(index) })
+      await aHundred(t, attempt, 10, 'current_password_invalid')
     })
 
-    test(`are throttled at the password of ${whose} phone`, async (t) => {
-      const server = await texting()
-      const phone = newNumber()
-      if (known) await call(server.app, '/signup', { phone, password })
-      const attempt = (index: number) => signIn(server, { phone, password: wrong(index) })
-      await aHundred(t, attempt, 10, 'invalid_credentials')
-    })
-
-    test(`are throttled at the emailed code of ${whose} email`, async (t) => {
-      const server = await servers()
+    test('are throttled at the password of an unconfirmed account by autoconfirmed sign-ups', async (t) => {
+      const server = await servers(autoconfirm)
       const email = newAddress()
-      if (known) {
-        await emailAfter(server, email, () => call(server.app, '/signup', { email, password }))
+      await adminCall(server.app, 'POST', '/admin/users', { email, password })
+      const attempt = (index: number) =>
+        call(server.app, '/signup', { email, password: wrong(index) })
+      await aHundred(t, attempt, 10, 'user_already_exists')
+
+      const signedIn = await signIn(server, { email, password: wrong(0) })
+      assert.equal(signedIn.statusCode, 429, 'a sign-in uses the same counter')
+      const right = await call(server.app, '/signup', { email, password })
+      assert.equal(right.statusCode, 429, 'the correct password is throttled as well')
+    })
+
+    test('are throttled when a stolen session tries passwords in changes that fail later', async (t) => {
+      const server = await servers({ AUTH_SMTP_MAX_FREQUENCY: '600' })
+      const { access_token } = await confirmedUser(server)
+      await put(server, access_token, { email: newAddress() })
+      const attempt = (index: number) =>
+        put(server, access_token, { email: newAddress(), password: wrong(index) })
+      await aHundred(t, attempt, 10, 'over_email_send_rate_limit')
+      const right = await put(server, access_token, { email: newAddress(), password })
+      assert.equal(right.json().error_code, 'over_request_rate_limit')
+    })
+  })
+
+  suite('successful attempt', () => {
+    test('resets its own counter and block only', async (t) => {
+      t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+      const server = await servers()
+      const { email } = (await confirmedUser(server)).user
+      const at = (secret: string, device: string) =>
+        signIn(server, { email, password: secret }, device)
+      for (let i = 0; i < 9; i++) {
+        assert.equal((await at(wrong(i), 'unknown device')).statusCode, 400)
       }
-      const attempt = (index: number) =>
-        verify(server.app, { type: 'signup', email, token: wrongCode(index) })
-      await aHundred(t, attempt, 20, 'otp_expired')
+      assert.equal((await at(password, 'new device')).statusCode, 200, 'nine failures do not block')
+      assert.equal(
+        (await at(wrong(9), 'unknown device')).statusCode,
+        400,
+        'a success removes the block',
+      )
+      assert.equal((await at(wrong(10), 'unknown device')).statusCode, 429)
     })
 
-    test(`are throttled at the SMS code of ${whose} phone`, async (t) => {
-      const server = await texting()
-      const phone = newNumber()
-      if (known) await call(server.app, '/signup', { phone, password })
-      const attempt = (index: number) =>
-        call(server.app, '/verify', { type: 'sms', phone, token: wrongCode(index) })
-      await aHundred(t, attempt, 20, 'otp_expired')
+    test('is not counted for a password change', async () => {
+      const server = await servers()
+      const { access_token } = await confirmedUser(server)
+      for (let i = 0; i < 12; i++) {
+        const changed = await put(server, access_token, { password: wrong(i) })
+        assert.equal(changed.statusCode, 200, changed.body)
+      }
     })
-  }
 
-  test('are throttled at the current password of a password change', async (t) => {
-    const server = await servers({
-      AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true',
+    test('is not counted for an emailed code', async () => {
+      const server = await servers()
+      const { email } = (await confirmedUser(server)).user
+      for (let i = 0; i < 22; i++) {
+        const message = await emailAfter(server, email, () =>
+          call(server.app, '/recover', { email }),
+        )
+        const token = codeIn(message)
+        const verified = await verify(server.app, { type: 'recovery', email, token })
+        assert.equal(verified.statusCode, 200, verified.body)
+      }
     })
-    const { user } = await confirmedUser(server)
-    const { access_token } = (await signIn(server, { email: user.email, password })).json()
-    const attempt = (index: number) =>
-      put(server, access_token, { password: 'another password', current_password: wrong(index) })
-    await aHundred(t, attempt, 10, 'current_password_invalid')
-  })
-
-  test('are throttled at the password of an unconfirmed account by autoconfirmed sign-ups', async (t) => {
-    const server = await servers(autoconfirm)
-    const email = newAddress()
-    await adminCall(server.app, 'POST', '/admin/users', { email, password })
-    const attempt = (index: number) =>
-      call(server.app, '/signup', { email, password: wrong(index) })
-    await aHundred(t, attempt, 10, 'user_already_exists')
-
-    const signedIn = await signIn(server, { email, password: wrong(0) })
-    assert.equal(signedIn.statusCode, 429, 'a sign-in uses the same counter')
-    const right = await call(server.app, '/signup', { email, password })
-    assert.equal(right.statusCode, 429, 'the correct password is throttled as well')
-  })
-
-  test('are throttled when a stolen session tries passwords in changes that fail later', async (t) => {
-    const server = await servers({ AUTH_SMTP_MAX_FREQUENCY: '600' })
-    const { access_token } = await confirmedUser(server)
-    await put(server, access_token, { email: newAddress() })
-    const attempt = (index: number) =>
-      put(server, access_token, { email: newAddress(), password: wrong(index) })
-    await aHundred(t, attempt, 10, 'over_email_send_rate_limit')
-    const right = await put(server, access_token, { email: newAddress(), password })
-    assert.equal(right.json().error_code, 'over_request_rate_limit')
-  })
-})
-
-suite('successful attempt', () => {
-  const servers = sharedServers()
-
-  test('resets its own counter and block only', async (t) => {
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
-    const server = await servers()
-    const { email } = (await confirmedUser(server)).user
-    const at = (secret: string, device: string) =>
-      signIn(server, { email, password: secret }, device)
-    for (let i = 0; i < 9; i++) {
-      assert.equal((await at(wrong(i), 'unknown device')).statusCode, 400)
-    }
-    assert.equal((await at(password, 'new device')).statusCode, 200, 'nine failures do not block')
-    assert.equal(
-      (await at(wrong(9), 'unknown device')).statusCode,
-      400,
-      'a success removes the block',
-    )
-    assert.equal((await at(wrong(10), 'unknown device')).statusCode, 429)
-  })
-
-  test('is not counted for a password change', async () => {
-    const server = await servers()
-    const { access_token } = await confirmedUser(server)
-    for (let i = 0; i < 12; i++) {
-      const changed = await put(server, access_token, { password: wrong(i) })
-      assert.equal(changed.statusCode, 200, changed.body)
-    }
-  })
-
-  test('is not counted for an emailed code', async () => {
-    const server = await servers()
-    const { email } = (await confirmedUser(server)).user
-    for (let i = 0; i < 22; i++) {
-      const message = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
-      const token = codeIn(message)
-      const verified = await verify(server.app, { type: 'recovery', email, token })
-      assert.equal(verified.statusCode, 200, verified.body)
-    }
   })
 })
