@@ -22,6 +22,35 @@ export function emptyDatabase(t?: Ending): Promise<TestDatabase> {
   return create('template0', t)
 }
 
+const made = new Map<string, Promise<void>>()
+
+/**
+ * A clone of a database that `make` fills. It is made once in a run, by the first process that needs it, because
+ * migrations cost more than ten clones; it is dropped with the template.
+ */
+export async function cloneOfMade(
+  name: string,
+  make: () => Promise<TestDatabase>,
+  t?: Ending,
+): Promise<TestDatabase> {
+  const template = `${env('TEST_TEMPLATE')}_${name}`
+  const making = made.get(template) ?? makeOnce(template, make)
+  made.set(template, making)
+  await making
+  return create(template, t)
+}
+
+async function makeOnce(template: string, make: () => Promise<TestDatabase>): Promise<void> {
+  await withClient({ connectionString: env('TEST_ADMIN_URL') }, async (client) => {
+    // Until this connection ends.
+    await client.query('select pg_advisory_lock(hashtext($1))', [template])
+    const there = await client.query('select from pg_database where datname = $1', [template])
+    if (there.rowCount !== 0) return
+    const { url } = await make()
+    await whenFree(`alter database ${new URL(url).pathname.slice(1)} rename to ${template}`)
+  })
+}
+
 async function create(template: string, t: Ending | undefined): Promise<TestDatabase> {
   const name = `postern_test_${randomBytes(8).toString('hex')}`
   await whenFree(`create database ${name} template ${template} strategy file_copy`)
@@ -57,7 +86,7 @@ export async function openClient(t: Ending, config: string | pg.ClientConfig): P
   return client
 }
 
-/** While a session uses the template, also that of a vacuum, Postgres rejects copying it. */
+/** While a session uses the template, also that of a vacuum, Postgres rejects copying and renaming it. */
 async function whenFree(statement: string, attempt = 0): Promise<void> {
   try {
     await admin(statement)

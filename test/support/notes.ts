@@ -5,7 +5,7 @@ import { connectWithDeadline } from '../../plugins/database/driver/deadline-conn
 import { groupCommits } from '../../plugins/database/driver/group-commit.ts'
 import { prepareConnections } from '../../plugins/database/driver/prepared-connection.ts'
 import { createPool } from '../../plugins/database/pool/index.ts'
-import { cloneDatabase, openClient } from './database.ts'
+import { emptyDatabase, openClient } from './database.ts'
 import { until } from './processes/until.ts'
 
 export const set = 'update notes set text = $2 where id = $1 returning text'
@@ -19,7 +19,7 @@ export async function notes(
   t: TestContext,
   { maxDurationMs = 60_000, connections = 1, clock = (): number => 0 } = {},
 ) {
-  const { url } = await cloneDatabase(t)
+  const { url } = await emptyDatabase(t)
   const pool = createPool({ connectionString: url, max: connections, log: { warn() {} } })
   const other = await openClient(t, url)
   const observer = await openClient(t, url)

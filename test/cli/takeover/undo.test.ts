@@ -1,14 +1,14 @@
 /** `npm run takeover`: what undo removes and restores, what finish encrypts, and when both stop with an error. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
 import { run } from '../../../cli/takeover/index.ts'
 import { knownGotrueVersions } from '../../../db/migrations/gotrue-level.ts'
 import { migrated, query } from '../../db/sql.ts'
-import { openPool, type TestDatabase } from '../../support/database.ts'
+import { cloneOfMade, openPool, type TestDatabase } from '../../support/database.ts'
 import { addTotp, stepUp } from '../../support/factors/factors.ts'
-import { gotrueDatabase } from '../../support/gotrue/database.ts'
+import { gotrueDatabase, migratedGotrueDatabase } from '../../support/gotrue/database.ts'
 import { gotrueSealed } from '../../support/gotrue/encryption.ts'
 import { read } from '../../support/gotrue/reader.ts'
 import { refresh } from '../../support/gotrue/sessions.ts'
@@ -16,7 +16,8 @@ import { findByEmail, openLink } from '../../support/gotrue/users.ts'
 import { emailAfter } from '../../support/messages/mail-journeys.ts'
 import { linkIn } from '../../support/messages/mail-links.ts'
 import { callCommand } from '../../support/processes/command-call.ts'
-import { lastFirst } from '../../support/processes/ending.ts'
+import { type Ending, lastFirst } from '../../support/processes/ending.ts'
+import { sharedDatabase } from '../../support/processes/shared-database.ts'
 import { untilRows } from '../../support/processes/until.ts'
 import { call } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
@@ -80,32 +81,45 @@ async function listFunctions(database: TestDatabase): Promise<string[]> {
   return found.map(({ name }) => String(name))
 }
 
-/** A user with a TOTP factor, a session and an unopened recovery email. */
-async function lived(t: TestContext, database: TestDatabase, env: Record<string, string>) {
-  // Closed by the test itself before the command runs, as an operator stops the server.
+type Account = Awaited<ReturnType<typeof live>>
+
+/** A server has worked on it and has stopped. */
+const livedDatabase = (() => {
+  let account: Account | undefined
+  const make = async () => {
+    const database = await migratedGotrueDatabase()
+    account = await live(database, {})
+    return database
+  }
+  return async (t: Ending) => {
+    const database = await cloneOfMade(`lived_${process.pid}`, make, t)
+    return { database, account: account ?? assert.fail('made by another process') }
+  }
+})()
+
+/** A user with a TOTP factor, a session and an unopened recovery email, as a server leaves them when it stops. */
+async function live({ url }: TestDatabase, env: Record<string, string>) {
   const stops: (() => Promise<void>)[] = []
-  const own = { url: database.url, drop: async () => {} }
-  const ending = { after: (stop: () => Promise<void>) => void stops.push(stop) }
-  const server = await build(ending, { database: own, env: { ...settings, ...env } })
-  t.after(async () => {
-    for (const stop of stops.splice(0)) await stop()
-  })
-  const email = newAddress()
-  const user = await confirmedUser(server, email)
-  const factor = await addTotp(server.app, user)
-  const session = await stepUp(server.app, user, factor)
-  const message = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
-  const hash = String(new URL(linkIn(message)).searchParams.get('token'))
-  for (const stop of stops.splice(0)) await stop()
-  return { id: user.user.id, email, token: session.refresh_token, secret: factor.secret, hash }
+  const ending = lastFirst({ after: (stop) => void stops.push(stop) })
+  const database = { url, drop: async () => {} }
+  try {
+    const server = await build(ending, { database, env: { ...settings, ...env } })
+    const email = newAddress()
+    const user = await confirmedUser(server, email)
+    const factor = await addTotp(server.app, user)
+    const session = await stepUp(server.app, user, factor)
+    const message = await emailAfter(server, email, () => call(server.app, '/recover', { email }))
+    const hash = String(new URL(linkIn(message)).searchParams.get('token'))
+    return { id: user.user.id, email, token: session.refresh_token, secret: factor.secret, hash }
+  } finally {
+    for (const stop of stops) await stop()
+  }
 }
 
 suite('takeover undo', () => {
   test('removes everything of Postern from the database', async (t) => {
-    const database = await gotrueDatabase(t)
-    const before = await everything(database)
-    await migrated(database.url)
-    await lived(t, database, {})
+    const before = await everything(await gotrueDatabase(t))
+    const { database } = await livedDatabase(t)
     assert.notDeepEqual(await everything(database), before)
 
     assert.match(await done(database, 'undo'), /^Undone: 0 secrets were returned/)
@@ -119,8 +133,7 @@ suite('takeover undo', () => {
   })
 
   test('keeps a function of organizations that a policy uses', async (t) => {
-    const database = await gotrueDatabase(t)
-    await migrated(database.url)
+    const database = await migratedGotrueDatabase(t)
     await query(
       database.url,
       'create table public.notes (organization uuid)',
@@ -164,9 +177,8 @@ suite('takeover undo', () => {
   ]
   for (const { what, env, seal } of forms) {
     test(`restores secrets ${what}, also after finish`, async (t) => {
-      const database = await gotrueDatabase(t)
-      await migrated(database.url)
-      const { id } = await lived(t, database, env)
+      const database = await migratedGotrueDatabase(t)
+      const { id } = await live(database, env)
       assert.match(
         await done(database, 'finish', env),
         /^Finished: [1-9]\d* secrets were encrypted/,
@@ -190,9 +202,8 @@ suite('takeover undo', () => {
 
   test('GoTrue’s statements work afterwards for users, sessions, factors and links', async (t) => {
     const t2 = lastFirst(t)
-    const database = await gotrueDatabase(t2)
-    await migrated(database.url)
-    const { id, email, token, secret, hash } = await lived(t, database, {})
+    const { database, account } = await livedDatabase(t2)
+    const { id, email, token, secret, hash } = account
     await done(database, 'undo')
 
     const pool = openPool({ connectionString: database.url, max: 4 })
@@ -206,9 +217,8 @@ suite('takeover undo', () => {
   })
 
   test('deletes impersonated sessions only', async (t) => {
-    const database = await gotrueDatabase(t)
-    await migrated(database.url)
-    const { id } = await lived(t, database, {})
+    const { database, account } = await livedDatabase(t)
+    const { id } = account
     const [impersonated = {}] = await query(
       database.url,
       `insert into auth.sessions (id, user_id) values (gen_random_uuid(), '${id}') returning id`,
@@ -230,8 +240,7 @@ suite('takeover undo', () => {
   })
 
   test('a later start migrates the database again', async (t) => {
-    const database = await gotrueDatabase(t)
-    await migrated(database.url)
+    const database = await migratedGotrueDatabase(t)
     await done(database, 'undo')
     await migrated(database.url)
     assert.match(await done(database, 'status'), /^Shared with GoTrue since /)
@@ -253,6 +262,8 @@ suite('takeover undo', () => {
 })
 
 suite('takeover: rejected commands', () => {
+  const untouched = sharedDatabase(gotrueDatabase)
+
   test('undo is rejected while a Postern server is connected', async (t) => {
     const { database } = await build(t)
     // The queue of a server that has just started listens a moment later.
@@ -267,16 +278,14 @@ suite('takeover: rejected commands', () => {
     assert.deepEqual([code, stderr], [1, 'A server still uses the database: stop it first.\n'])
   })
 
-  test('undo is rejected without a migration', async (t) => {
-    const { code, stderr } = await takeover(await gotrueDatabase(t), 'undo')
+  test('undo is rejected without a migration', async () => {
+    const { code, stderr } = await takeover(await untouched(), 'undo')
     assert.equal(code, 1)
     assert.match(stderr, /^There is nothing to undo/)
   })
 
   test('undo is rejected without the encryption key and changes nothing', async (t) => {
-    const database = await gotrueDatabase(t)
-    await migrated(database.url)
-    await lived(t, database, {})
+    const { database } = await livedDatabase(t)
     await done(database, 'finish')
     const before = await everything(database)
 
@@ -289,9 +298,7 @@ suite('takeover: rejected commands', () => {
   })
 
   test('finish is rejected without GoTrue’s key and keeps the database shared', async (t) => {
-    const database = await gotrueDatabase(t)
-    await migrated(database.url)
-    await lived(t, database, {})
+    const { database } = await livedDatabase(t)
     await query(
       database.url,
       `update auth.mfa_factors set secret = '${gotrueSealed('lost', key, 'id', 'secret')}'`,
@@ -312,8 +319,8 @@ suite('takeover: rejected commands', () => {
   })
 
   for (const args of [[], ['back'], ['undo', 'now'], ['constructor']]) {
-    test(`rejects the arguments ${JSON.stringify(args)}`, async (t) => {
-      const { url } = await gotrueDatabase(t)
+    test(`rejects the arguments ${JSON.stringify(args)}`, async () => {
+      const { url } = await untouched()
       const { code, stderr } = await callCommand(run, args, { ...settings, DATABASE_URL: url })
       assert.equal(code, 1)
       assert.match(stderr, /^Usage:\nnpm run takeover -- check/)

@@ -6,10 +6,9 @@ import { suite, type TestContext, test } from 'node:test'
 import pino from 'pino'
 
 import { buildApp } from '../../../server/app.ts'
-import { migrated } from '../../db/sql.ts'
 import { testConfig } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
-import { gotrueDatabase } from '../../support/gotrue/database.ts'
+import { migratedGotrueDatabase } from '../../support/gotrue/database.ts'
 
 const [one, two] = [Buffer.alloc(32, 'one'), Buffer.alloc(32, 'two')]
 const text = (key: Buffer) => key.toString('base64url')
@@ -82,8 +81,7 @@ suite('encryption key', () => {
   })
 
   test('is not required while GoTrue uses the database', async (t) => {
-    const { url } = await gotrueDatabase(t)
-    await migrated(url)
+    const { url } = await migratedGotrueDatabase(t)
     await start(url, { AUTH_JWT_ALGORITHM: 'HS256' }, false)
   })
 

@@ -1,8 +1,9 @@
-/** A database as GoTrue’s current release creates it: its tables and list of migrations only. */
+/** Databases as GoTrue’s current release creates them: its tables and list of migrations only. */
 import { createDb } from '../../../db/core/database.ts'
 import { dropPosternObjects } from '../../../db/gotrue/takeover.ts'
 import { createPool } from '../../../plugins/database/pool/index.ts'
-import { cloneDatabase, type TestDatabase } from '../database.ts'
+import { migrated } from '../../db/sql.ts'
+import { cloneDatabase, cloneOfMade, type TestDatabase } from '../database.ts'
 import type { Ending } from '../processes/ending.ts'
 
 /** Its tables have no defaults where ours default to the empty string. */
@@ -15,8 +16,23 @@ const withoutDefaults: Record<string, string[]> = {
   oauth_clients: ['token_endpoint_auth_method'],
 }
 
-export async function gotrueDatabase(t?: Ending): Promise<TestDatabase> {
-  const database = await cloneDatabase(t)
+export function gotrueDatabase(t?: Ending): Promise<TestDatabase> {
+  return cloneOfMade('gotrue', makeGotrueDatabase, t)
+}
+
+/** One that our migrations have changed, shared with GoTrue since then. */
+export function migratedGotrueDatabase(t?: Ending): Promise<TestDatabase> {
+  return cloneOfMade('migrated', makeMigratedDatabase, t)
+}
+
+async function makeMigratedDatabase(): Promise<TestDatabase> {
+  const database = await gotrueDatabase()
+  await migrated(database.url)
+  return database
+}
+
+async function makeGotrueDatabase(): Promise<TestDatabase> {
+  const database = await cloneDatabase()
   const pool = createPool({ connectionString: database.url, max: 1, log: { warn() {} } })
   const db = createDb(pool, 'auth')
   await db.transaction().execute((trx) => dropPosternObjects(trx, 'auth', 'auth_jobs'))

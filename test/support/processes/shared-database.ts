@@ -1,13 +1,13 @@
-/** One database for the servers of a suite, which differ in their settings and run one after the other. */
+/** One database for the tests of a suite, for example for servers that run one after the other. */
 import { cloneDatabase, type TestDatabase } from '../database.ts'
 import { endingOfSuite } from './ending.ts'
 
-/** Called in a suite: its tests start servers on this database, which is dropped when the suite ends. */
-export function sharedDatabase(): () => Promise<TestDatabase> {
+/** Called in a suite: its tests use this database, or start servers on it; it is dropped when the suite ends. */
+export function sharedDatabase(make = cloneDatabase): () => Promise<TestDatabase> {
   const ending = endingOfSuite()
   let database: Promise<TestDatabase> | undefined
   return async () => {
-    database ??= cloneDatabase(ending)
+    database ??= make(ending)
     const { url } = await database
     return { url, drop: async () => {} }
   }

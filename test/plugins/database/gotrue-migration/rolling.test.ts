@@ -7,9 +7,8 @@ import { before, suite, test } from 'node:test'
 import type pg from 'pg'
 
 import type { Session } from '../../../../schemas/session.ts'
-import { migrated } from '../../../db/sql.ts'
 import { openPool } from '../../../support/database.ts'
-import { gotrueDatabase } from '../../../support/gotrue/database.ts'
+import { migratedGotrueDatabase } from '../../../support/gotrue/database.ts'
 import { type GotrueEncrypted, gotrueEncrypted } from '../../../support/gotrue/migrated-server.ts'
 import { run, transaction } from '../../../support/gotrue/reader.ts'
 import { openSession, refresh as refreshInGotrue } from '../../../support/gotrue/sessions.ts'
@@ -150,8 +149,7 @@ suite('rolling migration', () => {
   }
 
   test('converts legacy tokens into counter tokens once the migration is finished', async (t) => {
-    const database = await gotrueDatabase(t)
-    await migrated(database.url)
+    const database = await migratedGotrueDatabase(t)
     const own = openPool({ connectionString: database.url, max: 2 })
     const id = await addUser(own, { email: newAddress(), email_confirmed_at: new Date() })
     const token = await openSession(own, id, 'row')

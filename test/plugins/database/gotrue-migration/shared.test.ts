@@ -9,9 +9,9 @@ import {
   configuredEncryption,
   createEncryption,
 } from '../../../../plugins/security/encryption/index.ts'
-import { migrated, query } from '../../../db/sql.ts'
+import { query } from '../../../db/sql.ts'
 import { addTotp, stepUp } from '../../../support/factors/factors.ts'
-import { gotrueDatabase } from '../../../support/gotrue/database.ts'
+import { migratedGotrueDatabase } from '../../../support/gotrue/database.ts'
 import { gotrueEncrypted } from '../../../support/gotrue/migrated-server.ts'
 import { lockUserRow } from '../../../support/locked-user.ts'
 import { emailAfter } from '../../../support/messages/mail-journeys.ts'
@@ -243,8 +243,7 @@ async function createUser(server: Built) {
 
 suite('missing features', () => {
   test('reject the start when in use and not accepted', async (t) => {
-    const database = await gotrueDatabase()
-    await migrated(database.url)
+    const database = await migratedGotrueDatabase()
     await query(
       database.url,
       `insert into auth.oauth_clients (id, registration_type, redirect_uris, grant_types, token_endpoint_auth_method, client_type)
@@ -261,8 +260,7 @@ suite('missing features', () => {
   })
 
   test('do not include the OAuth server when it is enabled', async (t) => {
-    const database = await gotrueDatabase()
-    await migrated(database.url)
+    const database = await migratedGotrueDatabase()
     await query(
       database.url,
       `insert into auth.oauth_clients (id, registration_type, redirect_uris, grant_types, token_endpoint_auth_method,
