@@ -8,11 +8,11 @@ import pg from 'pg'
 import { probeCapabilities } from '../../db/core/capabilities.ts'
 import { migrate } from '../../db/migrate/index.ts'
 import { emptyDatabase, openPool } from '../support/database.ts'
+import { sharedDatabase } from '../support/processes/shared-database.ts'
 import { query } from './sql.ts'
 
 /** A Postgres that rejects statements like an engine that does not support them. */
-async function engineWithout(t: TestContext, rejected: RegExp, version?: string) {
-  const { url } = await emptyDatabase(t)
+function engine(url: string, t: TestContext, rejected: RegExp, version?: string) {
   const pool = openPool({ connectionString: url, max: 1, Client: clientWithout(rejected, version) })
   t.after(() => pool.end())
   return { url, pool, db: new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) }) }
@@ -43,6 +43,10 @@ function as(text: string, version: string | undefined): string {
 const nothing = /(?!)/
 
 suite('capabilities of the database', () => {
+  const database = sharedDatabase(emptyDatabase)
+  const engineWithout = async (t: TestContext, rejected: RegExp, version?: string) =>
+    engine((await database()).url, t, rejected, version)
+
   test('reports no missing feature of Postgres and leaves no objects', async (t) => {
     const { db, url } = await engineWithout(t, nothing)
     const before = await query(url, 'select count(*) from pg_class')

@@ -1,33 +1,41 @@
 /** Settings of the database or the role do not change what is read and written. */
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import type { User } from '../../schemas/user.ts'
 import { adminCall } from '../support/admin.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { lockUserRow } from '../support/locked-user.ts'
+import { endingOfSuite } from '../support/processes/ending.ts'
 import { changeUser, getUser, refresh, statusAndCode } from '../support/requests.ts'
-import { build } from '../support/server.ts'
+import { type App, build } from '../support/server.ts'
 import { autoconfirm, bodyOf200, newAddress, signIn, signUpUser } from '../support/users.ts'
 import { query } from './sql.ts'
 
-const settings = [
-  "datestyle = 'SQL, DMY'",
-  "datestyle = 'German'",
-  "timezone = 'America/St_Johns'",
-  'intervalstyle = sql_standard',
-  'bytea_output = escape',
-  'standard_conforming_strings = off',
-  "default_transaction_isolation = 'repeatable read'",
-  'default_transaction_isolation = serializable',
+/** Each on one database: settings of different kinds, and each value in one of them. */
+const databases = [
+  [
+    "default_transaction_isolation = 'repeatable read'",
+    "datestyle = 'SQL, DMY'",
+    "timezone = 'America/St_Johns'",
+    'intervalstyle = sql_standard',
+    'bytea_output = escape',
+    'standard_conforming_strings = off',
+  ],
+  ['default_transaction_isolation = serializable', "datestyle = 'German'"],
 ]
 
-suite('database settings', () => {
-  for (const setting of settings) {
-    test(`do not affect times and lists: ${setting}`, async (t) => {
+for (const settings of databases) {
+  suite(`database settings: ${settings.join(', ')}`, () => {
+    const ending = endingOfSuite()
+    let app: App
+    before(async () => {
       const database = await cloneDatabase()
-      await alter(database.url, setting)
-      const { app } = await build(t, { database, env: autoconfirm })
+      await alter(database.url, settings)
+      app = (await build(ending, { database, env: autoconfirm })).app
+    })
+
+    test('do not affect times and lists', async () => {
       const since = Date.now()
 
       const account = await signUpUser(app)
@@ -45,13 +53,8 @@ suite('database settings', () => {
       const rejected = statusAndCode(await signIn(app, { email: account.email }))
       assert.match(JSON.stringify(rejected), /user_banned/)
     })
-  }
 
-  for (const isolation of ['repeatable read', 'serializable']) {
-    test(`${isolation}: a request that waited for another sees its changes`, async (t) => {
-      const database = await cloneDatabase()
-      await alter(database.url, `default_transaction_isolation = '${isolation}'`)
-      const { app } = await build(t, { database, env: autoconfirm })
+    test('a request that waited for another sees its changes', async () => {
       const { email, user, access_token, refresh_token } = await signUpUser(app)
       const lock = await lockUserRow(app, user.id)
       const requested = [
@@ -69,10 +72,7 @@ suite('database settings', () => {
       )
     })
 
-    test(`${isolation}: a request that waited for the end of its session is rejected`, async (t) => {
-      const database = await cloneDatabase()
-      await alter(database.url, `default_transaction_isolation = '${isolation}'`)
-      const { app } = await build(t, { database, env: autoconfirm })
+    test('a request that waited for the end of its session is rejected', async () => {
       const { user, access_token } = await signUpUser(app)
       const lock = await lockUserRow(app, user.id)
       const change = { email: newAddress() }
@@ -81,9 +81,10 @@ suite('database settings', () => {
       await lock.release()
       assert.deepEqual(statusAndCode(await requested.response), [403, 'session_not_found'])
     })
-  }
-})
+  })
+}
 
-async function alter(url: string, setting: string): Promise<void> {
-  await query(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`)
+async function alter(url: string, settings: string[]): Promise<void> {
+  const database = new URL(url).pathname.slice(1)
+  await query(url, ...settings.map((setting) => `alter database ${database} set ${setting}`))
 }

@@ -5,7 +5,9 @@ import { suite, test } from 'node:test'
 import { decodeJwt } from 'jose'
 
 import { cleanupFromConfig, createCleanup } from '../../../plugins/background/cleanup/index.ts'
+import { testConfig } from '../../support/config.ts'
 import { legacySession } from '../../support/legacy-session.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { until } from '../../support/processes/until.ts'
 import { refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
@@ -14,6 +16,16 @@ import { autoconfirm, signedIn, signUpUser } from '../../support/users.ts'
 import { ago, day, minute, now, oldRows } from './cleanup-rows.ts'
 
 suite('cleanup', () => {
+  const serverFor = sharedServers()
+
+  /** The server of the tests of limits, without rows of the others. */
+  async function emptied(): Promise<App> {
+    const { app } = await serverFor()
+    await app.db.deleteFrom('postern_throttles').execute()
+    await app.db.deleteFrom('postern_send_intervals').execute()
+    return app
+  }
+
   test('removes expired rows and keeps all others', async (t) => {
     const { app } = await build(t, {
       env: {
@@ -124,12 +136,12 @@ suite('cleanup', () => {
     })
   }
 
-  test('AUTH_DB_CLEANUP_BATCH_SIZE limits the rows of a statement', async (t) => {
-    const { app } = await build(t, { env: { AUTH_DB_CLEANUP_BATCH_SIZE: '2' } })
+  test('AUTH_DB_CLEANUP_BATCH_SIZE limits the rows of a statement', async () => {
+    const app = await emptied()
     for (let row = 0; row < 5; row++) await oldRows.throttles[0](app.db, '', ago(30 * day))
 
     const trips = await watchPool(app.pool, async () => {
-      const { throttles } = await cleanupFromConfig(app).run(now)
+      const { throttles } = await cleanupWith(app, { AUTH_DB_CLEANUP_BATCH_SIZE: '2' }).run(now)
       assert.equal(throttles, 5)
     })
 
@@ -137,8 +149,8 @@ suite('cleanup', () => {
     assert.equal(removals.length, 3)
   })
 
-  test('skips locked rows', async (t) => {
-    const { app } = await build(t)
+  test('skips locked rows', async () => {
+    const app = await emptied()
     for (let row = 0; row < 2; row++) await oldRows.throttles[0](app.db, '', ago(30 * day))
 
     await app.db.transaction().execute(async (trx) => {
@@ -166,13 +178,14 @@ suite('cleanup', () => {
     'AUTH_SMS_MAX_FREQUENCY',
     'AUTH_MFA_PHONE_MAX_FREQUENCY',
   ] as const) {
-    test(`${setting}: keeps the last message until the interval ends`, async (t) => {
-      const { app } = await build(t, { env: { [setting]: '72h', AUTH_DB_CLEANUP_RETENTION: '1h' } })
+    test(`${setting}: keeps the last message until the interval ends`, async () => {
+      const app = await emptied()
+      const env = { [setting]: '72h', AUTH_DB_CLEANUP_RETENTION: '1h' }
       const [insert] = oldRows.send_intervals
       await insert(app.db, '', ago(3 * day + 59 * minute))
       await insert(app.db, '', ago(3 * day + 61 * minute))
 
-      assert.equal((await cleanupFromConfig(app).run(now)).send_intervals, 1)
+      assert.equal((await cleanupWith(app, env).run(now)).send_intervals, 1)
     })
   }
 
@@ -229,8 +242,8 @@ suite('cleanup', () => {
     assert.equal((await refresh(app, refresh_token)).json().user.id, user.id)
   })
 
-  test('removes each row once when two replicas run', async (t) => {
-    const { app } = await build(t)
+  test('removes each row once when two replicas run', async () => {
+    const app = await emptied()
     await app.db
       .insertInto('postern_throttles')
       .values(
@@ -259,18 +272,20 @@ suite('cleanup', () => {
     assert.deepEqual(await app.db.selectFrom('postern_throttles').select('key').execute(), [])
   })
 
-  test('stops between batches at shutdown', async (t) => {
-    const { app } = await build(t)
+  test('stops between batches at shutdown', async () => {
+    const app = await emptied()
+    await oldRows.throttles[0](app.db, '', ago(30 * day))
     const removed = await cleanupFromConfig(app).run(now, AbortSignal.abort())
     assert.deepEqual(removed, {})
   })
 
-  test('stops within a large table at shutdown', async (t) => {
-    const { app } = await build(t, { env: { AUTH_DB_CLEANUP_BATCH_SIZE: '1' } })
+  test('stops within a large table at shutdown', async () => {
+    const app = await emptied()
     const old = Array.from({ length: 200 }, () => oldRows.throttles[0](app.db, '', ago(30 * day)))
     await Promise.all(old)
     const stopping = new AbortController()
-    const running = cleanupFromConfig(app).run(now, stopping.signal)
+    const single = cleanupWith(app, { AUTH_DB_CLEANUP_BATCH_SIZE: '1' })
+    const running = single.run(now, stopping.signal)
     await until(async () => {
       const { rows } = await app.pool.query('select from auth.postern_throttles')
       return rows.length < old.length
@@ -280,6 +295,10 @@ suite('cleanup', () => {
     assert.ok(throttles > 0 && throttles < old.length, String(throttles))
   })
 })
+
+/** As a server with these settings cleans up. */
+const cleanupWith = ({ db, log }: App, env: Record<string, string>) =>
+  cleanupFromConfig({ config: testConfig(env), db, log })
 
 const attempt = { expires_at: null, failed_attempts: 1 }
 

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 
 import { createNotificationListener } from '../../../plugins/database/notifications/listener.ts'
 import { query } from '../../db/sql.ts'
-import { cloneDatabase } from '../../support/database.ts'
+import { emptyDatabase } from '../../support/database.ts'
 import { lastFirst } from '../../support/processes/ending.ts'
 import { until } from '../../support/processes/until.ts'
 
@@ -28,7 +28,7 @@ async function connectionsTo(url: string): Promise<number> {
 
 suite('notifications', () => {
   test('all channels of a process use one connection, which closes with the last channel', async (context) => {
-    const { url } = await cloneDatabase(lastFirst(context))
+    const { url } = await emptyDatabase(lastFirst(context))
     const { received, keys, settings } = await twoChannels(url)
     assert.equal(await connectionsTo(url), 1)
     await query(url, 'notify keys')
@@ -46,7 +46,7 @@ suite('notifications', () => {
   })
 
   test('a lost connection is reported to every channel, and replaced', async (context) => {
-    const { url } = await cloneDatabase(lastFirst(context))
+    const { url } = await emptyDatabase(lastFirst(context))
     const { received, keys, settings, subscribe } = await twoChannels(url)
     await query(
       url,

@@ -15,7 +15,7 @@ import {
   RequestTimeoutError,
 } from '../../../../plugins/observability/request-context/deadline.ts'
 import { withDeadline } from '../../../../plugins/observability/request-context/index.ts'
-import { cloneDatabase } from '../../../support/database.ts'
+import { emptyDatabase } from '../../../support/database.ts'
 import { untilRows } from '../../../support/processes/until.ts'
 
 const statement = (text: string, ...values: unknown[]) => ({ text, values })
@@ -23,7 +23,7 @@ const insert = statement('insert into notes values (1)')
 const sleep = statement('select pg_sleep(60)')
 
 async function connect(t: TestContext) {
-  const { url } = await cloneDatabase(t)
+  const { url } = await emptyDatabase(t)
   const pool = createPool({ connectionString: url, max: 1, log: { warn() {} } })
   const observer = new pg.Client({ connectionString: url })
   observer.on('error', () => {})

@@ -9,15 +9,16 @@ import type { DeliveredQuery, StatementDelivery } from '../../../../db/core/deli
 import { createSavepoint, rollbackToSavepoint } from '../../../../db/core/savepoint.ts'
 import { createDialect } from '../../../../plugins/database/driver/index.ts'
 import { createPool } from '../../../../plugins/database/pool/index.ts'
-import { cloneDatabase } from '../../../support/database.ts'
+import { emptyDatabase } from '../../../support/database.ts'
+import { sharedDatabase } from '../../../support/processes/shared-database.ts'
 import { watchPool } from '../../../support/statements.ts'
 
 const insertText = 'insert into notes values ($1) returning id'
 
-async function connect(t: TestContext, { preparesStatements = true, max = 1 } = {}) {
-  const { url } = await cloneDatabase(t)
+async function connectTo(url: string, t: TestContext, { preparesStatements = true, max = 1 }) {
   const pool = createPool({ connectionString: url, max, log: { warn() {} } })
   t.after(() => pool.end())
+  await pool.query('drop table if exists notes')
   await pool.query('create table notes (id int primary key)')
   const measured: string[] = []
   const onStatement = (text: string, durationMs: number) => {
@@ -41,6 +42,10 @@ async function connect(t: TestContext, { preparesStatements = true, max = 1 } = 
 }
 
 suite('driver of Kysely', () => {
+  const database = sharedDatabase(emptyDatabase)
+  const connect = async (t: TestContext, options = {}) =>
+    connectTo((await database()).url, t, options)
+
   test('returns rows, and the number of rows of a write', async (t) => {
     const { db, insert } = await connect(t)
     assert.deepEqual(await insert(db, 1), { rows: [{ id: 1 }], numAffectedRows: 1n })

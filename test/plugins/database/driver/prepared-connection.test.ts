@@ -6,15 +6,17 @@ import pg from 'pg'
 
 import { prepareConnections } from '../../../../plugins/database/driver/prepared-connection.ts'
 import { createPool } from '../../../../plugins/database/pool/index.ts'
-import { cloneDatabase } from '../../../support/database.ts'
+import { emptyDatabase, type TestDatabase } from '../../../support/database.ts'
+import { sharedDatabase } from '../../../support/processes/shared-database.ts'
 
 const everyType = `select $1::text as text, null::int as nothing, 1.5::float8 as number, true as yes,
   '9007199254740991'::int8 as big, '{"a": [1]}'::jsonb as json, array['b', null] as list,
   '2026-11-22 10:00:00.123456+00'::timestamptz as moment, '\\x00ff'::bytea as bytes, '' as empty`
 
+type Connected = Awaited<ReturnType<typeof connectTo>>
+
 /** A prepared connection and the connection of the pool behind it. */
-async function connect(t: TestContext) {
-  const { url } = await cloneDatabase(t)
+async function connectTo({ url }: TestDatabase, t: TestContext) {
   const pool = createPool({ connectionString: url, max: 1, log: { warn() {} } })
   const client = await pool.connect()
   const connection = prepareConnections()(client)
@@ -27,7 +29,15 @@ async function connect(t: TestContext) {
   return { client, connection, run, queryRows }
 }
 
+/** Called in a suite: its tests create temporary tables only. */
+function connects(): (t: TestContext) => Promise<Connected> {
+  const database = sharedDatabase(emptyDatabase)
+  return async (t) => connectTo(await database(), t)
+}
+
 suite('described statements', () => {
+  const connect = connects()
+
   test('return the same rows as their first execution', async (t) => {
     const { run } = await connect(t)
     const first = await run(everyType, ['ä"\\'])
@@ -98,6 +108,7 @@ suite('described statements', () => {
 })
 
 suite('pipelined statements', () => {
+  const connect = connects()
   const insert = 'insert into notes values ($1)'
   const count = 'select count(*)::int as part from notes where id > $1::int'
 
