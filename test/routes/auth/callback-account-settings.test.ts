@@ -9,10 +9,13 @@ import {
   verifiedProfile,
 } from '../../support/external.ts'
 import { open, pkcePair, redirectParams } from '../../support/messages/mail-journeys.ts'
+import { sharedExternalServers } from '../../support/processes/shared-servers.ts'
 import { getUser } from '../../support/requests.ts'
 import { adminCreatedUser, autoconfirm, confirmedUser } from '../../support/users.ts'
 
 suite('account resolution settings of external sign-in', () => {
+  const servers = sharedExternalServers()
+
   test('AUTH_DISABLE_SIGNUP: signs in known identities and rejects new users', async (t) => {
     const open = await externalServer(t)
     const known = await open.signInWith('github', verifiedProfile('known@ex.test', '71'))
@@ -77,8 +80,8 @@ suite('account resolution settings of external sign-in', () => {
     assert.deepEqual(codes, ['provider_email_needs_verification', consumed, consumed])
   })
 
-  test('signs in through the emailed link in another browser, also for a PKCE client', async (t) => {
-    const server = await externalServer(t)
+  test('signs in through the emailed link in another browser, also for a PKCE client', async () => {
+    const server = await servers()
     const query = pkcePair().fields
     await server.signInWith('github', unverifiedProfile('elsewhere@ex.test', '90'), { query })
     const opened = await open(server.app, await server.mail.waitFor('elsewhere@ex.test'))
@@ -152,18 +155,18 @@ suite('account resolution settings of external sign-in', () => {
     }
   })
 
-  test('rejects a banned user and links no identity', async (t) => {
-    const server = await externalServer(t)
-    const { user } = await confirmedUser(server, 'ann@ex.test')
+  test('rejects a banned user and links no identity', async () => {
+    const server = await servers()
+    const { user } = await confirmedUser(server, 'banned@ex.test')
     const banned_until = new Date(Date.now() + 60_000)
     await server.app.db
       .updateTable('users')
       .set({ banned_until })
       .where('id', '=', user.id)
       .execute()
-    const { query } = await server.signInWith('github', verifiedProfile('ann@ex.test', '1'))
+    const { query } = await server.signInWith('github', verifiedProfile('banned@ex.test', '95'))
     assert.deepEqual([query.error, query.error_code], ['access_denied', 'user_banned'])
-    assert.equal(await server.findUserBy({ provider: 'github', id: '1' }), undefined)
+    assert.equal(await server.findUserBy({ provider: 'github', id: '95' }), undefined)
   })
 
   test('keeps accounts of a provider with its own linking domain separate', async (t) => {
@@ -196,9 +199,10 @@ suite('account resolution settings of external sign-in', () => {
     assert.equal(await server.countUsers(), 2)
   })
 
-  test('creates one account when ten first sign-ins race', async (t) => {
-    const server = await externalServer(t)
+  test('creates one account when ten first sign-ins race', async () => {
+    const server = await servers()
     await server.signInWith('github', verifiedProfile('warm@ex.test', '8'))
+    const before = await server.countUsers()
     for (const provider of ['github', 'gitlab'] as const) {
       describe(server.fakes, provider, verifiedProfile('ann@ex.test', '9'))
     }
@@ -209,6 +213,6 @@ suite('account resolution settings of external sign-in', () => {
     for (const { fragment, query } of seen) {
       assert.ok(fragment.access_token, query.error_description)
     }
-    assert.equal(await server.countUsers(), 2)
+    assert.equal(await server.countUsers(), before + 1)
   })
 })
