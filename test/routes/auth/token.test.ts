@@ -144,7 +144,8 @@ suite('POST /token: legacy refresh tokens', () => {
     const { app } = await serverFor(autoconfirm)
     const { user } = await signUpUser(app)
     const session = await legacySession(app, user.id)
-    const ancestor = await session.add({ revoked: true })
+    // Used before its descendant, also by the clock's milliseconds.
+    const ancestor = await session.add({ revoked: true, updatedAt: new Date(Date.now() - 1000) })
     const moved = await refresh(app, await session.add({ parent: ancestor }))
     assert.equal(moved.statusCode, 200, moved.body)
 
