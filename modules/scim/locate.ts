@@ -12,25 +12,28 @@ export type Location =
   | { place: Place }
   | { list: ScimAttribute; path: readonly string[]; sub: ScimAttribute | undefined }
 
-const columns: Readonly<Record<string, Place>> = {
-  id: { column: 'id', type: 'exact' },
-  externalid: { column: 'external_id', type: 'exact' },
-  'meta.created': { column: 'created_at', type: 'time' },
-  'meta.lastmodified': { column: 'updated_at', type: 'time' },
-}
-const columnsOfType: Readonly<Record<ResourceType, Readonly<Record<string, Place>>>> = {
-  User: {
-    username: { column: 'user_name', type: 'text', isFolded: true },
-    active: { column: 'active', type: 'boolean' },
-  },
-  Group: { displayname: { column: 'display_name', type: 'text', isFolded: true } },
+/** Maps: a client may send the name of a property that every object has. */
+type Columns = ReadonlyMap<string, Place>
+
+const columns: Columns = new Map([
+  ['id', { column: 'id', type: 'exact' }],
+  ['externalid', { column: 'external_id', type: 'exact' }],
+  ['meta.created', { column: 'created_at', type: 'time' }],
+  ['meta.lastmodified', { column: 'updated_at', type: 'time' }],
+])
+const columnsOfType: Readonly<Record<ResourceType, Columns>> = {
+  User: new Map([
+    ['username', { column: 'user_name', type: 'text', isFolded: true }],
+    ['active', { column: 'active', type: 'boolean' }],
+  ]),
+  Group: new Map([['displayname', { column: 'display_name', type: 'text', isFolded: true }]]),
 }
 
 /** Throws invalidFilter for an attribute that is not in the schemas. */
 export function locate(definition: ResourceDefinition, name: string): Location {
   const { attributes, extension, rest } = splitName(definition, name)
   const lower = rest.toLowerCase()
-  const column = columns[lower] ?? columnsOfType[definition.type][lower]
+  const column = columns.get(lower) ?? columnsOfType[definition.type].get(lower)
   if (column && !extension) return { place: column }
   const [first = '', second, ...others] = rest.split('.')
   const attribute = findAttribute(attributes, first)

@@ -16,11 +16,18 @@ export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-be
 const maxLifetime = 600
 const clockTolerance = 5
 const keysAge = 300
+/** Keys are fetched again at most this often, since any client may send an assertion with an unknown key. */
+const refetchAfter = 30
 
 type AssertionDeps = Deps<'config' | 'db' | 'httpClient' | 'jwt'>
 
-/** Cached keys of `jwks_uri`, by URL. */
-const fetchedKeys = new LRUCache<string, JSONWebKeySet>({ max: 500, ttl: keysAge * 1000 })
+interface FetchedKeys {
+  at: number
+  keys: Promise<JSONWebKeySet>
+}
+
+/** Cached keys of `jwks_uri`, by URL. A failed fetch is cached for a shorter time. */
+const fetchedKeys = new LRUCache<string, FetchedKeys>({ max: 500, ttl: keysAge * 1000 })
 
 /** Throws invalid_client. */
 export async function verifyClientAssertion(
@@ -63,7 +70,7 @@ async function readAssertion(
 ): Promise<JWTPayload> {
   const { config, jwt } = deps
   const verify = async (isFresh: boolean) => {
-    const keys = createLocalJWKSet(await loadKeys(deps, client, isFresh))
+    const keys = createLocalJWKSet(await loadKeys(deps, client, isFresh, now))
     const { payload } = await jwtVerify(assertion, keys, {
       algorithms: assertionAlgorithms,
       audience: [jwt.issuer, `${config.AUTH_API_EXTERNAL_URL}/oauth/token`],
@@ -86,17 +93,25 @@ async function readAssertion(
 }
 
 async function loadKeys(
-  { httpClient }: AssertionDeps,
+  deps: AssertionDeps,
   { settings: { jwks, jwks_uri: uri } }: Client,
   isFresh: boolean,
+  now: Date,
 ): Promise<JSONWebKeySet> {
   if (!uri) return jwks as JSONWebKeySet
-  const known = isFresh ? undefined : fetchedKeys.get(uri)
-  if (known) return known
+  const known = fetchedKeys.get(uri)
+  const isRecent = known && now.getTime() - known.at < refetchAfter * 1000
+  if (known && (isRecent || !isFresh)) return known.keys
+  const fetched = { at: now.getTime(), keys: fetchKeys(deps, uri) }
+  fetchedKeys.set(uri, fetched)
+  fetched.keys.catch(() => fetchedKeys.set(uri, fetched, { ttl: refetchAfter * 1000 }))
+  return fetched.keys
+}
+
+async function fetchKeys({ httpClient }: AssertionDeps, uri: string): Promise<JSONWebKeySet> {
   const response = await httpClient.fetchFromOauthClient(uri, { redirect: 'error' })
   const keys: unknown = await response.json()
   if (!response.ok || !isKeySet(keys)) throw new Error('the jwks_uri serves no key set')
-  fetchedKeys.set(uri, keys)
   return keys
 }
 

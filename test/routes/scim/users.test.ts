@@ -189,6 +189,8 @@ suite('SCIM users', () => {
     'userName eq',
     'unknown eq "x"',
     'name.unknown eq "x"',
+    '__proto__ eq "x"',
+    'constructor pr',
     'active gt true',
     'meta.created eq "soon"',
     `userName eq "${'x'.repeat(2100)}"`,

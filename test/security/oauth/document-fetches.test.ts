@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { generateKeyPair, SignJWT } from 'jose'
+
 import { asAdmin } from '../../support/admin.ts'
 import { withConsole } from '../../support/admins.ts'
 import { serveDocuments } from '../../support/metadata-documents.ts'
 import {
   answerAuthorization,
+  createClient,
   makePkce,
   postForm,
   requestAuthorization,
@@ -53,6 +56,30 @@ suite('fetches of metadata documents', () => {
     await requestAuthorization(app, { client_id: url, redirect_uri: 'https://client.example/x' })
     assert.equal(await isStored(app, url), true)
     assert.match((await logOut(app, url)).html, /href="https:\/\/client\.example\/bye"/)
+  })
+
+  test('assertions with unknown keys cause one fetch of the key set', async (t) => {
+    const app = await server()
+    const state = await serveDocuments(t, app)
+    state.document = { body: JSON.stringify({ keys: [] }) }
+    const client = await createClient(app, {
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks_uri: 'https://client.example/unknown-keys.json',
+    })
+    const { privateKey } = await generateKeyPair('ES256')
+    for (const kid of ['one', 'two', 'three']) {
+      const signed = new SignJWT({ iss: client.client_id, sub: client.client_id })
+      const client_assertion = await signed
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .sign(privateKey)
+      const rejected = await postForm(app, '/oauth/token', {
+        grant_type: 'refresh_token',
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        client_assertion,
+      })
+      assert.equal(rejected.json().error, 'invalid_client')
+    }
+    assert.equal(state.requests, 1)
   })
 
   test('an admin can revoke the grant of a client whose document no longer exists', async (t) => {
