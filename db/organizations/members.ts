@@ -145,11 +145,20 @@ export async function countUserOrganizations(db: Db, userId: string): Promise<nu
   return count
 }
 
-/** Deletes all memberships of a user, also of the last owner. Returns them. */
-export function deleteUserMemberships(trx: Trx, userId: string): Promise<MemberRow[]> {
+/** The memberships of a deleted user. */
+export async function deleteUserMemberships(trx: Trx, userId: string): Promise<void> {
+  await trx.deleteFrom('postern_organization_members').where('user_id', '=', userId).execute()
+}
+
+/**
+ * Deletes the memberships that sessions of the user obtained, also of a last owner. Returns them. Those by an admin, a
+ * connection or a SCIM client stay.
+ */
+export function deleteObtainedMemberships(trx: Trx, userId: string): Promise<MemberRow[]> {
   return trx
     .deleteFrom('postern_organization_members')
     .where('user_id', '=', userId)
+    .where('joined_by', 'in', ['creation', 'invitation', 'domain'])
     .returningAll()
     .execute()
 }

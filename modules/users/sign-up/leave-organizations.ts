@@ -1,13 +1,14 @@
 /** Removes a user from the organizations that an account joined before its address was verified. */
 import type { Trx } from '../../../db/core/database.ts'
 import { deleteInvitationsBy } from '../../../db/organizations/invitations.ts'
-import { deleteUserMemberships } from '../../../db/organizations/members.ts'
+import { deleteObtainedMemberships } from '../../../db/organizations/members.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { recordAudit } from '../../audit/index.ts'
 
 /**
- * Another user may have created them, and be in them with another account. An organization without another owner has
+ * Another user may have created them, and be in them with another account. Memberships by an admin, a connection or a
+ * SCIM client stay. An organization without another owner has
  * none until an admin of the server names one. Invitations that the account sent are deleted.
  */
 export async function leaveUnverifiedOrganizations(
@@ -16,7 +17,7 @@ export async function leaveUnverifiedOrganizations(
   user: UserRecord,
   now: Date,
 ): Promise<void> {
-  for (const member of await deleteUserMemberships(trx, user.id)) {
+  for (const member of await deleteObtainedMemberships(trx, user.id)) {
     const { organization_id, user_id, role, status, joined_by } = member
     const traits = { organization_id, user_id, role, status, joined_by }
     await recordAudit(audit, trx, 'organization_member_removed', user, { ip: '', now, traits })
