@@ -5,6 +5,7 @@ import { after, before, suite, test } from 'node:test'
 import pg from 'pg'
 
 import { knownGotrueVersions } from '../../db/migrations/gotrue-level.ts'
+import { withClient } from '../../server/with-client.ts'
 import { emptyDatabase, type TestDatabase } from '../support/database.ts'
 import { gotrueDatabase } from '../support/gotrue/database.ts'
 import { columns, migrated, query } from './sql.ts'
@@ -141,17 +142,22 @@ interface Snapshot {
 }
 
 async function snapshot(url: string): Promise<Snapshot> {
-  const each = async (statements: [string, string][]) => {
-    const rows: Record<string, Rows> = {}
-    for (const [name, statement] of statements) {
-      rows[name] = await query(url, `${statement} order by 1, 2`)
-    }
-    return rows
-  }
   const all = await columns(url)
+  const contents = tables.map((name): [string, string] => [name, `select * from auth.${name}`])
   return {
-    rows: await each(tables.map((name) => [name, `select * from auth.${name}`])),
+    rows: await readEach(url, contents),
     columns: new Map([...all].filter(([name]) => !name.startsWith('postern_'))),
-    catalogues: await each(Object.entries(catalogues)),
+    catalogues: await readEach(url, Object.entries(catalogues)),
   }
+}
+
+/** The rows of each statement by its name, over one connection. */
+function readEach(url: string, statements: [string, string][]): Promise<Record<string, Rows>> {
+  return withClient({ connectionString: url }, async (client) => {
+    const found: Record<string, Rows> = {}
+    for (const [name, statement] of statements) {
+      found[name] = (await client.query(`${statement} order by 1, 2`)).rows
+    }
+    return found
+  })
 }

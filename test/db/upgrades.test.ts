@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { suite, type TestContext, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
-import { cloneDatabase, emptyDatabase } from '../support/database.ts'
+import { cloneDatabase, emptyDatabase, type TestDatabase } from '../support/database.ts'
 import { stepUp, totpCode } from '../support/factors/factors.ts'
+import { type Ending, endingOfSuite } from '../support/processes/ending.ts'
 import { getUser, refresh, verify } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { signedIn } from '../support/users.ts'
@@ -19,7 +20,7 @@ interface Users {
 
 const folder = join(import.meta.dirname, 'fixtures/schemas')
 
-async function restored(t: TestContext, file: string) {
+async function restored(t: Ending, file: string) {
   const database = await emptyDatabase(t)
   const text = readFileSync(file, 'utf8')
   const users: Users = JSON.parse(/^-- (.*)/.exec(text)?.[1] ?? '')
@@ -46,10 +47,17 @@ test('the upgrade tests include a database of an earlier release', () =>
 
 for (const file of files) {
   suite(`migration from release ${basename(file, '.sql')}`, () => {
-    test('creates the schema of a new database', async (t) => {
-      const { database } = await restored(t, file)
-      await migrated(database.url)
+    const ending = endingOfSuite()
+    let database: TestDatabase
+    let users: Users
+    before(async () => {
+      const { database: old, accounts } = await restored(ending, file)
+      await migrated(old.url)
+      database = old
+      users = accounts
+    })
 
+    test('creates the schema of a new database', async (t) => {
       const made = await cloneDatabase(t)
       for (const schema of ['auth', 'auth_jobs']) {
         assert.deepEqual(await columns(database.url, schema), await columns(made.url, schema))
@@ -58,8 +66,6 @@ for (const file of files) {
     })
 
     test('keeps passwords, sessions, factors and links valid', async (t) => {
-      const { database, accounts: users } = await restored(t, file)
-      await migrated(database.url)
       await query(
         database.url,
         // The link was sent when the release was made.
