@@ -6,7 +6,7 @@ import type { UserRecord } from '../../../db/users/users.ts'
 import { notifyUser } from '../../../modules/emails/index.ts'
 import type { Notification } from '../../../modules/emails/notifications.ts'
 import { waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
-import { sharedDatabase } from '../../support/processes/shared-servers.ts'
+import { sharedDatabase } from '../../support/processes/shared-database.ts'
 import { type Built, build } from '../../support/server.ts'
 import { autoconfirm, signUpUser } from '../../support/users.ts'
 

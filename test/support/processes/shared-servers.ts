@@ -36,15 +36,5 @@ export function shareServers<Server>(
   }
 }
 
-/** Called in a suite: one database for the servers of its tests, which run one after another. */
-export function sharedDatabase() {
-  const ending = endingOfSuite()
-  let database: Promise<TestDatabase> | undefined
-  return async (): Promise<TestDatabase> => {
-    database ??= cloneDatabase(ending)
-    return withoutDrop(await database)
-  }
-}
-
 /** For a server that ends before others on the database. */
 export const withoutDrop = ({ url }: TestDatabase) => ({ url, drop: async () => {} })
