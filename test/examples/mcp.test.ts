@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { startDevelopmentServer } from '../support/development-server.ts'
+import { startDevelopmentServer } from '../support/processes/development-server.ts'
 import { endingOfSuite } from '../support/processes/ending.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { serviceRole } from '../support/processes/server-process.ts'

@@ -1,8 +1,8 @@
 /** A server with the settings of `npm run dev`, in this process and beside the Postgres of the tests. */
-import { withPresets } from '../../cli/dev/presets.ts'
-import type { Ending } from './processes/ending.ts'
-import { freePort } from './processes/free-port.ts'
-import { build } from './server.ts'
+import { withPresets } from '../../../cli/dev/presets.ts'
+import { build } from '../server.ts'
+import type { Ending } from './ending.ts'
+import { freePort } from './free-port.ts'
 
 /** Listens until the test or the suite ends. `more` are variables, with the port where the server will listen. */
 export async function startDevelopmentServer(
