@@ -103,8 +103,15 @@ async function loadKeys(
   const isRecent = known && now.getTime() - known.at < refetchAfter * 1000
   if (known && (isRecent || !isFresh)) return known.keys
   const fetched = { at: now.getTime(), keys: fetchKeys(deps, uri) }
-  fetchedKeys.set(uri, fetched)
-  fetched.keys.catch(() => fetchedKeys.set(uri, fetched, { ttl: refetchAfter * 1000 }))
+  // Known keys stay in use until others are fetched, so that an outage does not reject their clients.
+  const kept = known
+    ? { entry: { at: fetched.at, keys: known.keys }, ttl: fetchedKeys.getRemainingTTL(uri) }
+    : { entry: fetched, ttl: refetchAfter * 1000 }
+  fetchedKeys.set(uri, kept.entry, { ttl: kept.ttl })
+  fetched.keys.then(
+    () => fetchedKeys.set(uri, fetched),
+    () => {},
+  )
   return fetched.keys
 }
 

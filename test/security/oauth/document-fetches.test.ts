@@ -1,8 +1,9 @@
 /** A metadata document is fetched for endpoints that are limited by address only (RFC 9700 §4.11, SSRF and load). */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { suite, test } from 'node:test'
 
-import { generateKeyPair, SignJWT } from 'jose'
+import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose'
 
 import { asAdmin } from '../../support/admin.ts'
 import { withConsole } from '../../support/admins.ts'
@@ -68,18 +69,29 @@ suite('fetches of metadata documents', () => {
     })
     const { privateKey } = await generateKeyPair('ES256')
     for (const kid of ['one', 'two', 'three']) {
-      const signed = new SignJWT({ iss: client.client_id, sub: client.client_id })
-      const client_assertion = await signed
-        .setProtectedHeader({ alg: 'ES256', kid })
-        .sign(privateKey)
-      const rejected = await postForm(app, '/oauth/token', {
-        grant_type: 'refresh_token',
-        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-        client_assertion,
-      })
-      assert.equal(rejected.json().error, 'invalid_client')
+      assert.equal(await errorWithAssertion(app, client, { kid, privateKey }), 'invalid_client')
     }
     assert.equal(state.requests, 1)
+  })
+
+  test('an unknown key during an outage of the key set keeps the known keys', async (t) => {
+    const app = await server()
+    const state = await serveDocuments(t, app)
+    const { privateKey, publicKey } = await generateKeyPair('ES256')
+    const keys = [{ ...(await exportJWK(publicKey)), kid: 'known' }]
+    state.document = { body: JSON.stringify({ keys }) }
+    const client = await createClient(app, {
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks_uri: 'https://client.example/outage-keys.json',
+    })
+    const errorWith = (kid: string) => errorWithAssertion(app, client, { kid, privateKey })
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    assert.equal(await errorWith('known'), 'invalid_request')
+    state.document = { status: 503, body: '' }
+    t.mock.timers.tick(31_000)
+    assert.equal(await errorWith('unknown'), 'invalid_client')
+    assert.equal(state.requests, 2)
+    assert.equal(await errorWith('known'), 'invalid_request')
   })
 
   test('an admin can revoke the grant of a client whose document no longer exists', async (t) => {
@@ -115,3 +127,20 @@ suite('fetches of metadata documents', () => {
     assert.equal(await isStored(app, url), false)
   })
 })
+
+/** The error of a refresh without a token that the client signs with this key. */
+async function errorWithAssertion(
+  app: App,
+  { client_id }: { client_id: string },
+  { kid, privateKey }: { kid: string; privateKey: CryptoKey },
+): Promise<string> {
+  const signed = new SignJWT({ iss: client_id, sub: client_id, aud: app.jwt.issuer })
+    .setJti(randomUUID())
+    .setExpirationTime('1m')
+  const response = await postForm(app, '/oauth/token', {
+    grant_type: 'refresh_token',
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: await signed.setProtectedHeader({ alg: 'ES256', kid }).sign(privateKey),
+  })
+  return response.json().error
+}
