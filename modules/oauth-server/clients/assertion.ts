@@ -16,14 +16,15 @@ export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-be
 const maxLifetime = 600
 const clockTolerance = 5
 const keysAge = 300
-/** Keys are fetched again at most this often, since any client may send an assertion with an unknown key. */
+/** Seconds between fetches for unknown keys, which any client may name. */
 const refetchAfter = 30
 
 type AssertionDeps = Deps<'config' | 'db' | 'httpClient' | 'jwt'>
 
 interface FetchedKeys {
-  at: number
   keys: Promise<JSONWebKeySet>
+  /** Milliseconds; of the last fetch for an unknown key, so that a rotation is noticed right after the first fetch. */
+  refetchedAt?: number
 }
 
 /** Cached keys of `jwks_uri`, by URL. A failed fetch is cached for a shorter time. */
@@ -100,19 +101,21 @@ async function loadKeys(
 ): Promise<JSONWebKeySet> {
   if (!uri) return jwks as JSONWebKeySet
   const known = fetchedKeys.get(uri)
-  const isRecent = known && now.getTime() - known.at < refetchAfter * 1000
-  if (known && (isRecent || !isFresh)) return known.keys
-  const fetched = { at: now.getTime(), keys: fetchKeys(deps, uri) }
+  if (known && !(isFresh && mayRefetch(known, now))) return known.keys
+  const keys = fetchKeys(deps, uri)
+  const refetched = isFresh ? { refetchedAt: now.getTime() } : {}
   // Known keys stay in use until others are fetched, so that an outage does not reject their clients.
-  const kept = known
-    ? { entry: { at: fetched.at, keys: known.keys }, ttl: fetchedKeys.getRemainingTTL(uri) }
-    : { entry: fetched, ttl: refetchAfter * 1000 }
-  fetchedKeys.set(uri, kept.entry, { ttl: kept.ttl })
-  fetched.keys.then(
-    () => fetchedKeys.set(uri, fetched),
+  if (known) Object.assign(known, refetched)
+  else fetchedKeys.set(uri, { keys }, { ttl: refetchAfter * 1000 })
+  keys.then(
+    () => fetchedKeys.set(uri, { keys, ...refetched }),
     () => {},
   )
-  return fetched.keys
+  return keys
+}
+
+function mayRefetch({ refetchedAt = 0 }: FetchedKeys, now: Date): boolean {
+  return now.getTime() - refetchedAt >= refetchAfter * 1000
 }
 
 async function fetchKeys({ httpClient }: AssertionDeps, uri: string): Promise<JSONWebKeySet> {

@@ -59,7 +59,7 @@ suite('fetches of metadata documents', () => {
     assert.match((await logOut(app, url)).html, /href="https:\/\/client\.example\/bye"/)
   })
 
-  test('assertions with unknown keys cause one fetch of the key set', async (t) => {
+  test('assertions with unknown keys cause one more fetch of the key set', async (t) => {
     const app = await server()
     const state = await serveDocuments(t, app)
     state.document = { body: JSON.stringify({ keys: [] }) }
@@ -71,7 +71,7 @@ suite('fetches of metadata documents', () => {
     for (const kid of ['one', 'two', 'three']) {
       assert.equal(await errorWithAssertion(app, client, { kid, privateKey }), 'invalid_client')
     }
-    assert.equal(state.requests, 1)
+    assert.equal(state.requests, 2)
   })
 
   test('an unknown key during an outage of the key set keeps the known keys', async (t) => {
@@ -85,10 +85,8 @@ suite('fetches of metadata documents', () => {
       jwks_uri: 'https://client.example/outage-keys.json',
     })
     const errorWith = (kid: string) => errorWithAssertion(app, client, { kid, privateKey })
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     assert.equal(await errorWith('known'), 'invalid_request')
     state.document = { status: 503, body: '' }
-    t.mock.timers.tick(31_000)
     assert.equal(await errorWith('unknown'), 'invalid_client')
     assert.equal(state.requests, 2)
     assert.equal(await errorWith('known'), 'invalid_request')
