@@ -15,10 +15,35 @@ export const isBackgroundStatement = (text: string): boolean =>
 /** The commands around statements that are committed together. */
 const groupCommand = /^(begin|set local lock_timeout = 25|commit)$/
 
-/** Background statements, also a group of them. */
-function isBackgroundTrip(texts: string[]): boolean {
+interface Trip {
+  client: pg.PoolClient
+  texts: string[]
+}
+
+/**
+ * Leaves out background statements, also a group of them with its commands. On a connection that runs one of them for
+ * the first time, a group takes several trips; its first ones may have been sent before.
+ */
+function withoutBackground(trips: readonly Trip[]): string[][] {
+  const groups = new Map<pg.PoolClient, Trip[]>()
+  const background = new Set<Trip>()
+  for (const trip of trips) {
+    const group = [...(groups.get(trip.client) ?? []), trip]
+    const isOpen = group[0]?.texts.includes('begin') && !trip.texts.some(endsTransaction)
+    groups.set(trip.client, isOpen ? group : [])
+    if (!isOpen && isBackgroundGroup(group)) for (const one of group) background.add(one)
+  }
+  return trips.filter((trip) => !background.has(trip)).map(({ texts }) => texts)
+}
+
+const endsTransaction = (text: string) => text === 'commit' || text === 'rollback'
+
+/** A commit alone ends a group that was begun before: a request begins its own. */
+function isBackgroundGroup(group: readonly Trip[]): boolean {
+  const texts = group.flatMap((trip) => trip.texts)
   const statements = texts.filter((text) => !groupCommand.test(text))
-  return statements.length > 0 && statements.every(isBackgroundStatement)
+  if (statements.length === 0) return texts.join() === 'commit'
+  return statements.every(isBackgroundStatement)
 }
 
 /** For servers whose statements a test pauses or delays: pipelined statements bypass the result of `client.query`. */
@@ -60,30 +85,30 @@ export async function watchTrips<T>(
   act: () => Promise<T>,
 ): Promise<{ result: T; trips: string[][] }> {
   const { result, trips } = await watched(app.pool, act)
-  return { result, trips: trips.filter((texts) => !isBackgroundTrip(texts)) }
+  return { result, trips: withoutBackground(trips) }
 }
 
 /** All statements sent on the pool while `act` runs, by round trips. */
 export async function watchPool(
   pool: pg.Pool,
   /** Receives the statements sent so far. */
-  act: (trips: readonly string[][]) => Promise<unknown>,
+  act: (trips: readonly Trip[]) => Promise<unknown>,
 ): Promise<string[][]> {
-  return (await watched(pool, act)).trips
+  return (await watched(pool, act)).trips.map(({ texts }) => texts)
 }
 
 async function watched<T>(
   pool: pg.Pool,
-  act: (trips: readonly string[][]) => Promise<T>,
-): Promise<{ result: T; trips: string[][] }> {
-  const trips: string[][] = []
+  act: (trips: readonly Trip[]) => Promise<T>,
+): Promise<{ result: T; trips: Trip[] }> {
+  const trips: Trip[] = []
   const originals = new Map<pg.PoolClient, pg.PoolClient['query']>()
   const watch = (client: pg.PoolClient) => {
     if (originals.has(client)) return
     originals.set(client, client.query)
     client.query = new Proxy(client.query, {
       apply(query, self, args) {
-        trips.push(getTexts(args[0]))
+        trips.push({ client, texts: getTexts(args[0]) })
         return Reflect.apply(query, self, args)
       },
     })

@@ -15,6 +15,9 @@ export async function waitForEmailAttempt(
   await watchPool(server.app.pool, async (trips) => {
     await act()
     const missing = 'no mail was attempted'
-    await until(() => trips.flat().some((text) => claims.test(text)), { everyMs: 5, missing })
+    await until(() => trips.some(({ texts }) => texts.some((text) => claims.test(text))), {
+      everyMs: 5,
+      missing,
+    })
   })
 }
