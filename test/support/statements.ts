@@ -22,7 +22,7 @@ interface Trip {
 
 /**
  * Leaves out background statements, also a group of them with its commands. On a connection that runs one of them for
- * the first time, a group takes several trips; its first ones may have been sent before.
+ * the first time, a group takes several trips, of which the first or last may be sent before or after.
  */
 function withoutBackground(trips: readonly Trip[]): string[][] {
   const groups = new Map<pg.PoolClient, Trip[]>()
@@ -33,16 +33,19 @@ function withoutBackground(trips: readonly Trip[]): string[][] {
     groups.set(trip.client, isOpen ? group : [])
     if (!isOpen && isBackgroundGroup(group)) for (const one of group) background.add(one)
   }
+  for (const group of groups.values()) {
+    if (isBackgroundGroup(group)) for (const one of group) background.add(one)
+  }
   return trips.filter((trip) => !background.has(trip)).map(({ texts }) => texts)
 }
 
 const endsTransaction = (text: string) => text === 'commit' || text === 'rollback'
 
-/** A commit alone ends a group that was begun before: a request begins its own. */
+/** Also of commands alone without its begin or its end: that of a request is complete. */
 function isBackgroundGroup(group: readonly Trip[]): boolean {
   const texts = group.flatMap((trip) => trip.texts)
   const statements = texts.filter((text) => !groupCommand.test(text))
-  if (statements.length === 0) return texts.join() === 'commit'
+  if (statements.length === 0) return !(texts.includes('begin') && texts.some(endsTransaction))
   return statements.every(isBackgroundStatement)
 }
 
