@@ -3,8 +3,9 @@ import type pg from 'pg'
 
 import type { App } from './server.ts'
 
-/** Background statements: following signing keys, sampling hashes, sending emails. */
+/** Background statements: following signing keys and settings, sampling hashes, sending emails. */
 const backgroundPatterns = [
+  /^select \* from "\w+"\."postern_settings" order by "name"$/,
   /postern_signing_keys|postern_api_tokens|tablesample|pg_relation_size/,
   /^(select|update|with "(dead|message)" as \(update)\b.*postern_mail_messages/s,
 ]
