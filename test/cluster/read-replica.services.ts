@@ -8,6 +8,7 @@ import { migrated, query } from '../db/sql.ts'
 import { bin } from '../services/postgres.ts'
 import { adminCall } from '../support/admin.ts'
 import { startWithStandby } from '../support/cluster/standby.ts'
+import { withoutDrop } from '../support/database.ts'
 import { type Ending, lastFirst } from '../support/processes/ending.ts'
 import { until } from '../support/processes/until.ts'
 import { type App, build } from '../support/server.ts'
@@ -99,7 +100,7 @@ async function startMigrated(t: Ending): Promise<Pair> {
 async function start(t: Ending, { primary, standby }: Pair, lines: string[] = []): Promise<App> {
   const { app } = await build(t, {
     lines,
-    database: { url: primary.url, drop: async () => {} },
+    database: withoutDrop(primary),
     env: {
       AUTH_DB_READ_URL: standby.url,
       AUTH_DB_READ_MAX_LAG: `${maxLagSeconds}s`,

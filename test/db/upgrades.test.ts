@@ -4,7 +4,12 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { before, suite, test } from 'node:test'
 
-import { cloneDatabase, emptyDatabase, type TestDatabase } from '../support/database.ts'
+import {
+  cloneDatabase,
+  emptyDatabase,
+  type TestDatabase,
+  withoutDrop,
+} from '../support/database.ts'
 import { stepUp, totpCode } from '../support/factors/factors.ts'
 import { type Ending, endingOfSuite } from '../support/processes/ending.ts'
 import { getUser, refresh, verify } from '../support/requests.ts'
@@ -71,7 +76,7 @@ for (const file of files) {
         // The link was sent when the release was made.
         `update auth.postern_one_time_tokens set expires_at = now() + interval '1 hour'`,
       )
-      const { app } = await build(t, { database: { url: database.url, drop: async () => {} } })
+      const { app } = await build(t, { database: withoutDrop(database) })
       const { plain, guarded: userWithTotp } = users
 
       for (const { email, refresh_token } of [plain, userWithTotp]) {

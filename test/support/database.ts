@@ -22,6 +22,11 @@ export function emptyDatabase(t?: Ending): Promise<TestDatabase> {
   return create('template0', t)
 }
 
+/** For a server that ends before others on the database. */
+export function withoutDrop({ url }: { url: string }): TestDatabase {
+  return { url, drop: async () => {} }
+}
+
 const made = new Map<string, Promise<void>>()
 
 /**

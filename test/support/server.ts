@@ -7,7 +7,7 @@ import { emailKindDefinitions } from '../../mail/kinds/index.ts'
 import { createPino } from '../../plugins/observability/logger/index.ts'
 import { buildApp } from '../../server/app.ts'
 import { encryptionKey, testConfig } from './config.ts'
-import { cloneDatabase, type TestDatabase } from './database.ts'
+import { cloneDatabase, type TestDatabase, withoutDrop } from './database.ts'
 import { startMailServer } from './messages/mail-server.ts'
 import { recordStatements } from './plans/recorder.ts'
 import { type Ending, lastFirst } from './processes/ending.ts'
@@ -50,7 +50,7 @@ export async function build(t: Ending, options: BuildOptions = {}) {
   const mail = await startMailServer()
   after(mail.stop)
   const given = options.env?.DATABASE_URL
-  const database = options.database ?? (given ? keptDatabase(given) : await cloneDatabase())
+  const database = options.database ?? (given ? withoutDrop({ url: given }) : await cloneDatabase())
   after(database.drop)
   const settings = { ...quick, ...mail.env, DATABASE_URL: database.url, ...options.env }
   const config = testConfig(settings, options.dev ?? false)
@@ -60,8 +60,6 @@ export async function build(t: Ending, options: BuildOptions = {}) {
   await app.ready()
   return { app, mail, config, database }
 }
-
-const keptDatabase = (url: string): TestDatabase => ({ url, drop: async () => {} })
 
 const examine = async (config: Config) =>
   (await import('../../cli/doctor/index.ts')).runDoctorChecks(config)

@@ -8,8 +8,8 @@ import { recordAudit } from '../../audit/index.ts'
 
 /**
  * Another user may have created them, and be in them with another account. Memberships by an admin, a connection or a
- * SCIM client stay. An organization without another owner has
- * none until an admin of the server names one. Invitations that the account sent are deleted.
+ * SCIM client stay. An organization without another owner has none until an admin of the server names one. Invitations
+ * that the account sent are deleted.
  */
 export async function leaveUnverifiedOrganizations(
   { audit }: Deps<'audit'>,

@@ -11,7 +11,7 @@ import { run } from '../../../cli/keys/index.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { query } from '../../db/sql.ts'
 import { testConfig } from '../../support/config.ts'
-import { cloneDatabase } from '../../support/database.ts'
+import { cloneDatabase, withoutDrop } from '../../support/database.ts'
 import { lockSessionShared } from '../../support/locked-user.ts'
 import { callCommand } from '../../support/processes/command-call.ts'
 import { call } from '../../support/requests.ts'
@@ -174,7 +174,7 @@ async function startDrill(t: TestContext, variables: Record<string, string>) {
     for (const end of ends.reverse()) await end()
   })
   const ending = { after: (end: () => Promise<void>) => void ends.push(end) }
-  const database = { url, drop: async () => {} }
+  const database = withoutDrop({ url })
   const folder = await mkdtemp(join(tmpdir(), 'postern-keys-'))
   t.after(() => rm(folder, { recursive: true }))
   const file = join(folder, '.env')

@@ -6,7 +6,7 @@ import { suite, test } from 'node:test'
 import { run } from '../../../cli/takeover/index.ts'
 import { knownGotrueVersions } from '../../../db/migrations/gotrue-level.ts'
 import { migrated, query } from '../../db/sql.ts'
-import { cloneOfMade, openPool, type TestDatabase } from '../../support/database.ts'
+import { cloneOfMade, openPool, type TestDatabase, withoutDrop } from '../../support/database.ts'
 import { addTotp, stepUp } from '../../support/factors/factors.ts'
 import { gotrueDatabase, migratedGotrueDatabase } from '../../support/gotrue/database.ts'
 import { gotrueSealed } from '../../support/gotrue/encryption.ts'
@@ -101,7 +101,7 @@ const livedDatabase = (() => {
 async function live({ url }: TestDatabase, env: Record<string, string>) {
   const stops: (() => Promise<void>)[] = []
   const ending = lastFirst({ after: (stop) => void stops.push(stop) })
-  const database = { url, drop: async () => {} }
+  const database = withoutDrop({ url })
   try {
     const server = await build(ending, { database, env: { ...settings, ...env } })
     const email = newAddress()

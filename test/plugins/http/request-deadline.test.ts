@@ -7,7 +7,7 @@ import { decodeJwt } from 'jose'
 import pg from 'pg'
 
 import type { Session } from '../../../schemas/session.ts'
-import { cloneDatabase } from '../../support/database.ts'
+import { cloneDatabase, withoutDrop } from '../../support/database.ts'
 import { describe, externalServer, verifiedProfile } from '../../support/external.ts'
 import { untilRows } from '../../support/processes/until.ts'
 import { bearer, call, getUser, refresh, statusAndCode } from '../../support/requests.ts'
@@ -167,7 +167,7 @@ async function lock(t: TestContext, env: Record<string, string> = {}) {
   const common = { AUTH_DB_CLEANUP_ENABLED: 'false' }
   const built = await build(t, { database, env: { ...common, ...short, ...env } })
   const { app: unlimited } = await build(t, {
-    database: { ...database, drop: async () => {} },
+    database: withoutDrop(database),
     env: { ...common, ...built.mail.env, ...autoconfirm },
   })
   return { ...built, unlimited, locker }

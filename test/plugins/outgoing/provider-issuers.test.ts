@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { insertIdentity } from '../../../db/identities/identities.ts'
+import { withoutDrop } from '../../support/database.ts'
 import { providerEnv } from '../../support/external.ts'
 import { client } from '../../support/providers/fake-provider.ts'
 import { type Built, build } from '../../support/server.ts'
@@ -49,7 +50,7 @@ suite('issuer of a configured provider', () => {
 /** What another start on the same database reports. */
 async function warnings(t: TestContext, { database }: Built, env: Record<string, string>) {
   const lines: string[] = []
-  await build(t, { env, lines, database: { ...database, drop: async () => {} } })
+  await build(t, { env, lines, database: withoutDrop(database) })
   return lines
     .map((line) => JSON.parse(line))
     .filter(({ msg }) => msg === 'provider has identities of another issuer')

@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import type { Setting, Variable } from '../../../schemas/console/settings.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { createAdmin, withConsole } from '../../support/admins.ts'
+import { withoutDrop } from '../../support/database.ts'
 import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import { linkIn } from '../../support/messages/mail-links.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
@@ -36,7 +37,7 @@ suite('/admin/settings', () => {
   test('applies a change immediately on this replica and within seconds on another', async (t) => {
     const server = await build(t, { env: withConsole })
     const { app } = server
-    const database = { url: server.database.url, drop: async () => {} }
+    const database = withoutDrop(server.database)
     // Both send mail from one queue, so to one mail server.
     const env = { ...withConsole, ...server.mail.env }
     const other = (await build(t, { env, database })).app
@@ -60,7 +61,7 @@ suite('/admin/settings', () => {
 
   test('applies a change within seconds on a replica without the console', async (t) => {
     const { app, database } = await build(t, { env: withConsole })
-    const shared = { url: database.url, drop: async () => {} }
+    const shared = withoutDrop(database)
     const { config } = (await build(t, { env: {}, database: shared })).app
     assert.equal(config.AUTH_CONSOLE_ENABLED, false)
     await put(app, { AUTH_RATE_LIMIT_VERIFY: '7' })
@@ -176,7 +177,7 @@ suite('/admin/settings', () => {
   test('applies stored settings after a restart', async (t) => {
     const server = await build(t, { env: withConsole })
     await put(server.app, { AUTH_RATE_LIMIT_VERIFY: '7' })
-    const database = { url: server.database.url, drop: async () => {} }
+    const database = withoutDrop(server.database)
     const { app } = await build(t, { env: {}, database })
     assert.equal(app.config.AUTH_RATE_LIMIT_VERIFY, 7)
   })

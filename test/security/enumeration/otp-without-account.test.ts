@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
+import { withoutDrop } from '../../support/database.ts'
 import { emailAfter, waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
 import { buildWithSms, codeAfter, sharedSmsServer } from '../../support/messages/phone-journeys.ts'
-import { sharedServers, withoutDrop } from '../../support/processes/shared-servers.ts'
+import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import { watchTrips } from '../../support/statements.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { cloneDatabase } from '../../support/database.ts'
+import { cloneDatabase, withoutDrop } from '../../support/database.ts'
 import { nextEmail, waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call } from '../../support/requests.ts'
@@ -84,7 +84,7 @@ suite('AUTH_RATE_LIMIT_EMAIL_SENT', () => {
 
   test('applies a changed limit immediately, including emails already sent', async (t) => {
     const { url, drop } = await cloneDatabase()
-    const database = { url, drop: async () => {} }
+    const database = withoutDrop({ url })
     const withLimit = (count: number) => build(t, { env: quota(count), database })
     const server = await withLimit(2)
     for (const status of [200, 200, 429]) assert.equal((await signUp(server)).statusCode, status)

@@ -1,5 +1,5 @@
 /** One database for the tests of a suite, for example for servers that run one after the other. */
-import { cloneDatabase, type TestDatabase } from '../database.ts'
+import { cloneDatabase, type TestDatabase, withoutDrop } from '../database.ts'
 import { endingOfSuite } from './ending.ts'
 
 /** Called in a suite: its tests use this database, or start servers on it; it is dropped when the suite ends. */
@@ -8,7 +8,6 @@ export function sharedDatabase(make = cloneDatabase): () => Promise<TestDatabase
   let database: Promise<TestDatabase> | undefined
   return async () => {
     database ??= make(ending)
-    const { url } = await database
-    return { url, drop: async () => {} }
+    return withoutDrop(await database)
   }
 }

@@ -1,5 +1,5 @@
 /** One server per configuration of a suite, closed when the suite ends. */
-import { cloneDatabase, type TestDatabase } from '../database.ts'
+import { cloneDatabase, type TestDatabase, withoutDrop } from '../database.ts'
 import { externalServer } from '../external.ts'
 import { type BuildOptions, build } from '../server.ts'
 import { type Ending, endingOfSuite } from './ending.ts'
@@ -35,6 +35,3 @@ export function shareServers<Server>(
     return server
   }
 }
-
-/** For a server that ends before others on the database. */
-export const withoutDrop = ({ url }: TestDatabase) => ({ url, drop: async () => {} })

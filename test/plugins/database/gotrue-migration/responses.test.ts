@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
 import { query } from '../../../db/sql.ts'
+import { withoutDrop } from '../../../support/database.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
 import { call, changeUser, getUser } from '../../../support/requests.ts'
 import { type Built, build } from '../../../support/server.ts'
@@ -70,7 +71,7 @@ suite('times in responses', () => {
     const account = await preciseUser()
     const url = new URL(server.database.url)
     url.searchParams.set('options', '-c timezone=Asia/Kathmandu')
-    const database = { url: url.href, drop: async () => {} }
+    const database = withoutDrop({ url: url.href })
     const other = await build(t, { env: autoconfirm, database })
 
     const user = (await getUser(other.app, await signedIn(other.app, account.email))).json()

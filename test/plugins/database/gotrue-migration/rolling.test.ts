@@ -7,7 +7,7 @@ import { before, suite, test } from 'node:test'
 import type pg from 'pg'
 
 import type { Session } from '../../../../schemas/session.ts'
-import { openPool } from '../../../support/database.ts'
+import { openPool, withoutDrop } from '../../../support/database.ts'
 import { migratedGotrueDatabase } from '../../../support/gotrue/database.ts'
 import { type GotrueEncrypted, gotrueEncrypted } from '../../../support/gotrue/migrated-server.ts'
 import { run, transaction } from '../../../support/gotrue/reader.ts'
@@ -155,7 +155,7 @@ suite('rolling migration', () => {
     const token = await openSession(own, id, 'row')
     await run(own, `update auth.postern_takeover set state = 'own'`)
     await own.end()
-    const { app } = await build(t, { database: { url: database.url, drop: async () => {} } })
+    const { app } = await build(t, { database: withoutDrop(database) })
 
     const session: Session = (await refresh(app, token)).json()
 
