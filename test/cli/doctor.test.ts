@@ -1,8 +1,5 @@
 /** `npm run doctor` as an operator runs it. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import { run, usage } from '../../cli/doctor/index.ts'
@@ -13,6 +10,7 @@ import { startCli } from '../support/processes/cli-process.ts'
 import { callCommand } from '../support/processes/command-call.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { startServerProcess } from '../support/processes/server-process.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { build } from '../support/server.ts'
 
 suite('npm run doctor', () => {
@@ -96,8 +94,7 @@ const required = {
 }
 
 async function doctor(t: TestContext, env: Record<string, string>, ...args: string[]) {
-  const cwd = mkdtempSync(join(tmpdir(), 'postern-doctor-'))
-  t.after(() => rmSync(cwd, { recursive: true }))
+  const cwd = temporaryFolder(t, 'doctor')
   const { written, ended } = startCli(t, ['doctor', ...args], { cwd, env })
   const code = await ended
   return { code, ...written }

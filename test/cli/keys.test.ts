@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
@@ -13,6 +13,7 @@ import { encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startCli } from '../support/processes/cli-process.ts'
 import { callCommand, commandEnvironment } from '../support/processes/command-call.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { until } from '../support/processes/until.ts'
 import { call, statusAndCode } from '../support/requests.ts'
 import { build } from '../support/server.ts'
@@ -170,8 +171,7 @@ suite('keys and token commands', () => {
 })
 
 async function temporaryFile(t: TestContext, content: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'postern-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t, 'keys')
   const file = join(folder, 'key.json')
   await writeFile(file, content)
   return file

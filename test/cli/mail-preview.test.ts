@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 
 import { mailKindNames } from '../../mail/kinds/index.ts'
 import { startTemplateServer } from '../mail/template-server.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 
 suite('mail:preview', () => {
   test('writes each email type as HTML and text, with its source, without any setting', async (t) => {
@@ -44,8 +44,7 @@ suite('mail:preview', () => {
 })
 
 async function preview(t: TestContext, env: Record<string, string>) {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-preview-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t, 'preview')
   const cli = resolve(import.meta.dirname, '../../cli.ts')
   const { PATH } = process.env
   const args = [cli, 'mail-preview', folder]

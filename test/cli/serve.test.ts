@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -80,8 +80,7 @@ suite('shutdown', { concurrency: 2 }, () => {
   }
 
   test('workers share the port, are replaced when one exits, and end together', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = temporaryFolder(t, 'log')
     const file = join(folder, 'auth.log')
     const logged = { AUTH_LOG_FILE: file, LOG_LEVEL: 'error' }
     const server = await startServerProcess(t, { ...logged, AUTH_WORKERS: '2' })

@@ -8,10 +8,10 @@ import { run } from '../../cli/sso.ts'
 import { encryptionKey } from '../support/config.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { callCommand, commandEnvironment } from '../support/processes/command-call.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { createIdp } from '../support/saml/idp.ts'
 import { begin, samlOn } from '../support/saml/server.ts'
 import { build } from '../support/server.ts'
-import { temporaryFolder } from './users/command.ts'
 
 suite('npm run sso', () => {
   test('adds a provider that a running server uses immediately, and shows, lists and removes it', async (t) => {
@@ -24,7 +24,7 @@ suite('npm run sso', () => {
     }
     const command = (...args: string[]) => callCommand(run, args, env)
     const idp = createIdp()
-    const file = join(await temporaryFolder(t), 'metadata.xml')
+    const file = join(temporaryFolder(t, 'sso'), 'metadata.xml')
     await writeFile(file, idp.metadata)
     const added = await command('add', file, 'Corp.example')
     assert.equal(added.code, 0, added.stderr)

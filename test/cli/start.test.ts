@@ -1,8 +1,7 @@
 /** `npm start` and other commands: errors that prevent the start are reported immediately, others are not. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
@@ -21,6 +20,7 @@ import { freePort } from '../support/processes/free-port.ts'
 import { listen } from '../support/processes/listening.ts'
 import { httpGet, startServerProcess } from '../support/processes/server-process.ts'
 import { startTcpProxy } from '../support/processes/tcp-proxy.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { functionEnv } from '../support/webhooks/hook-functions.ts'
 
 const right = {
@@ -363,8 +363,7 @@ async function newerSchema(t: TestContext): Promise<string> {
 
 /** Away from an .env that would change what is tested. */
 function newFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-start-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t, 'start')
   return folder
 }
 

@@ -1,17 +1,16 @@
 /** Auth of supabase-kt, by Maven from its central repository, as is the Kotlin compiler. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { client } from './journeys.ts'
 import { installs, missing, runScript } from './script.ts'
 
 client(
   'supabase-kt',
   async (world, walk, t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'postern-kotlin-'))
-    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const folder = temporaryFolder(t, 'kotlin')
     const project = ['--file', join(import.meta.dirname, 'kotlin/pom.xml'), `-Dbuild=${folder}`]
     const maven = ['--batch-mode', '--quiet', '-Dstyle.color=never', ...project]
     if (!installs(t, 'mvn', [...maven, 'dependency:go-offline'])) return

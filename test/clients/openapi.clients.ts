@@ -1,13 +1,13 @@
 /** A TypeScript client generated from the API document by openapi-typescript: its types are checked, and it is run. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { openapiText } from '../../cli/openapi.ts'
 import { serviceRole } from '../support/processes/server-process.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { build } from '../support/server.ts'
 import { installs } from './script.ts'
 
@@ -30,8 +30,7 @@ void createClient<paths>().POST('/token', { params: { query: { grant_type: 'x' }
 
 suite('client generated from the OpenAPI document', () => {
   test('has types that match the responses', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'postern-openapi-'))
-    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const folder = temporaryFolder(t, 'openapi')
     copyFileSync(join(files, 'package.json'), join(folder, 'package.json'))
     copyFileSync(join(files, 'journey.ts'), join(folder, 'journey.ts'))
     writeFileSync(join(folder, 'openapi.json'), await openapiText())

@@ -1,12 +1,11 @@
 /** The profile for usernames against golang.org/x/text/secure/precis: every character, and random names. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import { enforceUsername } from '../../modules/usernames/precis.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { installs, missing } from './script.ts'
 
 interface Answer {
@@ -42,8 +41,7 @@ suite('UsernameCaseMapped', { skip: missing('go', 'version') }, () => {
 })
 
 function buildOracle(t: TestContext): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-precis-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t, 'precis')
   const cwd = join(import.meta.dirname, 'precis')
   if (!installs(t, 'go', ['mod', 'download'], cwd)) return undefined
   const program = join(folder, 'precis')

@@ -1,17 +1,15 @@
 /** supabase-auth, the auth client of supabase-py, from the Python package index. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { client } from './journeys.ts'
 import { installs, missing, runScript } from './script.ts'
 
 client(
   'supabase-py',
   async (world, walk, t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'postern-python-'))
-    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const folder = temporaryFolder(t, 'python')
     execFileSync('python3', ['-m', 'venv', folder])
     const python = join(folder, 'bin/python')
     const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']

@@ -1,12 +1,11 @@
 /** scim2-tester, a compliance test of SCIM servers, from the Python package index. */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { newClient, newOrganization, scimOn } from '../support/scim/clients.ts'
 import { build } from '../support/server.ts'
 import { installs, missing } from './script.ts'
@@ -32,8 +31,7 @@ suite('scim2-tester', { skip: missing('python3', '-c', 'import ensurepip, venv')
 })
 
 function install(t: TestContext): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-scim-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t, 'scim')
   execFileSync('python3', ['-m', 'venv', folder])
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
   const isInstalled = installs(t, join(folder, 'bin/python'), [...pip, ...packages])

@@ -1,18 +1,17 @@
 /** The files of the console as the image has them. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { buildBundle, readBundle } from '../../routes/console/site/bundle.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 
 const max = 200_000
 
 suite('console bundle', () => {
   test(`is smaller than ${max} bytes, compressed`, async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'postern-bundle-'))
-    t.after(() => rmSync(folder, { recursive: true }))
+    const folder = temporaryFolder(t, 'bundle')
     const bundle = await buildBundle(folder)
     assert.deepEqual(readBundle(folder), bundle)
     const compressed = readdirSync(folder).filter((name) => name.endsWith('.gz'))

@@ -1,10 +1,11 @@
 /** Folders with the .env that `npm run secrets` writes. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { parseEnv } from 'node:util'
+
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 
 const program = join(import.meta.dirname, '../../scripts/make-secrets.ts')
 
@@ -15,7 +16,6 @@ export function makeSecrets(cwd: string): NodeJS.Dict<string> {
 }
 
 export function newFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-compose-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t, 'compose')
   return folder
 }

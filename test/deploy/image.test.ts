@@ -1,23 +1,22 @@
 /** The programs of the container image, built from this checkout as in the Dockerfile and started manually. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 
 import { imageSettings, makeImage } from '../../bench/own/image.ts'
 import { stripTypes } from '../../deploy/strip-types.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { startByHand } from './started-by-hand.ts'
 
 const root = join(import.meta.dirname, '../..')
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
 
 suite('image files', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-image-'))
+  const folder = temporaryFolder({ after }, 'image')
   const image = join(folder, 'app')
   before(() => makeImage(root, image))
-  after(() => rmSync(folder, { recursive: true }))
 
   let output: string[] | undefined
   /** The usage of each command, printed by one process, and what that process has loaded besides. */
@@ -77,8 +76,7 @@ suite('image files', () => {
   })
 
   test('create the secrets in the folder mounted by docs/deploying.md', (t) => {
-    const mounted = mkdtempSync(join(tmpdir(), 'postern-secrets-'))
-    t.after(() => rmSync(mounted, { recursive: true }))
+    const mounted = temporaryFolder(t, 'secrets')
     const deploying = readFileSync(join(root, 'docs/deploying.md'), 'utf8')
     const [, program = ''] = /--workdir \/files postern \\\n\s+node (\S+)/.exec(deploying) ?? []
     assert.equal(program, '/app/scripts/make-secrets.ts')

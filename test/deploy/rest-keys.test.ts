@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
@@ -12,6 +11,7 @@ import { mintServiceRole } from '../../server/service-role.ts'
 import { testConfig } from '../support/config.ts'
 import { openClient } from '../support/database.ts'
 import { type Ending, lastFirst } from '../support/processes/ending.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { until } from '../support/processes/until.ts'
 import { build } from '../support/server.ts'
 
@@ -49,7 +49,7 @@ suite('deploy/rest-keys.ts', () => {
 })
 
 async function start(t: Ending, where: { databaseUrl: string; jwksUrl: string }) {
-  const folder = await mkdtemp(join(tmpdir(), 'postern-rest-keys-'))
+  const folder = temporaryFolder(t, 'rest-keys')
   const file = join(folder, 'jwks.json')
   const child = spawn(process.execPath, [companion], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -64,7 +64,6 @@ async function start(t: Ending, where: { databaseUrl: string; jwksUrl: string })
   t.after(async () => {
     child.kill('SIGTERM')
     const [code] = await ended
-    await rm(folder, { recursive: true })
     assert.equal(code, 0)
   })
   return file

@@ -4,17 +4,15 @@ import { spawnSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { until } from '../support/processes/until.ts'
 import { startByHand } from './started-by-hand.ts'
 
@@ -69,8 +67,7 @@ suite('deploy/systemd/postern.service', () => {
 
 /** The program in a folder without .env; `here` replaces /opt/postern and /usr/bin/node. */
 function install(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-systemd-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t, 'systemd')
   symlinkSync(join(root, 'cli.ts'), join(folder, 'cli.ts'))
   const here = (text: string) =>
     text.replaceAll('/usr/bin/node', process.execPath).replaceAll('/opt/postern', folder)

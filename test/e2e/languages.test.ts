@@ -1,14 +1,14 @@
 /** Emails, SMS and pages in the language of their reader, through the whole server. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 
 import { startTemplateServer } from '../mail/template-server.ts'
 import { emailAfter, emailedPath } from '../support/messages/mail-journeys.ts'
 import { linkIn } from '../support/messages/mail-links.ts'
 import { endingOfSuite } from '../support/processes/ending.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { call } from '../support/requests.ts'
 import { type Built, build } from '../support/server.ts'
 import { adminToken, newAddress, newNumber, password } from '../support/users.ts'
@@ -141,7 +141,7 @@ suite('language of SMS', () => {
 
 suite('custom templates and languages', () => {
   const closing = endingOfSuite()
-  const folder = mkdtempSync(join(tmpdir(), 'postern-templates-'))
+  const folder = temporaryFolder(closing, 'templates')
   let server: Built
   let remote: Awaited<ReturnType<typeof startTemplateServer>>
 
@@ -161,9 +161,6 @@ suite('custom templates and languages', () => {
         AUTH_MAILER_TEMPLATES_RECOVERY: '../outside.html',
       },
     })
-  })
-  after(async () => {
-    rmSync(folder, { recursive: true })
   })
 
   const preview = async (newValue: string, tag: string, { app }: Built) => {

@@ -1,11 +1,11 @@
 /** A misspelt template variable is reported at startup, in the preview and in the development inbox. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { read } from '../config/environment.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { until } from '../support/processes/until.ts'
 import { call } from '../support/requests.ts'
 import { build } from '../support/server.ts'
@@ -19,8 +19,7 @@ const misspelt = '<p>{{ .Token }} <a href="{{ .ConfirmationUrl }}">Confirm</a></
 suite('misspelt template variable', () => {
   for (const where of ['setting', 'file'] as const) {
     test(`is a warning at startup from a ${where}`, async (t) => {
-      const folder = mkdtempSync(join(tmpdir(), 'postern-templates-'))
-      t.after(() => rmSync(folder, { recursive: true }))
+      const folder = temporaryFolder(t, 'templates')
       writeFileSync(join(folder, 'confirm.html'), misspelt)
       const lines: string[] = []
       await build(t, {

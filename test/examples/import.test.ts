@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createCipheriv, pbkdf2Sync, randomBytes, scryptSync } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -14,6 +13,7 @@ import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 import { run } from '../../cli/users/index.ts'
 import { testConfig } from '../support/config.ts'
 import { callCommand } from '../support/processes/command-call.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { call } from '../support/requests.ts'
 import { build } from '../support/server.ts'
 import { password, signIn } from '../support/users.ts'
@@ -115,8 +115,7 @@ async function brought(t: TestContext, program: string, exported: object, more: 
 
 async function imported(t: TestContext, program: string, exported: object, more: string[] = []) {
   const { app, database } = await build(t)
-  const place = await mkdtemp(join(tmpdir(), 'postern-import-'))
-  t.after(() => rm(place, { recursive: true, force: true }))
+  const place = temporaryFolder(t, 'import')
   const [from, to] = [join(place, 'export.json'), join(place, 'users.ndjson')]
   await writeFile(from, JSON.stringify(exported))
   const args = [join(folder, program), from, ...more]

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import { messageErrors, messagesSince } from '../../scripts/commit-messages.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -81,8 +81,7 @@ suite('scripts/commit-messages.ts', () => {
     const exported = join(folder, 'exported')
     mkdirSync(exported)
     assert.equal(messagesSince(since, exported), undefined)
-    const alone = mkdtempSync(join(tmpdir(), 'postern-exported-'))
-    t.after(() => rmSync(alone, { recursive: true }))
+    const alone = temporaryFolder(t, 'exported')
     assert.equal(messagesSince(since, alone), undefined)
   })
 
@@ -105,8 +104,7 @@ suite('scripts/commit-messages.ts', () => {
 })
 
 function repository(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-commits-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t, 'commits')
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: folder, encoding: 'utf8' }).trim()
   git('init', '--quiet')

@@ -1,10 +1,11 @@
 /** Programs started without npm’s own Node report when it is too old. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 
 const root = join(import.meta.dirname, '../..')
 const { scripts, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -33,8 +34,7 @@ suite('outdated Node.js', () => {
 
 suite('missing packages', () => {
   test('are reported in one sentence', (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'postern-bare-'))
-    t.after(() => rmSync(folder, { recursive: true }))
+    const folder = temporaryFolder(t, 'bare')
     mkdirSync(join(folder, 'cli/dev'), { recursive: true })
     const needed = ['cli.ts', 'server/until-signal.ts', 'server/home-folder.ts']
     for (const file of needed) cpSync(join(root, file), join(folder, file))

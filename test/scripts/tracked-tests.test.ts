@@ -1,10 +1,11 @@
 /** What node:test does with the tracking of test/support/runner/track-tests.ts. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { suite, test } from 'node:test'
+import { suite, type TestContext, test } from 'node:test'
+
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 
 const tracking = join(import.meta.dirname, '../support/runner/track-tests.ts')
 
@@ -30,20 +31,19 @@ test('passes', async () => {
   await new Promise((resolve) => setTimeout(resolve, 50))
 })`
 
-function run(source: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-tracked-'))
+function run(t: TestContext, source: string) {
+  const folder = temporaryFolder(t, 'tracked')
   const file = join(folder, 'a.test.mjs')
   writeFileSync(file, source)
   const args = [`--import=${tracking}`, '--test', '--test-reporter=tap', file]
   const env = { PATH: process.env.PATH }
-  const ended = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
-  rmSync(folder, { recursive: true })
-  return { status: ended.status, output: ended.stdout }
+  const { status, stdout } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
+  return { status, output: stdout }
 }
 
 suite('tracked tests', () => {
-  test('belong to the suites that contain them, as do their hooks', () => {
-    const { status, output } = run(nested)
+  test('belong to the suites that contain them, as do their hooks', (t) => {
+    const { status, output } = run(t, nested)
     const lines = output.split('\n').filter((line) => /^ *(not )?ok/.test(line))
     assert.deepEqual(
       lines.map((line) => line.replace(/ - /, ' ')),
@@ -59,13 +59,13 @@ suite('tracked tests', () => {
     assert.equal(status, 0, output)
   })
 
-  test('fail the run when an error is not awaited', () => {
-    assert.equal(run(late.replace('REJECT', '')).status, 0)
+  test('fail the run when an error is not awaited', (t) => {
+    assert.equal(run(t, late.replace('REJECT', '')).status, 0)
     for (const error of [
       `Promise.reject(new Error('late'))`,
       `setTimeout(() => { throw new Error('late') }, 10)`,
     ]) {
-      const { status, output } = run(late.replace('REJECT', error))
+      const { status, output } = run(t, late.replace('REJECT', error))
       assert.equal(status, 1, output)
       assert.match(output, /late/)
     }

@@ -1,7 +1,6 @@
 /** The drill of docs/operations.md: a database with users in it and tables of another user, lost and restored. */
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, suite, type TestContext, test } from 'node:test'
 
@@ -11,6 +10,7 @@ import { encryptionKey } from '../support/config.ts'
 import { startCli } from '../support/processes/cli-process.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { startServerProcess } from '../support/processes/server-process.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { bin, startPostgresServer } from './postgres.ts'
 
 const skip = bin === undefined && 'not installed: postgresql'
@@ -205,8 +205,7 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
 const password = 'correct horse battery'
 
 async function startDrill(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'postern-backup-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t, 'backup')
   const newDatabase = async () => {
     const name = `copy${++databases}`
     await query(postgres.url, `create database ${name}`)

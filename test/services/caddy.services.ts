@@ -61,7 +61,7 @@ suite('Caddy', { skip: missing('caddy') }, () => {
 
 /** In front of the server on this port, for which a request waits at most this long. */
 async function startCaddy(t: Ending, serverPort: string, tryDuration = '60s') {
-  const folder = await createFolder(t)
+  const folder = createFolder(t)
   const port = await freePort()
   const own = `
     http_port ${await freePort()}

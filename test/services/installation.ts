@@ -50,7 +50,7 @@ export async function startInstallation(
   if (content !== undefined) await query(postgres.url, content)
   const pooler = await startPgbouncer(t, postgres.url)
   const redis = await startRedis(t)
-  const folder = await createFolder(t)
+  const folder = createFolder(t)
   const file = join(folder, '.env')
   await writeEnv({
     ...mail.env,

@@ -86,7 +86,7 @@ function tolerant(commands: string): string {
 /** A folder like an operator’s: this program with its .env. */
 async function startDrill(t: TestContext) {
   const postgres = await startPostgresServer(t)
-  const folder = await createFolder(t)
+  const folder = createFolder(t)
   for (const name of await readdir(root)) {
     if (!/^(\.|test$)/.test(name)) await symlink(join(root, name), join(folder, name))
   }

@@ -27,14 +27,14 @@ function asPostgres(command: string, args: string[]) {
 
 /** A server without a standby. */
 export async function startPostgresServer(t: Ending) {
-  const server = await cluster(t, await createFolder(t), 'alone')
+  const server = await cluster(t, createFolder(t), 'alone')
   await asPostgres('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '--no-sync'])
   await server.start()
   return server
 }
 
 export async function startPostgresPair(t: Ending) {
-  const folder = await createFolder(t)
+  const folder = createFolder(t)
   const primary = await cluster(t, folder, 'primary')
   await asPostgres('initdb', ['-D', primary.data, '-U', 'postgres', '-A', 'trust', '--no-sync'])
   await primary.start()

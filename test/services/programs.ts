@@ -2,15 +2,16 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmodSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 import { query } from '../db/sql.ts'
 import type { Ending } from '../support/processes/ending.ts'
 import { freePort } from '../support/processes/free-port.ts'
+import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { until } from '../support/processes/until.ts'
 
 /** A reason to skip a test, or false. */
@@ -26,10 +27,10 @@ export function missing(...programs: string[]): string | false {
   return absent.length > 0 && `not installed: ${absent.join(', ')}`
 }
 
-export async function createFolder(t: Ending): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'postern-services-'))
-  await chmod(folder, 0o755)
-  t.after(() => rm(folder, { recursive: true, force: true }))
+/** A temporary folder that every user can read: servers run as users of their own. */
+export function createFolder(t: Ending): string {
+  const folder = temporaryFolder(t, 'services')
+  chmodSync(folder, 0o755)
   return folder
 }
 
@@ -84,7 +85,7 @@ export async function startRedis(t: Ending) {
  * prepared statements; otherwise the installed one runs, which may have none (1.18 in Debian 12).
  */
 export async function startPgbouncer(t: Ending, url: string, program?: string) {
-  const folder = await createFolder(t)
+  const folder = createFolder(t)
   const port = await freePort()
   const { hostname, port: databasePort, pathname, username, password } = new URL(url)
   const users = join(folder, 'users.txt')
@@ -126,7 +127,7 @@ export async function startPgbouncer(t: Ending, url: string, program?: string) {
 
 /** HAProxy by deploy/haproxy.cfg, in front of servers on these ports. */
 export async function startHaproxy(t: Ending, ports: number[]) {
-  const folder = await createFolder(t)
+  const folder = createFolder(t)
   const port = await freePort()
   const shipped = await readFile(new URL('../../deploy/haproxy.cfg', import.meta.url), 'utf8')
   const servers = ports.map((one, index) => `  server postern${index} 127.0.0.1:${one}`)
@@ -151,7 +152,7 @@ export async function startHaproxy(t: Ending, ports: number[]) {
 
 /** HAProxy by deploy/haproxy-postgres.cfg, in front of Postgres servers on these ports. Returns the port of the primary. */
 export async function startPrimaryBalancer(t: Ending, ports: readonly number[]) {
-  const folder = await createFolder(t)
+  const folder = createFolder(t)
   const port = await freePort()
   const path = new URL('../../deploy/haproxy-postgres.cfg', import.meta.url)
   const servers = ports.map((one, index) => `  server pg${index + 1} 127.0.0.1:${one}`)

@@ -25,7 +25,7 @@ suite('Prometheus', { skip }, () => {
     const cases = await readFile(join(import.meta.dirname, 'alert-cases.yml'), 'utf8')
     const names = alertNames(rules, cases)
     assert.deepEqual(names.tested.sort(), names.rules.sort())
-    const folder = await createFolder(t)
+    const folder = createFolder(t)
     const file = join(folder, 'tests.yml')
     await writeFile(join(folder, 'alerts.yml'), rules)
     await writeFile(file, stringify(promtoolTests(rules, cases)))
@@ -49,7 +49,7 @@ suite('Prometheus', { skip }, () => {
       .filter((line) => line && !isOfConventions(line))
     assert.deepEqual(remarks, [])
 
-    const folder = await createFolder(t)
+    const folder = createFolder(t)
     await copyFile(join(root, 'docs/operations/alerts.yml'), join(folder, 'alerts.yml'))
     const shipped = await readFile(join(root, 'deploy/prometheus.yml'), 'utf8')
     const config = join(folder, 'prometheus.yml')

@@ -50,7 +50,7 @@ suite('pysaml2', { skip: missing('xmlsec1', 'python3') }, () => {
   before(async () => {
     const env = { ...samlOn, AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS: 'true' }
     app = (await build(ending, { env })).app
-    const folder = await createFolder(ending)
+    const folder = createFolder(ending)
     for (const name of ['idp', 'attacker']) await writeKeys(folder, name, createIdp())
     const run = programIn(folder)
     const { metadata: metadata_xml } = run('') as { metadata: string }

@@ -47,7 +47,7 @@ export function unreachable(revision: string): string | false {
 
 /** Resolves to its cli.ts. */
 export async function fetchRelease(t: Ending, revision: string): Promise<string> {
-  const folder = await createFolder(t)
+  const folder = createFolder(t)
   const archive = join(folder, 'release.tar')
   git('archive', '--output', archive, revision)
   await run('tar', ['--extract', '--file', archive, '--directory', folder])

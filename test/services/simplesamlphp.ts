@@ -23,7 +23,7 @@ export interface ServiceProviderOptions {
 const attributes = `'uid' => ['ann'], 'mail' => ['ann@corp.example'], 'cn' => ['Ann Lee'], 'groups' => ['a', 'b']`
 
 export async function startSimpleSaml(t: Ending, sp: ServiceProviderOptions) {
-  const [folder, port] = [await createFolder(t), await freePort()]
+  const [folder, port] = [createFolder(t), await freePort()]
   const base = `http://127.0.0.1:${port}/`
   for (const name of ['metadata', 'cert', 'log', 'data', 'tmp']) await mkdir(join(folder, name))
   const { privateKey, certificate } = createIdp()

@@ -100,7 +100,7 @@ test('webhooks are delivered after kill -9 of server or receiver at each step', 
 
 async function startReceiver(t: Ending) {
   const port = await freePort()
-  const file = join(await createFolder(t), 'received')
+  const file = join(createFolder(t), 'received')
   const script = new URL('./webhook-receiver.ts', import.meta.url).pathname
   let child: ChildProcess
 

@@ -1,8 +1,7 @@
 /** The procedure of docs/operations.md: replacing the encryption key while a server runs. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { parseEnv } from 'node:util'
@@ -14,6 +13,7 @@ import { testConfig } from '../../support/config.ts'
 import { cloneDatabase, withoutDrop } from '../../support/database.ts'
 import { lockSessionShared } from '../../support/locked-user.ts'
 import { callCommand } from '../../support/processes/command-call.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { call } from '../../support/requests.ts'
 import { build } from '../../support/server.ts'
 import { autoconfirm, signIn, signUpUser } from '../../support/users.ts'
@@ -175,8 +175,7 @@ async function startDrill(t: TestContext, variables: Record<string, string>) {
   })
   const ending = { after: (end: () => Promise<void>) => void ends.push(end) }
   const database = withoutDrop({ url })
-  const folder = await mkdtemp(join(tmpdir(), 'postern-keys-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t, 'keys')
   const file = join(folder, '.env')
   let current: NodeJS.Dict<string> = {}
   const read = async () => {

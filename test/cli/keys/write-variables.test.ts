@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import { writeVariables } from '../../../cli/keys/write-variables.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 
 const isRoot = process.getuid?.() === 0
 
@@ -43,8 +43,7 @@ suite('writeVariables', () => {
 })
 
 async function createFile(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'postern-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t, 'variables')
   const file = join(folder, '.env')
   await writeFile(file, 'A=1\nB=1\n')
   return file

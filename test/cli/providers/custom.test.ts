@@ -9,8 +9,8 @@ import { encryptionKey } from '../../support/config.ts'
 import { authorizeUrl, oauth2Input } from '../../support/custom-providers/requests.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { callCommand, commandEnvironment } from '../../support/processes/command-call.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { build } from '../../support/server.ts'
-import { temporaryFolder } from '../users/command.ts'
 
 const input = {
   ...oauth2Input('https://id.example'),
@@ -24,7 +24,7 @@ suite('npm run providers', () => {
     const database = await cloneDatabase()
     const { app } = await build(t, { database })
     const command = commandOn(database.url)
-    const file = join(await temporaryFolder(t), 'provider.json')
+    const file = join(temporaryFolder(t, 'providers'), 'provider.json')
     await writeFile(file, JSON.stringify(usable))
     const added = await command('add', file)
     assert.equal(added.code, 0, added.stderr)
@@ -48,7 +48,7 @@ suite('npm run providers', () => {
   test('exits with 1 and an explanation for invalid and unknown providers', async (t) => {
     const database = await cloneDatabase(t)
     const command = commandOn(database.url)
-    const file = join(await temporaryFolder(t), 'provider.json')
+    const file = join(temporaryFolder(t, 'providers'), 'provider.json')
     for (const [content, sentence] of [
       ['{', /is not JSON/],
       ['{"scopes":"read"}', /scopes/],

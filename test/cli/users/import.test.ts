@@ -9,6 +9,7 @@ import { openReport } from '../../../cli/users/rejections.ts'
 import { query } from '../../db/sql.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import type { CliProcess } from '../../support/processes/cli-process.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { until } from '../../support/processes/until.ts'
 import { build } from '../../support/server.ts'
 import { password, signIn } from '../../support/users.ts'
@@ -17,7 +18,6 @@ import {
   listAllUsers,
   passwordHash,
   startUsers,
-  temporaryFolder,
   users,
   writeImportFile,
 } from './command.ts'
@@ -200,7 +200,7 @@ suite('users import', () => {
   })
 
   test('a resumed report drops repeated and incomplete lines', async (t) => {
-    const path = join(await temporaryFolder(t), 'report')
+    const path = join(temporaryFolder(t, 'import'), 'report')
     const lines = [2, 5, 9].map((line) => JSON.stringify({ line, reason: '{' }))
     await writeFile(path, `${lines.join('\n')}\n{"line":4,"rea`)
     await openReport(path, 5)
@@ -237,7 +237,7 @@ suite('users import', () => {
 
   test('reports the line of malformed CSV', async (t) => {
     const { url } = await cloneDatabase(t)
-    const file = join(await temporaryFolder(t), 'users.csv')
+    const file = join(temporaryFolder(t, 'import'), 'users.csv')
     await writeFile(file, 'email,phone\na@b.co,\n"b@b.co,\n')
     const { stderr, code } = await users(url, 'import', file)
     assert.match(stderr, /line 3|line 4/)

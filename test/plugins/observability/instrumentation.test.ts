@@ -1,12 +1,12 @@
 /** Which modules a server loads with tracing on and off, and what the instrumentation exports. */
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 
 import { type Ending, endingOfSuite } from '../../support/processes/ending.ts'
 import { startServerProcess } from '../../support/processes/server-process.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { until } from '../../support/processes/until.ts'
 import { parseAttributes, startCollector } from '../../support/runner/collector.ts'
 
@@ -14,8 +14,7 @@ const recorder = new URL('../../support/processes/module-recorder.mjs', import.m
 
 /** A started server, and the files of all modules that it has loaded, in this order. */
 async function startRecorded(t: Ending, env: Record<string, string>) {
-  const folder = await mkdtemp(join(tmpdir(), 'modules-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder(t, 'modules')
   const MODULE_RECORD = join(folder, 'modules')
   const recorded = { ...env, MODULE_RECORD, NODE_OPTIONS: `--import=${recorder}` }
   const { url } = await startServerProcess(t, recorded)

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -9,6 +8,7 @@ import pg from 'pg'
 
 import { createLogger, createPino } from '../../../plugins/observability/logger/index.ts'
 import { httpGet, startServerProcess } from '../../support/processes/server-process.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { until, untilRows } from '../../support/processes/until.ts'
 import { build } from '../../support/server.ts'
 
@@ -167,8 +167,7 @@ suite('full disk', { skip: !existsSync(full) }, () => {
 })
 
 function newFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-log-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder(t, 'log')
   return folder
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 
@@ -11,6 +10,7 @@ import { startMailServer } from '../../support/messages/mail-server.ts'
 import { type Ending, endingOfSuite } from '../../support/processes/ending.ts'
 import { freePort } from '../../support/processes/free-port.ts'
 import { httpGet, startServerProcess } from '../../support/processes/server-process.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { until } from '../../support/processes/until.ts'
 import { startCollector } from '../../support/runner/collector.ts'
 import { build } from '../../support/server.ts'
@@ -229,8 +229,7 @@ suite('metrics', () => {
 
   test('have the same names when pushed to a collector, and the last push succeeds', async (t) => {
     const collector = await startCollector(t)
-    const folder = await mkdtemp(join(tmpdir(), 'postern-log-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = temporaryFolder(t, 'log')
     const log = join(folder, 'auth.log')
     const server = await startServerProcess(t, {
       AUTH_METRICS_ENABLED: 'true',

@@ -1,13 +1,13 @@
 /** Telemetry settings, each in a server of its own: exported data and log lines. */
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http2'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import { listen } from '../../support/processes/listening.ts'
 import { httpGet, startServerProcess } from '../../support/processes/server-process.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { parseAttributes, readTraces } from '../../support/runner/collector.ts'
 
 /** A gRPC collector: messages have a prefix of five bytes, the status is in trailers. */
@@ -31,8 +31,7 @@ async function grpcCollector(t: TestContext) {
 
 suite('telemetry settings', () => {
   test('export spans by gRPC with OTEL_SERVICE_NAME, log SDK diagnostics with DEBUG=true and report deprecations', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'telemetry-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = temporaryFolder(t, 'telemetry')
     const AUTH_LOG_FILE = join(folder, 'log')
     const collector = await grpcCollector(t)
     const server = await startServerProcess(t, {

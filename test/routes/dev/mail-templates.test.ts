@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { mailKindNames } from '../../../mail/kinds/index.ts'
 import { startTemplateServer } from '../../mail/template-server.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { build } from '../../support/server.ts'
 
 suite('/dev/mail-templates', () => {
@@ -52,8 +52,7 @@ suite('/dev/mail-templates', () => {
   })
 
   test('reloads an edited file and shows its errors above the email', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'postern-templates-'))
-    t.after(() => rmSync(folder, { recursive: true }))
+    const folder = temporaryFolder(t, 'templates')
     const file = join(folder, 'recovery.html')
     const { app } = await build(t, {
       dev: true,

@@ -1,15 +1,14 @@
 /** Published and predictable secrets are rejected at startup. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { parseEnv } from 'node:util'
 
 import { ConfigError, type ConfigIssue } from '../../../config/core/config-error.ts'
 import { testConfig } from '../../support/config.ts'
 import { startCli } from '../../support/processes/cli-process.ts'
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 
 const jwt = 'AUTH_JWT_SECRET'
 const encryption = 'AUTH_ENCRYPTION_KEY'
@@ -175,8 +174,7 @@ suite('encryption keys, JWKs and other secrets', () => {
 
 suite('npm start', () => {
   test('names a published secret and the command for a new one', async (t) => {
-    const cwd = mkdtempSync(join(tmpdir(), 'postern-secrets-'))
-    t.after(() => rmSync(cwd, { recursive: true }))
+    const cwd = temporaryFolder(t, 'secrets')
     const env = {
       AUTH_SITE_URL: 'http://app.example',
       AUTH_API_EXTERNAL_URL: 'http://auth.example',

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
@@ -91,8 +91,7 @@ function packDependency(t: Ending): string {
 
 /** A project with our settings and this dependency. */
 function projectWith(t: TestContext, archive: string, listed: Listed): string {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-install-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder(t, 'install')
   const entries = {
     nothing: {},
     another: { other: true },

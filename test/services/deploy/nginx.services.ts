@@ -49,7 +49,7 @@ suite('nginx', { skip: missing('nginx', 'openssl') }, () => {
 
 /** In front of the server on this port. */
 async function startNginx(t: Ending, serverPort: string) {
-  const folder = await createFolder(t)
+  const folder = createFolder(t)
   const [port, plainPort] = [await freePort(), await freePort()]
   const certificates = join(folder, 'certificates')
   await mkdir(certificates)

@@ -1,13 +1,13 @@
 /** .github/workflows: checked by actionlint, and by rules of our own. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { parse } from 'yaml'
 
+import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 import { missing } from '../programs.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -29,8 +29,7 @@ suite('workflows', () => {
   })
 
   test('with an unknown input fail actionlint', { skip: missing('actionlint') }, (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'postern-workflow-'))
-    t.after(() => rmSync(folder, { recursive: true }))
+    const folder = temporaryFolder(t, 'workflow')
     mkdirSync(join(folder, '.github'))
     const file = join(folder, '.github/test.yml')
     const text = readFileSync(join(root, '.github/workflows/test.yml'), 'utf8')

@@ -9,15 +9,8 @@ import { type Lock, requiredPackages } from '../../../scripts/release/lock-file.
 import { misplaced } from '../../../scripts/release/misplaced.ts'
 import { neededByDev } from '../../../scripts/release/npm-package.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import {
-  architecture,
-  type Built,
-  build,
-  listContent,
-  newFolder,
-  repository,
-  unpack,
-} from './artifacts.ts'
+import { createFolder } from '../programs.ts'
+import { architecture, type Built, build, listContent, repository, unpack } from './artifacts.ts'
 import {
   addBase,
   healthCheck,
@@ -141,7 +134,7 @@ suite('release', { timeout: 10 * 60_000 }, () => {
   test('the file system of the image passes the journey test as its user, read-only', {
     skip: outsideRoot,
   }, async (t) => {
-    const image = newFolder(t)
+    const image = createFolder(t)
     addBase(image, await makeApp(image, unpack(t, built.find(programs['image context']))))
     const { env, url, codeFor } = await startDatabaseAndMail(t)
     const all = { ...imageEnvironment(), ...env }

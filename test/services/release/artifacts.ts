@@ -1,11 +1,10 @@
 /** A release built once for all tests of its file. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { type Architecture, type Artifact, buildRelease } from '../../../scripts/release/build.ts'
 import type { Ending } from '../../support/processes/ending.ts'
+import { createFolder } from '../programs.ts'
 
 export const repository = join(import.meta.dirname, '../../..')
 export const architecture: Architecture = process.arch === 'arm64' ? 'arm64' : 'x64'
@@ -18,7 +17,7 @@ export interface Built {
 }
 
 export async function build(t: Ending): Promise<Built> {
-  const folder = newFolder(t)
+  const folder = createFolder(t)
   const artifacts = await buildRelease({
     root: repository,
     to: folder,
@@ -32,17 +31,9 @@ export async function build(t: Ending): Promise<Built> {
   return { folder, artifacts, find }
 }
 
-/** Readable by every user, removed at the end. */
-export function newFolder(t: Ending): string {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-release-test-'))
-  execFileSync('chmod', ['755', folder])
-  t.after(async () => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** Unpacks an archive and returns the folder of its content. */
 export function unpack(t: Ending, archive: string): string {
-  const folder = newFolder(t)
+  const folder = createFolder(t)
   execFileSync('tar', [
     '--extract',
     '--file',

@@ -9,8 +9,7 @@ import { promisify } from 'node:util'
 import { type Ending, lastFirst } from '../../support/processes/ending.ts'
 import { endWithUs } from '../../support/processes/stop-with-parent.ts'
 import { until } from '../../support/processes/until.ts'
-import { missing } from '../programs.ts'
-import { newFolder } from './artifacts.ts'
+import { createFolder, missing } from '../programs.ts'
 
 export interface Machine {
   /** The folder of its file system. */
@@ -29,7 +28,7 @@ export function withoutSystemd(): string | false {
 /** Boots it, or returns why the machine does not permit that. It ends with the test. */
 export async function bootSystemd(t: Ending): Promise<Machine | { reason: string }> {
   const ending = lastFirst(t)
-  const folder = newFolder(ending)
+  const folder = createFolder(ending)
   const script = join(import.meta.dirname, 'boot-systemd.sh')
   const child = spawn('unshare', ['--mount', script, folder, process.execPath], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -19,7 +19,7 @@ export async function startApache(
   t: Ending,
   { port, issuer, clientId, clientSecret }: ApacheOptions,
 ): Promise<void> {
-  const folder = await createFolder(t)
+  const folder = createFolder(t)
   const site = join(folder, 'www')
   await mkdir(site)
   // The workers run as www-data and create their mutexes here.

@@ -1,7 +1,6 @@
 /** Passwords that GoTrue encrypted at rest (AUTH_SECURITY_DB_ENCRYPTION_*) are accepted here. */
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
@@ -13,6 +12,7 @@ import { buildApp } from '../../../../server/app.ts'
 import { encryptionKey, testConfig } from '../../../support/config.ts'
 import { gotrueSealed } from '../../../support/gotrue/encryption.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
+import { temporaryFolder } from '../../../support/processes/temporary-folder.ts'
 import { changeUser, statusAndCode } from '../../../support/requests.ts'
 import { type App, build } from '../../../support/server.ts'
 import { adminCreatedUser, newAddress, password, signIn } from '../../../support/users.ts'
@@ -89,8 +89,7 @@ suite('password encrypted by GoTrue', () => {
   test('is exported as its hash', async (t) => {
     const { app } = await startServer()
     const { email } = await gotrueEncrypted(app)
-    const folder = await mkdtemp(join(tmpdir(), 'export-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = temporaryFolder(t, 'export')
     const file = join(folder, 'users.ndjson')
     await writeUsers(app, { file, format: 'ndjson' })
     const lines = (await readFile(file, 'utf8')).trim().split('\n')
