@@ -52,13 +52,13 @@ suite('external sign-in in a browser', { skip }, () => {
   for (const [name, variant] of Object.entries(variants)) {
     test(`${name}: returns a session in the fragment, and a code to a PKCE client`, async (t) => {
       const { origin } = await startOpenidProvider(t, { claimsInIdToken: true, variant })
-      await walk(t, name, providerEnv(name, origin))
+      await signInTwice(t, name, providerEnv(name, origin))
     })
   }
 
   test('generic OpenID provider: returns a session in the fragment, and a code to a PKCE client', async (t) => {
     const { issuer } = await startOpenidProvider(t, { claimsInIdToken: false })
-    await walk(t, 'acme', {
+    await signInTwice(t, 'acme', {
       AUTH_EXTERNAL_OIDC_ACME_ISSUER: issuer,
       AUTH_EXTERNAL_OIDC_ACME_CLIENT_ID: client.id,
       AUTH_EXTERNAL_OIDC_ACME_SECRET: client.secret,
@@ -70,7 +70,7 @@ suite('external sign-in in a browser', { skip }, () => {
     test(`development provider below "${prefix}": returns a session in the fragment, and a code to a PKCE client`, async (t) => {
       const port = await freePort()
       const env = { AUTH_API_EXTERNAL_URL: `http://127.0.0.1:${port}${prefix}` }
-      await walk(t, 'dev', env, port)
+      await signInTwice(t, 'dev', env, port)
     })
   }
 
@@ -86,7 +86,12 @@ suite('external sign-in in a browser', { skip }, () => {
   })
 })
 
-async function walk(t: TestContext, name: string, env: Record<string, string>, port?: number) {
+async function signInTwice(
+  t: TestContext,
+  name: string,
+  env: Record<string, string>,
+  port?: number,
+) {
   const { page, auth, site } = await open(t, env, port)
   await page.goto(`${auth}/authorize?provider=${name}`)
   await signIn(page, name === 'dev' ? 'ann@ex.test' : 'ann')

@@ -17,7 +17,7 @@ import { site } from './world.ts'
 
 const experimental = { passkey: true, recoveryCodes: true }
 
-client('auth-js', async (world, walk, t) => {
+client('auth-js', async (world, runJourney, t) => {
   const {
     url,
     serviceKey,
@@ -51,7 +51,7 @@ client('auth-js', async (world, walk, t) => {
     return { email, api, userId: data.user?.id ?? '' }
   }
 
-  await walk('sign-up and confirmation', async () => {
+  await runJourney('sign-up and confirmation', async () => {
     const [email, api] = [newAddress(), newClient()]
     await api.initialize()
     assert.equal(api.isThrowOnErrorEnabled(), false)
@@ -59,13 +59,13 @@ client('auth-js', async (world, walk, t) => {
     assert.equal(first.data.session, null)
     ok(await api.resend({ type: 'signup', email }))
     await nextEmail(email)
-    const landed = await open((await nextEmail(email)).link)
-    const code = landed.searchParams.get('code') ?? ''
+    const redirect = await open((await nextEmail(email)).link)
+    const code = redirect.searchParams.get('code') ?? ''
     const { data } = ok(await api.exchangeCodeForSession(code))
     assert.equal(data.user?.email, email)
   })
 
-  await walk('password, user, metadata', async () => {
+  await runJourney('password, user, metadata', async () => {
     const { email } = await registeredUser()
     const api = newClient()
     const events: string[] = []
@@ -79,7 +79,7 @@ client('auth-js', async (world, walk, t) => {
     assert.ok(events.includes('SIGNED_IN') && events.includes('USER_UPDATED'), events.join())
   })
 
-  await walk('refresh and sign-out', async () => {
+  await runJourney('refresh and sign-out', async () => {
     const { api } = await registeredUser()
     const { data } = ok(await api.refreshSession())
     const { access_token = '', refresh_token = '' } = data.session ?? {}
@@ -92,7 +92,7 @@ client('auth-js', async (world, walk, t) => {
     await other.dispose()
   })
 
-  await walk('code by email', async () => {
+  await runJourney('code by email', async () => {
     const [email, api] = [newAddress(), newClient('implicit')]
     ok(await api.signInWithOtp({ email }))
     const { code: token } = await nextEmail(email)
@@ -102,17 +102,17 @@ client('auth-js', async (world, walk, t) => {
     ok(await api.updateUser({ password: 'a brand new password', nonce }))
   })
 
-  await walk('recovery, new password', async () => {
+  await runJourney('recovery, new password', async () => {
     const { email } = await registeredUser()
     const api = newClient()
     ok(await api.resetPasswordForEmail(email, { redirectTo: site }))
-    const landed = await open((await nextEmail(email)).link)
-    ok(await api.exchangeCodeForSession(landed.searchParams.get('code') ?? ''))
+    const redirect = await open((await nextEmail(email)).link)
+    ok(await api.exchangeCodeForSession(redirect.searchParams.get('code') ?? ''))
     ok(await api.updateUser({ password: 'a brand new password' }))
     ok(await newClient().signInWithPassword({ email, password: 'a brand new password' }))
   })
 
-  await walk('email change', async () => {
+  await runJourney('email change', async () => {
     const { api, email } = await registeredUser()
     const newValue = newAddress('new')
     ok(await api.updateUser({ email: newValue }))
@@ -120,7 +120,7 @@ client('auth-js', async (world, walk, t) => {
     assert.equal(ok(await api.getUser()).data.user?.email, newValue)
   })
 
-  await walk('phone', async () => {
+  await runJourney('phone', async () => {
     const [phone, api] = [newNumber(), newClient()]
     ok(await api.signInWithOtp({ phone }))
     const token = await nextText(phone)
@@ -128,40 +128,40 @@ client('auth-js', async (world, walk, t) => {
     assert.equal(data.user?.phone, phone)
   })
 
-  await walk('anonymous user', async () => {
+  await runJourney('anonymous user', async () => {
     const api = newClient()
     const { data } = ok(await api.signInAnonymously({ options: { data: { a: 1 } } }))
     assert.equal(data.user?.is_anonymous, true)
   })
 
-  await walk('external provider', async () => {
+  await runJourney('external provider', async () => {
     const api = newClient()
     const options = { skipBrowserRedirect: true, redirectTo: site }
     const started = ok(await api.signInWithOAuth({ provider: 'github', options }))
-    const landed = await visit(started.data.url ?? '')
-    const code = landed.searchParams.get('code') ?? ''
+    const redirect = await visit(started.data.url ?? '')
+    const code = redirect.searchParams.get('code') ?? ''
     const { data } = ok(await api.exchangeCodeForSession(code))
     assert.equal(data.session?.provider_token, 'at1')
   })
 
-  await walk('ID token', async () => {
+  await runJourney('ID token', async () => {
     const token = await idToken('kim', 'kim@ex.test')
     const { data } = ok(await newClient().signInWithIdToken({ provider: 'keycloak', token }))
     assert.equal(data.user?.email, 'kim@ex.test')
   })
 
-  await walk('linked identities', async () => {
+  await runJourney('linked identities', async () => {
     const { api } = await registeredUser()
     const options = { skipBrowserRedirect: true, redirectTo: site }
     const started = ok(await api.linkIdentity({ provider: 'github', options }))
-    const landed = await visit(started.data.url ?? '')
-    ok(await api.exchangeCodeForSession(landed.searchParams.get('code') ?? ''))
+    const redirect = await visit(started.data.url ?? '')
+    ok(await api.exchangeCodeForSession(redirect.searchParams.get('code') ?? ''))
     const { identities = [] } = ok(await api.getUserIdentities()).data ?? {}
     const added = identities.find(({ provider }) => provider === 'github')
     ok(await api.unlinkIdentity(added ?? assert.fail('it is not listed')))
   })
 
-  await walk('second factor', async () => {
+  await runJourney('second factor', async () => {
     const { api, email } = await registeredUser()
     const enrolled = ok(await api.mfa.enroll({ factorType: 'totp', friendlyName: 'App' }))
     const { id: factorId = '', totp: app } = enrolled.data ?? {}
@@ -177,7 +177,7 @@ client('auth-js', async (world, walk, t) => {
     ok(await other.mfa.unenroll({ factorId }))
   })
 
-  await walk('recovery codes', async () => {
+  await runJourney('recovery codes', async () => {
     const { api, email } = await registeredUser()
     const { id: factorId = '', totp: app } =
       ok(await api.mfa.enroll({ factorType: 'totp' })).data ?? {}
@@ -191,7 +191,7 @@ client('auth-js', async (world, walk, t) => {
     ok(await other.mfa.recoveryCodes.unenroll())
   })
 
-  await walk('passkey', async () => {
+  await runJourney('passkey', async () => {
     const { api, userId } = await registeredUser()
     const device = newDevice()
     const { data: requested } = ok(await api.passkey.startRegistration())
@@ -214,7 +214,7 @@ client('auth-js', async (world, walk, t) => {
     ok(await api.passkey.delete({ passkeyId }))
   })
 
-  await walk('admin', async () => {
+  await runJourney('admin', async () => {
     const email = newAddress()
     const made = ok(await admin.createUser({ email, password, email_confirm: true }))
     const id = made.data.user?.id ?? ''
@@ -233,7 +233,7 @@ client('auth-js', async (world, walk, t) => {
     ok(await admin.deleteUser(id))
   })
 
-  await walk('single sign-on', async () => {
+  await runJourney('single sign-on', async () => {
     const { idp, id } = await addIdp(world.app, { domains: ['corp.example'] })
     const api = newClient()
     const options = { redirectTo: `${site}/welcome` }
@@ -241,16 +241,16 @@ client('auth-js', async (world, walk, t) => {
     const { request, relayState } = requestIn(data?.url ?? '')
     const requestId = / ID="([^"]+)"/.exec(request)?.[1] ?? ''
     const response = signedResponse({ idp, requestId, base: url })
-    const landed = await post(world.app, response, relayState)
-    assert.equal(landed.location.pathname, '/welcome')
-    const session = ok(await api.exchangeCodeForSession(landed.query.code ?? ''))
+    const redirect = await post(world.app, response, relayState)
+    assert.equal(redirect.location.pathname, '/welcome')
+    const session = ok(await api.exchangeCodeForSession(redirect.query.code ?? ''))
     assert.equal(session.data.user?.app_metadata.provider, `sso:${id}`)
     ok(await newClient('implicit').signInWithSSO({ providerId: id }))
     const unknown = await newClient().signInWithSSO({ domain: 'unknown.example' })
     assert.equal(unknown.error?.code, 'sso_provider_not_found')
   })
 
-  await walk('custom providers', async () => {
+  await runJourney('custom providers', async () => {
     const { customProviders } = admin
     const input = oauth2Input('https://id.example')
     const created = ok(await customProviders.createProvider({ ...input, provider_type: 'oauth2' }))
@@ -275,7 +275,7 @@ client('auth-js', async (world, walk, t) => {
     }
   })
 
-  await walk('wallets', async () => {
+  await runJourney('wallets', async () => {
     const options = { url: 'https://app.example/sign-in' }
     const [ethereum, solana] = [ethereumWallet(), solanaWallet()]
     const signed = { chain: 'ethereum' as const, message: buildMessage(ethereum) }
@@ -295,7 +295,7 @@ client('auth-js', async (world, walk, t) => {
     assert.ok((await newClient().signInWithWeb3(other)).error)
   })
 
-  await walk('error codes', async () => {
+  await runJourney('error codes', async () => {
     const api = newClient()
     const wrong = await api.signInWithPassword({ email: newAddress(), password })
     assert.ok(isAuthApiError(wrong.error))
@@ -306,7 +306,7 @@ client('auth-js', async (world, walk, t) => {
     assert.equal((await api.getUser()).error?.name, 'AuthSessionMissingError')
   })
 
-  await walk('disabled features', async () => {
+  await runJourney('disabled features', async () => {
     const { api } = await registeredUser()
     for (const part of [api.oauth, admin.oauth]) {
       for (const [name, ask] of listMethods(part)) {
@@ -316,7 +316,7 @@ client('auth-js', async (world, walk, t) => {
     }
   })
 
-  await walk('every documented method', async () => {
+  await runJourney('every documented method', async () => {
     const documented = documentedMethods(newClient(), admin)
     const missed = documented.filter((name) => !called.has(name) && !needsBrowser(name))
     assert.deepEqual(missed, [])

@@ -8,13 +8,13 @@ import { installs, missing, runScript } from './script.ts'
 
 client(
   'gotrue-go',
-  async (world, walk, t) => {
+  async (world, runJourney, t) => {
     const folder = temporaryFolder(t, 'go')
     const program = join(folder, 'journeys')
     const cwd = join(import.meta.dirname, 'go')
     if (!installs(t, 'go', ['mod', 'download'], cwd)) return
     execFileSync('go', ['build', '-o', program, '.'], { cwd, stdio: 'inherit' })
-    await runScript(t, world, walk, [program])
+    await runScript(t, world, runJourney, [program])
   },
   { skip: missing('go', 'version') },
 )

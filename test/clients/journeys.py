@@ -58,8 +58,8 @@ def sign_up():
         {"email": email, "password": PASSWORD, "options": {"email_redirect_to": SITE}}
     )
     assert answer.session is None
-    landed = desk("open", link=desk("mail", to=email)["link"])
-    assert exchange(client, landed).user.email == email
+    redirect = desk("open", link=desk("mail", to=email)["link"])
+    assert exchange(client, redirect).user.email == email
     # The client repeats a mail without its PKCE challenge, so what comes is for a code.
     late, again = new_address(), new_client()
     again.sign_up({"email": late, "password": PASSWORD})
@@ -229,9 +229,9 @@ JOURNEYS = {
     "disabled features": switched_off,
 }
 
-for journey, walk in JOURNEYS.items():
+for journey, runJourney in JOURNEYS.items():
     try:
-        walk()
+        runJourney()
         failure = None
     except Exception:
         failure = traceback.format_exc()

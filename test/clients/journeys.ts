@@ -35,13 +35,13 @@ export type RunJourney = (journey: Journey, steps: () => Promise<void>) => Promi
 /** A column: the client gets a server of its own. */
 export function client(
   name: string,
-  run: (world: World, walk: RunJourney, t: TestContext) => Promise<void>,
+  run: (world: World, runJourney: RunJourney, t: TestContext) => Promise<void>,
   options: TestOptions = {},
   env: Record<string, string> = {},
 ): void {
   test(name, options, async (t) => {
     const world = await startWorld(t, env)
-    const walk: RunJourney = (journey, steps) => t.test(journey, steps)
-    await run(world, walk, t)
+    const runJourney: RunJourney = (journey, steps) => t.test(journey, steps)
+    await run(world, runJourney, t)
   })
 }

@@ -9,7 +9,7 @@ import { installs, missing, runScript } from './script.ts'
 
 client(
   'supabase-kt',
-  async (world, walk, t) => {
+  async (world, runJourney, t) => {
     const folder = temporaryFolder(t, 'kotlin')
     const project = ['--file', join(import.meta.dirname, 'kotlin/pom.xml'), `-Dbuild=${folder}`]
     const maven = ['--batch-mode', '--quiet', '-Dstyle.color=never', ...project]
@@ -18,7 +18,7 @@ client(
     const build = ['compile', 'dependency:build-classpath', `-Dmdep.outputFile=${list}`]
     execFileSync('mvn', [...maven, ...build], { stdio: 'inherit' })
     const classes = [join(folder, 'classes'), readFileSync(list, 'utf8')].join(delimiter)
-    await runScript(t, world, walk, ['java', '-cp', classes, 'JourneysKt'])
+    await runScript(t, world, runJourney, ['java', '-cp', classes, 'JourneysKt'])
   },
   { skip: missing('mvn', '--version') || missing('java', '-version') },
 )

@@ -8,13 +8,13 @@ import { installs, missing, runScript } from './script.ts'
 
 client(
   'supabase-py',
-  async (world, walk, t) => {
+  async (world, runJourney, t) => {
     const folder = temporaryFolder(t, 'python')
     execFileSync('python3', ['-m', 'venv', folder])
     const python = join(folder, 'bin/python')
     const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
     if (!installs(t, python, [...install, 'supabase-auth>=2.34,<3'])) return
-    await runScript(t, world, walk, [python, join(import.meta.dirname, 'journeys.py')])
+    await runScript(t, world, runJourney, [python, join(import.meta.dirname, 'journeys.py')])
   },
   { skip: missing('python3', '-c', 'import ensurepip, venv') },
 )

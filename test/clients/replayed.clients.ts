@@ -7,8 +7,8 @@ import { type Dialect, dart, type Fields, swift } from './dialects.ts'
 import { client, type RunJourney } from './journeys.ts'
 import { site, type World } from './world.ts'
 
-client('dart (replayed)', (world, walk) => replay(world, walk, dart))
-client('swift (replayed)', (world, walk) => replay(world, walk, swift))
+client('dart (replayed)', (world, runJourney) => replay(world, runJourney, dart))
+client('swift (replayed)', (world, runJourney) => replay(world, runJourney, swift))
 
 interface Responded extends Fields {
   access_token: string
@@ -18,7 +18,7 @@ interface Responded extends Fields {
   user: { id: string; email: string; phone: string; is_anonymous: boolean; identities: Fields[] }
 }
 
-async function replay(world: World, walk: RunJourney, dialect: Dialect) {
+async function replay(world: World, runJourney: RunJourney, dialect: Dialect) {
   const { url, anonKey, serviceKey, nextEmail, nextCode, nextText, open, visit, idToken, totp } =
     world
 
@@ -63,8 +63,8 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
   }
 
   /** A link that ends at the app with a code. */
-  async function exchange(landed: URL, verifier: string) {
-    const fields = { auth_code: landed.searchParams.get('code'), code_verifier: verifier }
+  async function exchange(redirect: URL, verifier: string) {
+    const fields = { auth_code: redirect.searchParams.get('code'), code_verifier: verifier }
     return session('POST', grant('pkce'), fields)
   }
 
@@ -75,16 +75,16 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
     })
   }
 
-  await walk('sign-up and confirmation', async () => {
+  await runJourney('sign-up and confirmation', async () => {
     const email = newAddress()
     const { verifier, fields } = pkcePair()
     const signUp = dialect.withChallenge({ email, password }, fields.code_challenge)
     await ok('POST', `/signup?redirect_to=${encodeURIComponent(site)}`, signUp)
-    const landed = await open((await nextEmail(email)).link)
-    assert.equal((await exchange(landed, verifier)).user.email, email)
+    const redirect = await open((await nextEmail(email)).link)
+    assert.equal((await exchange(redirect, verifier)).user.email, email)
   })
 
-  await walk('password, user, metadata', async () => {
+  await runJourney('password, user, metadata', async () => {
     const { email } = await registeredUser()
     const { access_token } = await signIn(email)
     readUser(await ok('PUT', '/user', { data: { likes: 'tea' } }, access_token))
@@ -92,7 +92,7 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
     assert.deepEqual(Object(user.user_metadata).likes, 'tea')
   })
 
-  await walk('refresh and sign-out', async () => {
+  await runJourney('refresh and sign-out', async () => {
     const { refresh_token } = await registeredUser()
     const newer = await session('POST', grant('refresh_token'), { refresh_token })
     await ok('POST', '/logout?scope=local', undefined, newer.access_token)
@@ -101,7 +101,7 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
     assert.deepEqual([status, json.code], [400, 'refresh_token_not_found'])
   })
 
-  await walk('code by email', async () => {
+  await runJourney('code by email', async () => {
     const email = newAddress()
     await ok('POST', '/otp', dialect.withChallenge({ email, create_user: true }, undefined))
     const { code: token } = await nextEmail(email)
@@ -111,19 +111,19 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
     await ok('PUT', '/user', { password: 'a brand new password', nonce }, access_token)
   })
 
-  await walk('recovery, new password', async () => {
+  await runJourney('recovery, new password', async () => {
     const { email } = await registeredUser()
     const { verifier, fields } = pkcePair()
     const query = `redirect_to=${encodeURIComponent(site)}`
     const recover = dialect.withChallenge({ email }, fields.code_challenge)
     await ok('POST', `/recover?${query}`, recover)
-    const landed = await open((await nextEmail(email)).link)
-    const { access_token } = await exchange(landed, verifier)
+    const redirect = await open((await nextEmail(email)).link)
+    const { access_token } = await exchange(redirect, verifier)
     await ok('PUT', '/user', { password: 'a brand new password' }, access_token)
     await signIn(email, 'a brand new password')
   })
 
-  await walk('email change', async () => {
+  await runJourney('email change', async () => {
     const { email, access_token } = await registeredUser()
     const newValue = newAddress('new')
     await ok('PUT', '/user', { email: newValue }, access_token)
@@ -131,7 +131,7 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
     assert.equal((await ok('GET', '/user', undefined, access_token)).email, newValue)
   })
 
-  await walk('phone', async () => {
+  await runJourney('phone', async () => {
     const phone = newNumber()
     const fields = { phone, create_user: true, channel: 'sms' }
     await ok('POST', '/otp', dialect.withChallenge(fields, undefined))
@@ -139,25 +139,25 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
     assert.equal((await verify({ phone, token, type: 'sms' })).user.phone, phone)
   })
 
-  await walk('anonymous user', async () => {
+  await runJourney('anonymous user', async () => {
     const guest = await session('POST', '/signup', dialect.withChallenge({}, undefined))
     assert.equal(guest.user.is_anonymous, true)
   })
 
-  await walk('external provider', async () => {
+  await runJourney('external provider', async () => {
     const { verifier, fields } = pkcePair()
     const query = authorizeQuery(fields.code_challenge)
     await exchange(await visit(`${url}/auth/v1/authorize?${query}`), verifier)
   })
 
-  await walk('ID token', async () => {
+  await runJourney('ID token', async () => {
     const token = await idToken('kim', 'kim@ex.test')
     const fields = { provider: 'keycloak', id_token: token }
     const { data: _, ...written } = dialect.withChallenge(fields, undefined)
     await session('POST', grant('id_token'), written)
   })
 
-  await walk('linked identities', async () => {
+  await runJourney('linked identities', async () => {
     const { access_token } = await registeredUser()
     const { verifier, fields } = pkcePair()
     const query = authorizeQuery(fields.code_challenge, { skip_http_redirect: 'true' })
@@ -173,7 +173,7 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
     await ok('DELETE', path, undefined, linked.access_token)
   })
 
-  await walk('second factor', async () => {
+  await runJourney('second factor', async () => {
     const { access_token: token } = await registeredUser()
     const fields = { factor_type: 'totp', friendly_name: 'App' }
     const { id, totp: app } = await ok('POST', '/factors', fields, token)
@@ -184,7 +184,7 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
     await ok('DELETE', `/factors/${id}`, undefined, steppedUp.access_token)
   })
 
-  await walk('admin', async () => {
+  await runJourney('admin', async () => {
     const fields = { email: newAddress(), password, email_confirm: true }
     const { id } = readUser(await ok('POST', '/admin/users', fields, serviceKey))
     const path = `/admin/users/${dialect.id(id)}`
@@ -193,7 +193,7 @@ async function replay(world: World, walk: RunJourney, dialect: Dialect) {
     await ok('DELETE', path, { should_soft_delete: false }, serviceKey)
   })
 
-  await walk('error codes', async () => {
+  await runJourney('error codes', async () => {
     const wrong = await send('POST', grant('password'), { email: newAddress(), password })
     assert.deepEqual([wrong.status, wrong.json.code], [400, 'invalid_credentials'])
     assert.equal(typeof wrong.json.message, 'string')

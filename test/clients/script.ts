@@ -36,7 +36,7 @@ export function installs(t: TestContext, command: string, args: string[], cwd?: 
 export async function runScript(
   t: TestContext,
   world: World,
-  walk: RunJourney,
+  runJourney: RunJourney,
   [command = '', ...args]: string[],
 ): Promise<void> {
   const { url: SERVER, serviceKey: SERVICE_KEY, anonKey: ANON_KEY } = world
@@ -49,7 +49,7 @@ export async function runScript(
   const printed = await text(child.stdout)
   for (const line of printed.split('\n').filter(Boolean)) {
     const { journey, error } = readResult(line)
-    await walk(journey, async () => {
+    await runJourney(journey, async () => {
       if (error !== null) throw new Error(error)
     })
   }

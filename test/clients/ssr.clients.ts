@@ -21,7 +21,7 @@ const templates = {
 
 client('ssr', journey, {}, templates)
 
-async function journey(world: World, walk: RunJourney) {
+async function journey(world: World, runJourney: RunJourney) {
   const { url, anonKey, nextCode, nextTokenHash, visit } = world
 
   /** One browser: cookies shared by its page and the site’s server. */
@@ -53,13 +53,13 @@ async function journey(world: World, walk: RunJourney) {
     return { email, browser }
   }
 
-  await walk('sign-up and confirmation', async () => {
+  await runJourney('sign-up and confirmation', async () => {
     const { email, browser } = await registeredUser()
     assert.equal(ok(await browser.request().getUser()).data.user?.email, email)
     assert.equal(ok(await browser.page().getSession()).data.session?.user.email, email)
   })
 
-  await walk('password, user, metadata', async () => {
+  await runJourney('password, user, metadata', async () => {
     const { email } = await registeredUser()
     const browser = newBrowser()
     ok(await browser.request().signInWithPassword({ email, password }))
@@ -71,7 +71,7 @@ async function journey(world: World, walk: RunJourney) {
     assert.equal((await browser.request().getClaims()).data?.claims.email, email)
   })
 
-  await walk('refresh and sign-out', async () => {
+  await runJourney('refresh and sign-out', async () => {
     const { browser } = await registeredUser()
     const before = [...browser.jar.values()].join()
     ok(await browser.request().refreshSession())
@@ -82,7 +82,7 @@ async function journey(world: World, walk: RunJourney) {
     assert.equal(browser.jar.size, 0)
   })
 
-  await walk('code by email', async () => {
+  await runJourney('code by email', async () => {
     const [email, browser] = [newAddress(), newBrowser()]
     ok(await browser.page().signInWithOtp({ email }))
     const token = await nextCode(email)
@@ -90,7 +90,7 @@ async function journey(world: World, walk: RunJourney) {
     assert.equal(ok(await browser.page().getUser()).data.user?.email, email)
   })
 
-  await walk('recovery, new password', async () => {
+  await runJourney('recovery, new password', async () => {
     const { email } = await registeredUser()
     const browser = newBrowser()
     ok(await browser.page().resetPasswordForEmail(email))
@@ -99,12 +99,12 @@ async function journey(world: World, walk: RunJourney) {
     ok(await browser.page().updateUser({ password: 'a brand new password' }))
   })
 
-  await walk('external provider', async () => {
+  await runJourney('external provider', async () => {
     const browser = newBrowser()
     const options = { skipBrowserRedirect: true, redirectTo: `${site}/auth/callback` }
     const started = ok(await browser.page().signInWithOAuth({ provider: 'github', options }))
-    const landed = await visit(started.data.url ?? '')
-    const code = landed.searchParams.get('code') ?? ''
+    const redirect = await visit(started.data.url ?? '')
+    const code = redirect.searchParams.get('code') ?? ''
     // The verifier is in a cookie that the page has set.
     ok(await browser.request().exchangeCodeForSession(code))
     assert.ok(ok(await browser.request().getUser()).data.user?.email)
@@ -112,13 +112,13 @@ async function journey(world: World, walk: RunJourney) {
     assert.ok(other.error)
   })
 
-  await walk('anonymous user', async () => {
+  await runJourney('anonymous user', async () => {
     const browser = newBrowser()
     ok(await browser.page().signInAnonymously())
     assert.equal(ok(await browser.request().getUser()).data.user?.is_anonymous, true)
   })
 
-  await walk('error codes', async () => {
+  await runJourney('error codes', async () => {
     const browser = newBrowser()
     const wrong = await browser.request().signInWithPassword({ email: newAddress(), password })
     assert.equal(wrong.error?.code, 'invalid_credentials')

@@ -8,7 +8,7 @@ import { client } from './journeys.ts'
 import { memory } from './memory.ts'
 import { site } from './world.ts'
 
-client('supabase-js', async (world, walk) => {
+client('supabase-js', async (world, runJourney) => {
   const { url, anonKey, serviceKey, nextEmail, nextText, open, visit, idToken, totp } = world
 
   function newClient(key = anonKey) {
@@ -24,15 +24,15 @@ client('supabase-js', async (world, walk) => {
     return { email, auth }
   }
 
-  await walk('sign-up and confirmation', async () => {
+  await runJourney('sign-up and confirmation', async () => {
     const [email, auth] = [newAddress(), newClient()]
     ok(await auth.signUp({ email, password, options: { emailRedirectTo: site } }))
-    const landed = await open((await nextEmail(email)).link)
-    const { data } = ok(await auth.exchangeCodeForSession(landed.searchParams.get('code') ?? ''))
+    const redirect = await open((await nextEmail(email)).link)
+    const { data } = ok(await auth.exchangeCodeForSession(redirect.searchParams.get('code') ?? ''))
     assert.equal(data.user?.email, email)
   })
 
-  await walk('password, user, metadata', async () => {
+  await runJourney('password, user, metadata', async () => {
     const { email } = await registeredUser()
     const auth = newClient()
     ok(await auth.signInWithPassword({ email, password }))
@@ -41,7 +41,7 @@ client('supabase-js', async (world, walk) => {
     assert.equal((await auth.getClaims()).data?.claims.email, email)
   })
 
-  await walk('refresh and sign-out', async () => {
+  await runJourney('refresh and sign-out', async () => {
     const { auth } = await registeredUser()
     const { data } = ok(await auth.refreshSession())
     ok(await auth.signOut())
@@ -50,54 +50,54 @@ client('supabase-js', async (world, walk) => {
     assert.equal(again.error?.code, 'refresh_token_not_found')
   })
 
-  await walk('code by email', async () => {
+  await runJourney('code by email', async () => {
     const [email, auth] = [newAddress(), newClient()]
     ok(await auth.signInWithOtp({ email }))
     const { code: token } = await nextEmail(email)
     ok(await auth.verifyOtp({ email, token, type: 'email' }))
   })
 
-  await walk('recovery, new password', async () => {
+  await runJourney('recovery, new password', async () => {
     const { email } = await registeredUser()
     const auth = newClient()
     ok(await auth.resetPasswordForEmail(email))
-    const landed = await open((await nextEmail(email)).link)
-    ok(await auth.exchangeCodeForSession(landed.searchParams.get('code') ?? ''))
+    const redirect = await open((await nextEmail(email)).link)
+    ok(await auth.exchangeCodeForSession(redirect.searchParams.get('code') ?? ''))
     ok(await auth.updateUser({ password: 'a brand new password' }))
   })
 
-  await walk('phone', async () => {
+  await runJourney('phone', async () => {
     const [phone, auth] = [newNumber(), newClient()]
     ok(await auth.signInWithOtp({ phone }))
     ok(await auth.verifyOtp({ phone, token: await nextText(phone), type: 'sms' }))
   })
 
-  await walk('anonymous user', async () => {
+  await runJourney('anonymous user', async () => {
     assert.equal(ok(await newClient().signInAnonymously()).data.user?.is_anonymous, true)
   })
 
-  await walk('external provider', async () => {
+  await runJourney('external provider', async () => {
     const auth = newClient()
     const options = { skipBrowserRedirect: true, redirectTo: site }
     const { data } = ok(await auth.signInWithOAuth({ provider: 'github', options }))
     assert.ok(data.url?.startsWith(`${url}/auth/v1/authorize`))
-    const landed = await visit(data.url ?? '')
-    ok(await auth.exchangeCodeForSession(landed.searchParams.get('code') ?? ''))
+    const redirect = await visit(data.url ?? '')
+    ok(await auth.exchangeCodeForSession(redirect.searchParams.get('code') ?? ''))
   })
 
-  await walk('ID token', async () => {
+  await runJourney('ID token', async () => {
     const token = await idToken('kim', 'kim@ex.test')
     ok(await newClient().signInWithIdToken({ provider: 'keycloak', token }))
   })
 
-  await walk('second factor', async () => {
+  await runJourney('second factor', async () => {
     const { auth } = await registeredUser()
     const enrolled = await auth.mfa.enroll({ factorType: 'totp' })
     const { id: factorId, totp: app } = enrolled.data ?? assert.fail(enrolled.error.message)
     ok(await auth.mfa.challengeAndVerify({ factorId, code: totp(app.secret) }))
   })
 
-  await walk('admin', async () => {
+  await runJourney('admin', async () => {
     const { admin } = newClient(serviceKey)
     const { data } = ok(await admin.createUser({ email: newAddress(), email_confirm: true }))
     ok(await admin.listUsers())
@@ -105,7 +105,7 @@ client('supabase-js', async (world, walk) => {
     assert.equal((await newClient().admin.listUsers()).error?.code, 'not_admin')
   })
 
-  await walk('error codes', async () => {
+  await runJourney('error codes', async () => {
     const wrong = await newClient().signInWithPassword({ email: newAddress(), password })
     assert.equal(wrong.error?.code, 'invalid_credentials')
   })

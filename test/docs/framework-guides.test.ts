@@ -37,15 +37,15 @@ test('framework guides', async (t) => {
   })
 
   await t.test('the code of the Next.js guide signs users up, in and out', async (t) => {
-    await walk(world, await nextSite(t))
+    await runJourney(world, await nextSite(t))
   })
 
   await t.test('the code of the SvelteKit guide signs users up, in and out', async (t) => {
-    await walk(world, await svelteKitSite(t))
+    await runJourney(world, await svelteKitSite(t))
   })
 
   await t.test('the code of the Nuxt guide signs users up, in and out', async (t) => {
-    await walk(world, await nuxtSite(t))
+    await runJourney(world, await nuxtSite(t))
   })
 
   await t.test('the code of the Expo guide signs users up, in and out', async (t) => {
@@ -97,13 +97,13 @@ test('framework guides', async (t) => {
 })
 
 /** One user in one browser, from the sign-up to the sign-out. */
-async function walk(world: World, site: Site): Promise<void> {
+async function runJourney(world: World, site: Site): Promise<void> {
   const email = newAddress()
   assert.equal(await site.home(), 'to /login')
   assert.match(await site.signUp(email), /Open the link/)
-  const landed = await world.open((await world.nextEmail(email)).link)
-  assert.equal(landed.pathname, '/auth/callback')
-  assert.equal(await site.callback(landed), 'to /')
+  const redirect = await world.open((await world.nextEmail(email)).link)
+  assert.equal(redirect.pathname, '/auth/callback')
+  assert.equal(await site.callback(redirect), 'to /')
   const before = [...site.cookies.values()].join()
   assert.ok((await site.home()).includes(email))
   assert.notEqual([...site.cookies.values()].join(), before, 'the refreshed session is not stored')

@@ -130,13 +130,13 @@ suite('admin API by SDK', () => {
     test(`generateLink: ${params.type} link signs in`, async () => {
       const { data, error } = await admin.generateLink({
         ...params,
-        options: { ...params.options, redirectTo: 'http://app.example/landed' },
+        options: { ...params.options, redirectTo: 'http://app.example/redirect' },
       })
       assert.equal(error, null)
-      assert.equal(data.properties?.redirect_to, 'http://app.example/landed')
+      assert.equal(data.properties?.redirect_to, 'http://app.example/redirect')
       assert.ok(data.user?.id)
-      const landed = await open(data.properties?.action_link ?? '')
-      assert.match(landed, /^http:\/\/app\.example\/landed#(access_token|message)=/)
+      const redirect = await open(data.properties?.action_link ?? '')
+      assert.match(redirect, /^http:\/\/app\.example\/redirect#(access_token|message)=/)
     })
   }
 
@@ -157,8 +157,8 @@ suite('admin API by SDK', () => {
     assert.equal(error, null)
     assert.ok(data.user?.invited_at)
     assert.equal(data.user?.user_metadata.team, 7)
-    const landed = await open(linkIn(await mail.waitFor(email)))
-    assert.match(landed, /^http:\/\/app\.example\/welcome#access_token=/)
+    const redirect = await open(linkIn(await mail.waitFor(email)))
+    assert.match(redirect, /^http:\/\/app\.example\/welcome#access_token=/)
     assert.equal((await admin.inviteUserByEmail(email)).error?.code, 'email_exists')
   })
 

@@ -87,7 +87,7 @@ const singleSignOn: Row[] = [
 ]
 
 /** Status, `error` and `error_code` of where the browser is sent. */
-function landing({ status, query }: Awaited<ReturnType<typeof post>>): Outcome {
+function toOutcome({ status, query }: Awaited<ReturnType<typeof post>>): Outcome {
   return [status, query.error ?? '', query.error_code ?? '']
 }
 
@@ -95,7 +95,7 @@ const respond =
   (options: Partial<ResponseOptions>, provider: object = {}) =>
   async (app: App) => {
     const { idp } = await addIdp(app, provider)
-    return landing(await post(app, signedResponse({ idp, ...options })))
+    return toOutcome(await post(app, signedResponse({ idp, ...options })))
   }
 
 const transient = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient'
@@ -110,25 +110,25 @@ const consumerService: Row[] = [
   [
     'an artifact',
     [303, 'invalid_request', 'validation_failed'],
-    async (app) => landing(await postForm(app, { SAMLart: 'AAQAAA' })),
+    async (app) => toOutcome(await postForm(app, { SAMLart: 'AAQAAA' })),
   ],
   [
     'no response',
     [303, 'invalid_request', 'validation_failed'],
-    async (app) => landing(await postForm(app, { SAMLResponse: '' })),
+    async (app) => toOutcome(await postForm(app, { SAMLResponse: '' })),
   ],
   [
     'an unsigned response',
     [303, 'invalid_request', 'validation_failed'],
     async (app) => {
       const { idp } = await addIdp(app)
-      return landing(await post(app, buildSamlResponse({ idp }, buildAssertion({ idp }))))
+      return toOutcome(await post(app, buildSamlResponse({ idp }, buildAssertion({ idp }))))
     },
   ],
   [
     'an unknown relay state',
     [303, 'server_error', 'saml_relay_state_not_found'],
-    async (app) => landing(await post(app, signedResponse({ idp: createIdp() }), uuid())),
+    async (app) => toOutcome(await post(app, signedResponse({ idp: createIdp() }), uuid())),
   ],
   [
     'a relay state that has expired',
@@ -138,13 +138,13 @@ const consumerService: Row[] = [
       const { relayState, requestId } = await begin(app, { provider_id: id })
       const old = { created_at: new Date(Date.now() - 130_000) }
       await app.db.updateTable('saml_relay_states').set(old).where('id', '=', relayState).execute()
-      return landing(await post(app, signedResponse({ idp, requestId }), relayState))
+      return toOutcome(await post(app, signedResponse({ idp, requestId }), relayState))
     },
   ],
   [
     'an unknown issuer',
     [303, 'server_error', 'saml_idp_not_found'],
-    async (app) => landing(await post(app, signedResponse({ idp: createIdp() }))),
+    async (app) => toOutcome(await post(app, signedResponse({ idp: createIdp() }))),
   ],
   [
     'a disabled provider',
@@ -181,7 +181,7 @@ const consumerService: Row[] = [
           eb.selectFrom('identities').select('user_id').where('provider', '=', `sso:${id}`),
         )
         .execute()
-      return landing(await post(app, signedResponse({ idp })))
+      return toOutcome(await post(app, signedResponse({ idp })))
     },
   ],
 ]

@@ -33,7 +33,7 @@ suite('all providers', () => {
           assert.equal(fragment.get('provider'), name, fragment.toString())
           assert.equal(fragment.get('provider_token'), 'at1')
         }
-        assert.deepEqual(fakes.get(name)?.complaints, [])
+        assert.deepEqual(fakes.get(name)?.deviations, [])
       })
     }
 

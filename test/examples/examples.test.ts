@@ -59,12 +59,12 @@ suite('examples', () => {
     const response = await browser.post('/sign-up', { email, password })
     assert.match(await response.text(), /Open the link in the mail to o&#39;neil/)
     const verified = await fetch(await linkTo(email), { redirect: 'manual' })
-    const landed = verified.headers.get('location') ?? ''
-    assert.ok(landed.startsWith(`${site}/auth/callback?code=`), landed)
+    const redirect = verified.headers.get('location') ?? ''
+    assert.ok(redirect.startsWith(`${site}/auth/callback?code=`), redirect)
 
-    const attacker = await newBrowser(site).get(landed)
+    const attacker = await newBrowser(site).get(redirect)
     assert.equal(attacker.status, 400, 'the code is valid in one browser only')
-    assert.equal((await browser.get(landed)).headers.get('location'), '/')
+    assert.equal((await browser.get(redirect)).headers.get('location'), '/')
     assert.ok(browser.set.length > 0 && browser.set.every((cookie) => /; HttpOnly/i.test(cookie)))
     const front = await browser.get('/')
     assert.equal(front.headers.get('cache-control'), 'private, no-store')

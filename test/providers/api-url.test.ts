@@ -32,7 +32,7 @@ suite('AUTH_EXTERNAL_<P>_API_URL', () => {
       const expected = paths.map((path) => `GET ${path}`).toSorted()
       assert.deepEqual(api.requests.toSorted(), expected)
       assert.ok(!web.requests.some((request) => expected.includes(request)), web.requests.join())
-      assert.deepEqual([...web.complaints, ...api.complaints], [])
+      assert.deepEqual([...web.deviations, ...api.deviations], [])
     })
   }
 
@@ -56,6 +56,6 @@ suite('AUTH_EXTERNAL_<P>_API_URL', () => {
         (path) => `GET ${path}`,
       ),
     )
-    assert.deepEqual([...web.complaints, ...api.complaints], [])
+    assert.deepEqual([...web.deviations, ...api.deviations], [])
   })
 })

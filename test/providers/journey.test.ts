@@ -28,7 +28,7 @@ suite('sign-in by provider', () => {
       const identity = await signIn(provider, provided)
 
       assert.deepEqual(settled(identity), provided.claims(fake.origin))
-      assert.deepEqual(fake.complaints, [])
+      assert.deepEqual(fake.deviations, [])
     })
 
     const address = publicAddressByProvider[title]
@@ -42,7 +42,7 @@ suite('sign-in by provider', () => {
 
       const expected = address.claims ?? provided.claims(fake.origin)
       assert.deepEqual(settled(identity), { ...expected, iss: address.iss })
-      assert.deepEqual(fake.complaints, [])
+      assert.deepEqual(fake.deviations, [])
     })
   }
 

@@ -25,7 +25,7 @@ suite('twitter', () => {
       emails: [{ email: 'ann@ex.test', verified: true, primary: true }],
       providerToken: 'at',
     })
-    assert.deepEqual(fake.complaints, [])
+    assert.deepEqual(fake.deviations, [])
   })
 
   test('signs a user without an email in', async (t) => {

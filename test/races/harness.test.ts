@@ -53,6 +53,6 @@ suite('race harness', () => {
       second: () => users.asAdmin('PUT', `/admin/users/${id}`, { password: newPassword }),
     }
     const { statements } = await runner.race(requests, seed)
-    return statements.map(({ lane, text }) => `${lane} ${text.slice(0, 40)}`)
+    return statements.map(({ request, text }) => `${request} ${text.slice(0, 40)}`)
   }
 })

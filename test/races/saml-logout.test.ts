@@ -33,8 +33,8 @@ function logoutAndExchange({ app }: Users): Pair<Login> {
     async prepare() {
       const { idp, id } = await addIdp(app, {}, idpWithLogout('HTTP-POST'))
       const { relayState, requestId } = await begin(app, { provider_id: id, ...pkce })
-      const landed = await post(app, signedResponse({ idp, requestId }), relayState)
-      const code = { auth_code: landed.query.code ?? '', code_verifier: verifier }
+      const redirect = await post(app, signedResponse({ idp, requestId }), relayState)
+      const code = { auth_code: redirect.query.code ?? '', code_verifier: verifier }
       return { idp, providerId: id, code }
     },
     first: ({ idp, providerId }) => {

@@ -22,26 +22,26 @@ suite('client credentials of providers', () => {
       const { fake, signIn } = await setUp(name)
       const outcome = await signIn()
       assert.ok(isSignedIn(outcome) || isUnverified(outcome), outcome.toString())
-      assert.deepEqual(fake.complaints, [])
+      assert.deepEqual(fake.deviations, [])
     })
 
     test(`${name}: fails with an unregistered secret`, async () => {
       const { fake, signIn } = await setUp(name)
       fake.registered.secret = 'another secret'
       await assertRejected(signIn)
-      assert.notDeepEqual(fake.complaints, [])
+      assert.notDeepEqual(fake.deviations, [])
     })
 
     test(`${name}: fails with an unregistered redirect URI`, async () => {
       const { fake, signIn } = await setUp(name)
       fake.registered.redirectUri = 'https://elsewhere.test/callback'
       await assertRejected(signIn)
-      assert.notDeepEqual(fake.complaints, [])
+      assert.notDeepEqual(fake.deviations, [])
     })
   }
 })
 
-/** Called in a suite: one server for all tests; each begins without users, and with a provider that has no complaints. */
+/** Called in a suite: one server for all tests; each begins without users, and with a provider that has no deviations. */
 function shareServer() {
   const server = shareServers(startServer)
 
@@ -49,7 +49,7 @@ function shareServer() {
     const { app, fakes } = await server()
     const fake = fakes.get(name) ?? assert.fail(name)
     Object.assign(fake.registered, registration(name))
-    fake.complaints.length = 0
+    fake.deviations.length = 0
     await app.pool.query('delete from auth.users')
     return { fake, signIn: () => signInWith(app, name) }
   }

@@ -50,9 +50,9 @@ suite('Keycloak', { skip }, () => {
       username: 'ann',
       password: 'secret',
     })
-    const landed = await postForm(app, posted.fields)
-    assert.equal(landed.status, 302, landed.location.href)
-    const { access_token = '', refresh_token = '' } = landed.fragment
+    const redirect = await postForm(app, posted.fields)
+    assert.equal(redirect.status, 302, redirect.location.href)
+    const { access_token = '', refresh_token = '' } = redirect.fragment
     assert.equal(decodeJwt(access_token).email, 'ann@corp.example')
     return { access_token, refresh_token }
   }

@@ -77,15 +77,15 @@ suite('pysaml2', { skip: missing('xmlsec1', 'python3') }, () => {
 
   for (const title of accepted) {
     test(`signs a user in: ${title}`, async () => {
-      const landed = await respond(title)
-      assert.equal(landed.status, 302, landed.location.href)
-      assert.ok(landed.fragment.access_token)
+      const redirect = await respond(title)
+      assert.equal(redirect.status, 302, redirect.location.href)
+      assert.ok(redirect.fragment.access_token)
     })
   }
 
   test('signs a user in: response to the request', async () => {
-    const landed = await respond('answer to the request', relayState)
-    assert.equal(landed.status, 302, landed.location.href)
+    const redirect = await respond('answer to the request', relayState)
+    assert.equal(redirect.status, 302, redirect.location.href)
   })
 
   test('revokes the session by HTTP-Redirect and HTTP-POST, and rejects another key', async () => {
@@ -107,9 +107,9 @@ suite('pysaml2', { skip: missing('xmlsec1', 'python3') }, () => {
 
   for (const [title, reason] of Object.entries(rejected)) {
     test(`is rejected: ${title}`, async () => {
-      const landed = await respond(title)
-      assert.equal(landed.status, 303, title)
-      assert.match(`${landed.query.error_code} ${landed.query.error_description}`, reason)
+      const redirect = await respond(title)
+      assert.equal(redirect.status, 303, title)
+      assert.match(`${redirect.query.error_code} ${redirect.query.error_description}`, reason)
     })
   }
 })

@@ -36,9 +36,9 @@ suite('SimpleSAMLphp', { skip }, () => {
   for (const [title, options] of Object.entries(variants)) {
     test(`signs a user in with ${title}`, async (t) => {
       const { app, id } = await connected(t, options)
-      const landed = await signIn(app, id)
-      assert.equal(landed.status, 302, landed.location.href)
-      const claims = decodeJwt(landed.fragment.access_token ?? '')
+      const redirect = await signIn(app, id)
+      assert.equal(redirect.status, 302, redirect.location.href)
+      const claims = decodeJwt(redirect.fragment.access_token ?? '')
       assert.equal(claims.email, 'ann@corp.example')
       const { full_name, custom_claims } = Object(claims.user_metadata)
       assert.deepEqual(
@@ -53,8 +53,8 @@ suite('SimpleSAMLphp', { skip }, () => {
   test('is rejected with a signature by SHA-1', async (t) => {
     const sha1 = `'signature.algorithm' => 'http://www.w3.org/2000/09/xmldsig#rsa-sha1'`
     const { app, id } = await connected(t, [sha1])
-    const landed = await signIn(app, id)
-    assert.match(landed.query.error_description ?? '', /not allowed/)
+    const redirect = await signIn(app, id)
+    assert.match(redirect.query.error_description ?? '', /not allowed/)
   })
 })
 

@@ -67,7 +67,7 @@ export async function externalServer(t: Ending, options: BuildOptions = {}) {
     const sent = await app.inject({ url, headers })
     assert.equal(sent.statusCode, 302, sent.body)
     const back = await fetch(String(sent.headers.location), { redirect: 'manual' })
-    assert.equal(back.status, 302, fakes[provider].complaints.join())
+    assert.equal(back.status, 302, fakes[provider].deviations.join())
     return Object.fromEntries(new URL(back.headers.get('location') ?? '').searchParams)
   }
 

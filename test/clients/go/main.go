@@ -19,14 +19,14 @@ const password, site = "correct horse battery", "http://app.example"
 var base = gotrue.New("project", os.Getenv("ANON_KEY")).WithCustomGoTrueURL(os.Getenv("SERVER") + "/auth/v1")
 
 func main() {
-	walk("sign-up and confirmation", func() { member() })
-	walk("password, user, metadata", passwordAndMetadata)
-	walk("refresh and sign-out", refreshAndSignOut)
-	walk("code by email", codeByEmail)
-	walk("recovery, new password", recovery)
-	walk("external provider", externalProvider)
-	walk("admin", admin)
-	walk("error codes", errorsAsRead)
+	runJourney("sign-up and confirmation", func() { member() })
+	runJourney("password, user, metadata", passwordAndMetadata)
+	runJourney("refresh and sign-out", refreshAndSignOut)
+	runJourney("code by email", codeByEmail)
+	runJourney("recovery, new password", recovery)
+	runJourney("external provider", externalProvider)
+	runJourney("admin", admin)
+	runJourney("error codes", errorsAsRead)
 }
 
 func passwordAndMetadata() {
@@ -62,8 +62,8 @@ func recovery() {
 
 func externalProvider() {
 	asked := types.AuthorizeRequest{Provider: types.ProviderGitHub, FlowType: types.FlowImplicit}
-	landed := desk[string]("visit", "url", must(base.Authorize(asked)).AuthorizationURL)
-	fragment := must(url.ParseQuery(must(url.Parse(landed)).Fragment))
+	redirect := desk[string]("visit", "url", must(base.Authorize(asked)).AuthorizationURL)
+	fragment := must(url.ParseQuery(must(url.Parse(redirect)).Fragment))
 	client := base.WithToken(fragment.Get("access_token"))
 	check(must(client.GetUser()).AppMetadata["provider"] == "github", "another provider")
 }
@@ -118,7 +118,7 @@ func desk[Answer any](service, name, value string) (answer Answer) {
 	return answer
 }
 
-func walk(journey string, steps func()) {
+func runJourney(journey string, steps func()) {
 	defer func() {
 		var failure any
 		if reason := recover(); reason != nil {

@@ -55,8 +55,8 @@ val journeys: Map<String, suspend () -> Unit> = mapOf(
 )
 
 fun main() {
-    for ((journey, walk) in journeys) {
-        val failure = runCatching { runBlocking { walk() } }.exceptionOrNull()
+    for ((journey, runJourney) in journeys) {
+        val failure = runCatching { runBlocking { runJourney() } }.exceptionOrNull()
         val error = failure?.let { JsonPrimitive(it.stackTraceToString()) } ?: JsonNull
         println(buildJsonObject { put("journey", journey); put("error", error) })
     }
@@ -242,8 +242,8 @@ suspend fun member(): Pair<String, Auth> {
     return address to client
 }
 
-suspend fun exchange(client: Auth, landed: JsonElement) =
-    client.exchangeCodeForSession(Url(landed.jsonPrimitive.content).parameters["code"]!!)
+suspend fun exchange(client: Auth, redirect: JsonElement) =
+    client.exchangeCodeForSession(Url(redirect.jsonPrimitive.content).parameters["code"]!!)
 
 suspend fun expectError(code: String, act: suspend () -> Unit) {
     val failure = runCatching { act() }.exceptionOrNull()

@@ -47,9 +47,9 @@ suite('custom OpenID Connect provider', () => {
     const added = await add(app, oidcInput(issuer))
     assert.equal(added.discovery_document.issuer, issuer)
     const fields = await signInAs('ann', await authorizeUrl(app, 'custom:acme'))
-    const landed = await finishSignIn(app, fields)
-    assert.equal(landed.provider, 'custom:acme')
-    const claims = decodeJwt(landed.access_token ?? '')
+    const redirect = await finishSignIn(app, fields)
+    assert.equal(redirect.provider, 'custom:acme')
+    const claims = decodeJwt(redirect.access_token ?? '')
     assert.equal(claims.email, 'ann@ex.test')
     assert.deepEqual(claims.app_metadata, { provider: 'custom:acme', providers: ['custom:acme'] })
   })
@@ -145,12 +145,12 @@ suite('custom OpenID Connect provider', () => {
   test('keeps its users when it is deleted', async (t) => {
     const { app, issuer } = await withOidc(t)
     await add(app, oidcInput(issuer))
-    const landed = await finishSignIn(
+    const redirect = await finishSignIn(
       app,
       await signInAs('ann', await authorizeUrl(app, 'custom:acme')),
     )
     assert.equal((await send(app, 'DELETE', '/custom:acme')).statusCode, 204)
-    const headers = { authorization: `Bearer ${landed.access_token}` }
+    const headers = { authorization: `Bearer ${redirect.access_token}` }
     assert.equal((await app.inject({ url: '/user', headers })).statusCode, 200)
   })
 })
@@ -167,7 +167,7 @@ suite('custom OAuth 2.0 provider', () => {
     await add(app, oauth2Input(fake.origin, { ...more, email_optional: true }))
     const fields = await followAuthorization((await authorizeUrl(app, 'custom:plain')).href)
     await finishSignIn(app, fields)
-    assert.deepEqual(fake.complaints, [])
+    assert.deepEqual(fake.deviations, [])
     const identity = await findIdentity(app, 'custom:plain')
     assert.equal(identity.provider_id, '77')
     const { name, nickname, email, email_verified, custom_claims } = identity.identity_data

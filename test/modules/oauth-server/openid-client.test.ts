@@ -37,7 +37,7 @@ suite('openid-client', () => {
   }
 
   /** The address that the browser ends at. */
-  async function walk(config: client.Configuration, parameters: Record<string, string>) {
+  async function authorize(config: client.Configuration, parameters: Record<string, string>) {
     const { email, user } = await signUpUser(app)
     const browser = openBrowser(app)
     const url = client.buildAuthorizationUrl(config, { redirect_uri: redirectUri, ...parameters })
@@ -55,7 +55,7 @@ suite('openid-client', () => {
       const config = await discover({ token_endpoint_auth_method: name }, auth)
       const verifier = client.randomPKCECodeVerifier()
       const [nonce, state] = [client.randomNonce(), client.randomState()]
-      const { url, user } = await walk(config, {
+      const { url, user } = await authorize(config, {
         scope: 'openid email',
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
@@ -107,7 +107,7 @@ suite('openid-client', () => {
   test('rejects a response of another issuer', async () => {
     const config = await discover()
     const verifier = client.randomPKCECodeVerifier()
-    const { url } = await walk(config, {
+    const { url } = await authorize(config, {
       scope: 'openid',
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',

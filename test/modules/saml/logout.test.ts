@@ -112,8 +112,8 @@ suite('SAML logout', () => {
       }
       const fetchCode = async () => {
         const { relayState, requestId } = await begin(app, { provider_id: id, ...pkce })
-        const landed = await post(app, signedResponse({ idp, requestId }), relayState)
-        return { auth_code: landed.query.code ?? '', code_verifier: verifier }
+        const redirect = await post(app, signedResponse({ idp, requestId }), relayState)
+        return { auth_code: redirect.query.code ?? '', code_verifier: verifier }
       }
       const exchange = async (code: object) => call(app, '/token?grant_type=pkce', code)
       const opened = bodyOf200<{ refresh_token: string }>(await exchange(await fetchCode()))

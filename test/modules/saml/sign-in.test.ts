@@ -40,10 +40,10 @@ suite('POST /sso and /sso/saml/acs', () => {
     const { idp, id } = await addIdp(app)
     const { relayState, requestId } = await begin(app, { provider_id: id })
     const sessionEnd = new Date(Date.now() + 3_600_000)
-    const landed = await post(app, signedResponse({ idp, requestId, sessionEnd }), relayState)
-    assert.equal(landed.status, 302)
-    assert.equal(landed.location.origin, 'http://app.example')
-    const { access_token = '', refresh_token, token_type } = landed.fragment
+    const redirect = await post(app, signedResponse({ idp, requestId, sessionEnd }), relayState)
+    assert.equal(redirect.status, 302)
+    assert.equal(redirect.location.origin, 'http://app.example')
+    const { access_token = '', refresh_token, token_type } = redirect.fragment
     assert.ok(refresh_token && token_type === 'bearer')
     const claims = decodeJwt(access_token)
     assert.deepEqual(claims.app_metadata, { provider: `sso:${id}`, providers: [`sso:${id}`] })
@@ -88,9 +88,9 @@ suite('POST /sso and /sso/saml/acs', () => {
     const redirect_to = 'http://app.example/welcome?from=sso'
     const { relayState, requestId } = await begin(app, { provider_id: id, redirect_to, ...pkce })
     const sessionEnd = new Date(Date.now() + 3_600_000)
-    const landed = await post(app, signedResponse({ idp, requestId, sessionEnd }), relayState)
-    const { code: auth_code = '', from } = landed.query
-    assert.deepEqual([landed.location.pathname, from], ['/welcome', 'sso'])
+    const redirect = await post(app, signedResponse({ idp, requestId, sessionEnd }), relayState)
+    const { code: auth_code = '', from } = redirect.query
+    assert.deepEqual([redirect.location.pathname, from], ['/welcome', 'sso'])
     const exchange = await call(app, '/token?grant_type=pkce', {
       auth_code,
       code_verifier: verifier,
@@ -161,10 +161,10 @@ suite('POST /sso and /sso/saml/acs', () => {
       ['javascript:alert(1)', 'http://app.example'],
     ] as const) {
       const { idp } = await addIdp(app)
-      const landed = await post(app, signedResponse({ idp }), relayState)
-      assert.equal(landed.status, 302, relayState)
-      assert.ok(landed.fragment.access_token)
-      assert.equal(new URL('#', landed.location).href, new URL('#', target).href, relayState)
+      const redirect = await post(app, signedResponse({ idp }), relayState)
+      assert.equal(redirect.status, 302, relayState)
+      assert.ok(redirect.fragment.access_token)
+      assert.equal(new URL('#', redirect.location).href, new URL('#', target).href, relayState)
     }
   })
 
@@ -173,8 +173,8 @@ suite('POST /sso and /sso/saml/acs', () => {
     const { idp, id } = await addIdp(app)
     const redirect_to = 'https://evil.example/'
     const { relayState, requestId } = await begin(app, { provider_id: id, redirect_to })
-    const landed = await post(app, signedResponse({ idp, requestId }), relayState)
-    assert.equal(landed.location.host, 'app.example')
+    const redirect = await post(app, signedResponse({ idp, requestId }), relayState)
+    assert.equal(redirect.location.host, 'app.example')
   })
 
   test('accepts a signed response with an unsigned assertion, and both signed', async () => {
@@ -201,8 +201,8 @@ suite('POST /sso and /sso/saml/acs', () => {
         const assertion = signed(buildAssertion({ idp }), 'Assertion', idp)
         const more = { encryptionAlgorithm }
         const inner = await encrypted(assertion, { certificate, ...more })
-        const landed = await post(app, buildSamlResponse({ idp }, inner))
-        assert.equal(landed.status, 302, landed.location.href)
+        const redirect = await post(app, buildSamlResponse({ idp }, inner))
+        assert.equal(redirect.status, 302, redirect.location.href)
         const unsigned = await encrypted(buildAssertion({ idp }), { certificate, ...more })
         const outer = signed(buildSamlResponse({ idp }, unsigned), 'Response', idp)
         assert.equal((await post(app, outer)).status, 302)
@@ -271,8 +271,8 @@ suite('POST /sso and /sso/saml/acs', () => {
     const options = { idp, nameIdFormat: emailFormat, attributes: {} }
     const subjects = []
     for (const nameId of [' Ann@Corp.Example ', 'ann@corp.example']) {
-      const landed = await post(app, signedResponse({ ...options, nameId }))
-      subjects.push(decodeJwt(landed.fragment.access_token ?? '').sub)
+      const redirect = await post(app, signedResponse({ ...options, nameId }))
+      subjects.push(decodeJwt(redirect.fragment.access_token ?? '').sub)
     }
     assert.equal(subjects[0], subjects[1])
     const count = await app.db
@@ -290,8 +290,8 @@ suite('POST /sso and /sso/saml/acs', () => {
       await call(app, '/signup', { email, password: 'correct horse' }),
     )
     const { idp } = await addIdp(app)
-    const landed = await post(app, signedResponse({ idp, attributes: { mail: [email] } }))
-    assert.notEqual(decodeJwt(landed.fragment.access_token ?? '').sub, own.user.id)
+    const redirect = await post(app, signedResponse({ idp, attributes: { mail: [email] } }))
+    assert.notEqual(decodeJwt(redirect.fragment.access_token ?? '').sub, own.user.id)
   })
 
   test('records the sign-in with the provider in the audit log', async () => {

@@ -39,9 +39,9 @@ suite('POST /sso for a provider with HTTP-POST', () => {
     assert.ok(signed.checkSignature(request))
     const requestId = / ID="([^"]+)"/.exec(request)?.[1]
     const xml = signedResponse({ idp, requestId })
-    const landed = await post(app, xml, fields.RelayState)
-    assert.equal(landed.status, 302, landed.location.href)
-    assert.ok(landed.fragment.access_token)
+    const redirect = await post(app, xml, fields.RelayState)
+    assert.equal(redirect.status, 302, redirect.location.href)
+    assert.ok(redirect.fragment.access_token)
   })
 
   test('allows only the script of the page, and no framing', async () => {

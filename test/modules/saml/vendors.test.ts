@@ -41,9 +41,9 @@ suite('docs/sso.md', () => {
       const subjects = []
       for (const _ of ['first', 'again']) {
         const { relayState, requestId } = await begin(app, { provider_id: id })
-        const landed = await post(app, vendor.response(idp, requestId), relayState)
-        assert.equal(landed.status, 302, landed.location.href)
-        const { sub, email, user_metadata } = decodeJwt(landed.fragment.access_token ?? '')
+        const redirect = await post(app, vendor.response(idp, requestId), relayState)
+        assert.equal(redirect.status, 302, redirect.location.href)
+        const { sub, email, user_metadata } = decodeJwt(redirect.fragment.access_token ?? '')
         subjects.push(sub)
         assert.equal(email, 'ann.lee@corp.example')
         const names = Object.keys(expected[name] ?? {})

@@ -143,7 +143,7 @@ suite('GET /callback', () => {
     const theirs = await startSignIn()
     const injected = await server.finishSignIn({ ...theirs, state })
     assert.equal(injected.query.error_code, 'bad_oauth_callback')
-    assert.deepEqual(twitter.complaints, [])
+    assert.deepEqual(twitter.deviations, [])
   })
 
   test('redirects to AUTH_EXTERNAL_REDIRECTURL', async (t) => {

@@ -39,7 +39,7 @@ suite('OpenID Connect conformance', () => {
     new URL(page.location ?? refreshIn(page.html) ?? '').searchParams.get('code') ?? ''
 
   /** Consents if the page requests it, and exchanges the code. */
-  async function walk(
+  async function authorize(
     app: App,
     client: Client,
     browser: ReturnType<typeof openBrowser>,
@@ -69,7 +69,7 @@ suite('OpenID Connect conformance', () => {
       { acr_values: '1 2' },
       { extra: 'foobar' },
     ]) {
-      assert.ok((await walk(app, client, browser, parameters)).sub)
+      assert.ok((await authorize(app, client, browser, parameters)).sub)
     }
   })
 
@@ -87,7 +87,7 @@ suite('OpenID Connect conformance', () => {
     const client = await createClient(app)
     const { email } = await signUpUser(app)
     const browser = await signedInBrowser(app, email)
-    const claims = await walk(app, client, browser, { scope: 'email openid' })
+    const claims = await authorize(app, client, browser, { scope: 'email openid' })
     assert.deepEqual([claims.email, claims.nonce], [email, undefined])
   })
 
@@ -106,7 +106,7 @@ suite('OpenID Connect conformance', () => {
       .execute()
     const browser = await signedInBrowser(app, email)
     const scope = 'openid profile email phone address'
-    const { access_token } = await walk(app, client, browser, { scope })
+    const { access_token } = await authorize(app, client, browser, { scope })
     const headers = { authorization: `Bearer ${access_token}` }
     const shown = (await app.inject({ url: '/oauth/userinfo', headers })).json()
     assert.deepEqual(
@@ -121,7 +121,7 @@ suite('OpenID Connect conformance', () => {
     const client = await createClient(app)
     const { email, user } = await signUpUser(app)
     const browser = await signedInBrowser(app, email)
-    const { access_token } = await walk(app, client, browser, {})
+    const { access_token } = await authorize(app, client, browser, {})
     const headers = { authorization: `Bearer ${access_token}` }
     const response = await app.inject({ method: 'POST', url: '/oauth/userinfo', headers })
     assert.equal(response.json().sub, user.id)
@@ -138,7 +138,7 @@ suite('OpenID Connect conformance', () => {
     const first = await exchangeCode(app, client, codeIn(done), { code_verifier: verifier })
     const hint = first.json().id_token
     const { sub, auth_time } = decodeClaims(hint)
-    const silent = await walk(app, client, browser, { prompt: 'none', id_token_hint: hint })
+    const silent = await authorize(app, client, browser, { prompt: 'none', id_token_hint: hint })
     assert.deepEqual({ sub: silent.sub, auth_time: silent.auth_time }, { sub, auth_time })
     const inOtherBrowser = await signedInBrowser(app, other.email)
     const asked = authorizeUrl(client, makePkce().challenge, {
@@ -154,8 +154,8 @@ suite('OpenID Connect conformance', () => {
     const client = await createClient(app)
     const { email } = await signUpUser(app)
     const browser = await signedInBrowser(app, email)
-    const first = await walk(app, client, browser, { max_age: '15000' })
-    const second = await walk(app, client, browser, { max_age: '10000' })
+    const first = await authorize(app, client, browser, { max_age: '15000' })
+    const second = await authorize(app, client, browser, { max_age: '10000' })
     assert.equal(second.auth_time, first.auth_time)
     await new Promise((resolve) => setTimeout(resolve, 1100))
     const { verifier, challenge } = makePkce()

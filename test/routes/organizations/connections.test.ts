@@ -137,8 +137,8 @@ suite('connection of an organization', () => {
     const path = `/admin/organizations/${organization.id}/connections`
     await adminOk(app, `POST ${path}`, { name: 'Acme', custom_provider: 'custom:acme' })
     const fields = await signInAs('ann', await authorizeUrl(app, 'custom:acme'))
-    const landed = await finishSignIn(app, fields)
-    const { access_token = '' } = landed
+    const redirect = await finishSignIn(app, fields)
+    const { access_token = '' } = redirect
     const session = { access_token } as Session
     const { organizations } = await ok<{ organizations: object[] }>(
       app,

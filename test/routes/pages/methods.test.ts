@@ -146,7 +146,7 @@ suite('sign-in methods of the pages', () => {
     const provider = new URL(redirected.location ?? '')
     provider.searchParams.delete('redirect_to')
     const back = await fetch(provider, { redirect: 'manual' })
-    assert.equal(back.status, 302, fakes.github.complaints.join())
+    assert.equal(back.status, 302, fakes.github.deviations.join())
     const { search } = new URL(back.headers.get('location') ?? '')
     const consent = await browser.open(`/callback${search}`)
     isConsent(consent)

@@ -124,9 +124,9 @@ suite('PUT /user with a new email: double confirmation', () => {
     const { server, toNew, toCurrent, expected } = await send(await servers(), fields)
     const first = redirectParams(await open(server.app, toCurrent))
     assert.deepEqual([first.query, first.fragment], [{ message: half }, { message: half }])
-    const { query: landed, fragment } = redirectParams(await open(server.app, toNew))
+    const { query: redirect, fragment } = redirectParams(await open(server.app, toNew))
     assert.deepEqual(fragment, {})
-    const body = { auth_code: landed.code, code_verifier: verifier }
+    const body = { auth_code: redirect.code, code_verifier: verifier }
     const session = await call(server.app, '/token?grant_type=pkce', body)
     assert.equal(session.json<Session>().user.email, expected)
   })

@@ -38,7 +38,7 @@ async function begin(
   assert.equal(sent.statusCode, 302, sent.body)
   const provider = new URL(String(sent.headers.location))
   const back = await fetch(provider, { redirect: 'manual' })
-  assert.equal(back.status, 302, fakes.github.complaints.join())
+  assert.equal(back.status, 302, fakes.github.deviations.join())
   const params = Object.fromEntries(new URL(back.headers.get('location') ?? '').searchParams)
   const [cookie, ...attributes] = [sent.headers['set-cookie']].flat().join().split(/; */)
   return { cookie: cookie || undefined, attributes, provider, params }

@@ -14,10 +14,10 @@ import {
   signedResponse,
 } from '../../support/saml/idp.ts'
 import {
+  type AcsResponse,
   addIdp,
   begin,
   type Known,
-  type Landed,
   post,
   postForm,
   samlOn,
@@ -261,8 +261,8 @@ suite('POST /sso/saml/acs', () => {
       ...['http://app.example@evil.example/', 'http://app.example.evil.example/'],
     ]) {
       const { idp } = await addIdp(app)
-      const landed = await post(app, signedResponse({ idp }), relayState)
-      assert.deepEqual([landed.status, landed.location.origin], [302, 'http://app.example'])
+      const redirect = await post(app, signedResponse({ idp }), relayState)
+      assert.deepEqual([redirect.status, redirect.location.origin], [302, 'http://app.example'])
     }
   })
 
@@ -309,8 +309,8 @@ suite('POST /sso/saml/acs', () => {
   test('rejects all but one of several concurrent posts of one assertion', async () => {
     const { app, idp } = await known()
     const xml = signedResponse({ idp })
-    const landed = await Promise.all(Array.from({ length: 5 }, () => post(app, xml)))
-    assert.deepEqual(landed.map(({ status }) => status).toSorted(), [302, 303, 303, 303, 303])
+    const redirects = await Promise.all(Array.from({ length: 5 }, () => post(app, xml)))
+    assert.deepEqual(redirects.map(({ status }) => status).toSorted(), [302, 303, 303, 303, 303])
   })
 
   test('rejects an unknown and an expired RelayState', async () => {
@@ -357,8 +357,8 @@ suite('POST /sso/saml/acs', () => {
     const noXml = await encrypted('no XML', { certificate })
     const another = await encrypted('<a/>', { certificate })
     for (const content of [unsigned, forOthers, noXml, another]) {
-      const landed = await post(on.app, buildSamlResponse({ idp: other.idp }, content))
-      assertRejected(landed, /its encrypted assertion cannot be used$/)
+      const redirect = await post(on.app, buildSamlResponse({ idp: other.idp }, content))
+      assertRejected(redirect, /its encrypted assertion cannot be used$/)
     }
   })
 
@@ -418,8 +418,8 @@ suite('POST /sso/saml/acs', () => {
   test('reads the whole text of a NameID with a comment', async () => {
     const { app, idp, id } = await known()
     const options = { idp, nameId: 'admin@corp.example<!-- x -->.evil.example' }
-    const landed = await post(app, signedResponse(options))
-    assert.equal(landed.status, 302, landed.location.href)
+    const redirect = await post(app, signedResponse(options))
+    assert.equal(redirect.status, 302, redirect.location.href)
     const row = await app.db
       .selectFrom('identities')
       .select('provider_id')
@@ -434,14 +434,14 @@ suite('POST /sso/saml/acs', () => {
     const { idp } = await addIdp(app)
     const canary = 'canary-in-the-document'
     const xml = buildSamlResponse({ idp }, buildAssertion({ idp, nameId: canary }))
-    const landed = await post(app, xml)
-    assert.ok(!decodeURIComponent(landed.location.href).includes(canary))
+    const redirect = await post(app, xml)
+    assert.ok(!decodeURIComponent(redirect.location.href).includes(canary))
     assert.ok(!lines.join('').includes(canary))
     assert.match(lines.join(''), /SAML message rejected/)
   })
 })
 
-function assertRejected({ status, location, query }: Landed, reason = /./): void {
+function assertRejected({ status, location, query }: AcsResponse, reason = /./): void {
   assert.equal(status, 303, location.href)
   assert.deepEqual([location.origin, location.hash], ['http://app.example', ''])
   assert.ok(query.error && query.error_code)

@@ -1,6 +1,6 @@
 /**
  * A provider on loopback that checks each request against the provider’s documentation. Deviations are rejected and
- * recorded in `complaints`, so asserting that there are none verifies method, path, client authentication, form and
+ * recorded in `deviations`, so asserting that there are none verifies method, path, client authentication, form and
  * headers.
  */
 import assert from 'node:assert/strict'
@@ -66,7 +66,7 @@ export async function startFakeProvider(
   named?: string,
   registered: Registration = { ...client },
 ) {
-  const complaints: string[] = []
+  const deviations: string[] = []
   const requests: string[] = []
   /** Other responses by path: an error, a page, or nothing at all. */
   const instead = new Map<string, Response | 'silence'>()
@@ -75,7 +75,7 @@ export async function startFakeProvider(
   const { https = false } = documented
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     respond(request, response).catch((error: unknown) => {
-      complaints.push(
+      deviations.push(
         `${request.method} ${request.url}: ${error instanceof Error ? error.message : ''}`,
       )
       send(response, { status: 400, body: JSON.stringify({ error: 'invalid_request' }) })
@@ -181,7 +181,7 @@ export async function startFakeProvider(
     id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
   })
 
-  return { origin, issuer, complaints, requests, instead, registered }
+  return { origin, issuer, deviations, requests, instead, registered }
 }
 
 function checkTokenRequest(

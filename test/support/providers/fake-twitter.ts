@@ -8,7 +8,7 @@ import { serve } from '../processes/listening.ts'
 import { client, type Registration } from './fake-provider.ts'
 
 export async function startFakeTwitter(t: Ending, registered: Registration = { ...client }) {
-  const complaints: string[] = []
+  const deviations: string[] = []
   const requests: string[] = []
   const flows = new Map<string, string>()
   const user: Record<string, unknown> = {
@@ -21,7 +21,7 @@ export async function startFakeTwitter(t: Ending, registered: Registration = { .
       const { status = 200, location = '', body = '' } = respond(request)
       response.writeHead(status, location ? { location } : {}).end(body)
     } catch (error) {
-      complaints.push(`${request.url}: ${error instanceof Error ? error.message : ''}`)
+      deviations.push(`${request.url}: ${error instanceof Error ? error.message : ''}`)
       response.writeHead(401).end('{"errors":[{"code":32}]}')
     }
   })
@@ -75,7 +75,7 @@ export async function startFakeTwitter(t: Ending, registered: Registration = { .
     return { body: 'oauth_token=at&oauth_token_secret=as&user_id=9' }
   }
 
-  return { origin, complaints, requests, user, registered }
+  return { origin, deviations, requests, user, registered }
 }
 
 type Header = Record<string, string>

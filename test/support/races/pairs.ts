@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 
 import type { App } from '../server.ts'
-import type { StatementTiming } from './lanes.ts'
 import type { Outcome, RaceRunner } from './race.ts'
+import type { StatementTiming } from './racing-requests.ts'
 
 export type Response = Awaited<ReturnType<App['inject']>>
 
@@ -61,13 +61,13 @@ export function trueFacts(facts: Record<string, boolean>): string[] {
 function serverErrors({ first, second }: RaceOutcome): string[] {
   return Object.entries({ first, second })
     .filter(([, { statusCode }]) => statusCode >= 500)
-    .map(([name, { statusCode, body }]) => `the ${name} was answered ${statusCode} ${body}`)
+    .map(([name, { statusCode, body }]) => `the ${name} request returned ${statusCode} ${body}`)
 }
 
 function formatOutcome({ first, second, statements }: RaceOutcome): string {
-  const lines = statements.map(({ lane, text, sent, returned }) => {
+  const lines = statements.map(({ request, text, sent, returned }) => {
     const waited = returned > sent + 1 ? ` (returned at ${returned})` : ''
-    return `${String(sent).padStart(4)} ${lane.padEnd(6)} ${text.slice(0, 150)}${waited}`
+    return `${String(sent).padStart(4)} ${request.padEnd(6)} ${text.slice(0, 150)}${waited}`
   })
   const responses = `first: ${first.statusCode}, second: ${second.statusCode}`
   return [...lines, responses].join('\n')
@@ -76,16 +76,16 @@ function formatOutcome({ first, second, statements }: RaceOutcome): string {
 /** The last statement of a request that matches. */
 export function findStatement(
   { statements }: RaceOutcome,
-  lane: 'first' | 'second',
+  request: 'first' | 'second',
   fits: RegExp,
 ): StatementTiming | undefined {
-  return statements.findLast((timing) => timing.lane === lane && fits.test(timing.text))
+  return statements.findLast((timing) => timing.request === request && fits.test(timing.text))
 }
 
 /** Whether a request sent its first statement, the authentication, only after the other had committed. */
 export function startedAfter(outcome: RaceOutcome, later: 'first' | 'second'): boolean {
   const earlier = later === 'first' ? 'second' : 'first'
-  const begin = outcome.statements.find(({ lane }) => lane === later)
+  const begin = outcome.statements.find(({ request }) => request === later)
   const end = findStatement(outcome, earlier, /^commit/)
   return begin !== undefined && end !== undefined && begin.sent > end.returned
 }

@@ -1,7 +1,13 @@
 /** Runs two requests against each other, statement by statement, in the order that a seed decides. */
 import pg from 'pg'
 
-import { type Lane, type RaceState, runIn, type StatementTiming, watch } from './lanes.ts'
+import {
+  type RaceState,
+  type RacingRequest,
+  runRequest,
+  type StatementTiming,
+  watch,
+} from './racing-requests.ts'
 import { createSchedule, type Schedule } from './schedule.ts'
 
 /** How long a statement may take before the database is asked whether it waits for a lock, in milliseconds. */
@@ -52,46 +58,52 @@ async function race<A, B>(
   { first, second }: Requests<A, B>,
   schedule: Schedule,
 ): Promise<Outcome<A, B>> {
-  const lanes = [newLane('first'), newLane('second')] as const
+  const requests = [newRequest('first'), newRequest('second')] as const
   const signal = createSignal()
-  const state: RaceState = { lanes: [...lanes], statements: [], onProgress: signal.notify }
-  const responses = Promise.all([runIn(state, lanes[0], first), runIn(state, lanes[1], second)])
-  // Callers who await the responses get the error; a failed lane is complete like any other.
+  const state: RaceState = { requests: [...requests], statements: [], onProgress: signal.notify }
+  const responses = Promise.all([
+    runRequest(state, requests[0], first),
+    runRequest(state, requests[1], second),
+  ])
+  // Callers who await the responses get the error; a failed request is complete like any other.
   responses.catch(() => {})
-  while (!state.lanes.every(({ isDone }) => isDone)) {
+  while (!state.requests.every(({ isDone }) => isDone)) {
     await settle(observer, state, signal)
-    const ready = [0, 1].filter((index) => state.lanes[index]?.paused.length)
+    const ready = [0, 1].filter((index) => state.requests[index]?.paused.length)
     if (ready.length === 0) await signal.next(quick)
-    else state.lanes[schedule.next(ready)]?.paused.shift()?.release()
+    else state.requests[schedule.next(ready)]?.paused.shift()?.release()
   }
   const [a, b] = await responses
   return { first: a, second: b, statements: state.statements }
 }
 
-function newLane(name: string): Lane {
+function newRequest(name: string): RacingRequest {
   return { name, paused: [], inFlight: new Set(), isDone: false, lastActivityAt: performance.now() }
 }
 
 /** Waits until each request is paused, done, or waits for the other. */
 async function settle(observer: pg.Client, state: RaceState, signal: Signal): Promise<void> {
   for (;;) {
-    const running = state.lanes.filter((lane) => isRunning(lane))
+    const running = state.requests.filter((request) => isRunning(request))
     if (running.length === 0) return
     const waiting = await waitingForLocks(observer, running)
-    if (running.every((lane) => waiting.has(lane))) return
+    if (running.every((request) => waiting.has(request))) return
     await signal.next(quick)
   }
 }
 
-function isRunning({ paused: lock, inFlight, isDone, lastActivityAt }: Lane): boolean {
+function isRunning({ paused: lock, inFlight, isDone, lastActivityAt }: RacingRequest): boolean {
   if (isDone) return false
   if (inFlight.size > 0) return true
   return lock.length === 0 && performance.now() - lastActivityAt < stuck
 }
 
-/** Lanes with a statement that waits for a lock of another transaction. */
-async function waitingForLocks(observer: pg.Client, lanes: Lane[]): Promise<Set<Lane>> {
-  const slow = lanes.filter(({ inFlight }) =>
+/** Requests with a statement that waits for a lock of another transaction. */
+async function waitingForLocks(
+  observer: pg.Client,
+  requests: RacingRequest[],
+): Promise<Set<RacingRequest>> {
+  const slow = requests.filter(({ inFlight }) =>
     [...inFlight].some(({ since }) => performance.now() - since > quick),
   )
   if (slow.length === 0) return new Set()
@@ -101,11 +113,11 @@ async function waitingForLocks(observer: pg.Client, lanes: Lane[]): Promise<Set<
     [pids],
   )
   const blocked = new Set(rows.map(({ pid }) => pid))
-  return new Set(slow.filter((lane) => isBlocked(lane, blocked)))
+  return new Set(slow.filter((request) => isBlocked(request, blocked)))
 }
 
 /** A statement that returned during the query waits for nothing. */
-function isBlocked({ inFlight }: Lane, pids: Set<number>): boolean {
+function isBlocked({ inFlight }: RacingRequest, pids: Set<number>): boolean {
   return inFlight.size > 0 && [...inFlight].every(({ pid }) => pids.has(pid))
 }
 

@@ -1,7 +1,7 @@
 /** Which of two requests continues at each pause: determined by a seed, so that a race can be repeated. */
 
 export interface Schedule {
-  /** Which lane (0 or 1) continues, of those whose statement is paused. */
+  /** Which request (0 or 1) continues, of those whose statement is paused. */
   next(ready: readonly number[]): number
 }
 

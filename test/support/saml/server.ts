@@ -62,7 +62,8 @@ export function requestIn(address: string) {
   return { url, request: inflateRawSync(deflated).toString(), relayState }
 }
 
-export interface Landed {
+/** The redirect with which the assertion consumer service answers. */
+export interface AcsResponse {
   status: number
   location: URL
   query: Record<string, string>
@@ -70,12 +71,12 @@ export interface Landed {
 }
 
 /** The browser posts the message of the identity provider. */
-export async function post(app: App, xml: string, relayState = ''): Promise<Landed> {
+export async function post(app: App, xml: string, relayState = ''): Promise<AcsResponse> {
   const form = { SAMLResponse: Buffer.from(xml).toString('base64'), RelayState: relayState }
   return postForm(app, form)
 }
 
-export async function postForm(app: App, form: Record<string, string>): Promise<Landed> {
+export async function postForm(app: App, form: Record<string, string>): Promise<AcsResponse> {
   const response = await app.inject({
     method: 'POST',
     url: '/sso/saml/acs',

@@ -85,8 +85,8 @@ suite('/admin/sso/providers', () => {
     const early = await post(app, signedResponse({ idp: rolled }))
     assert.deepEqual([early.status, served.count], [303, 1])
     await makeOld(app)
-    const landed = await post(app, signedResponse({ idp: rolled }))
-    assert.deepEqual([landed.status, served.count], [302, 2])
+    const redirect = await post(app, signedResponse({ idp: rolled }))
+    assert.deepEqual([redirect.status, served.count], [302, 2])
   })
 
   test('keeps the stored metadata when the fetch fails', async (t) => {

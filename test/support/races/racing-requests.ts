@@ -10,14 +10,14 @@ import { bufferedText } from '../statements.ts'
 
 /** One statement, with the times (counted, not measured) at which it was sent and returned. */
 export interface StatementTiming {
-  lane: string
+  request: string
   text: string
   sent: number
   returned: number
 }
 
 /** The current activity of a request. */
-export interface Lane {
+export interface RacingRequest {
   name: string
   /** Paused statements in order of arrival. */
   paused: PausedStatement[]
@@ -41,33 +41,37 @@ interface InFlight {
 
 /** The state of a running race. */
 export interface RaceState {
-  lanes: Lane[]
+  requests: RacingRequest[]
   statements: StatementTiming[]
-  /** Called whenever a lane pauses, returns from a statement or completes. */
+  /** Called whenever a request pauses, returns from a statement or completes. */
   onProgress(): void
 }
 
 interface RequestContext {
   state: RaceState
-  lane: Lane
+  request: RacingRequest
 }
 
 const contexts = new AsyncLocalStorage<RequestContext>()
 
-/** Runs a request in its lane. */
-export async function runIn<T>(state: RaceState, lane: Lane, act: () => Promise<T>): Promise<T> {
+/** Runs `act` as this request of the race. */
+export async function runRequest<T>(
+  state: RaceState,
+  request: RacingRequest,
+  act: () => Promise<T>,
+): Promise<T> {
   try {
     // An injected request begins when it is awaited, which has to be inside as well.
-    return await contexts.run({ state, lane }, async () => await act())
+    return await contexts.run({ state, request }, async () => await act())
   } finally {
-    lane.isDone = true
-    recordProgress({ state, lane })
+    request.isDone = true
+    recordProgress({ state, request })
   }
 }
 
 const watched = new WeakSet<pg.PoolClient>()
 
-/** Pauses every statement that a request in a lane sends on the pool from now on. */
+/** Pauses every statement that a racing request sends on the pool from now on. */
 export function watch(pool: pg.Pool): void {
   pool.on('acquire', (client) => {
     if (watched.has(client)) return
@@ -77,7 +81,7 @@ export function watch(pool: pg.Pool): void {
         const context = contexts.getStore()
         const send = () => Reflect.apply(query, self, args)
         // Work after the response is not part of the race.
-        if (!context || context.lane.isDone) return send()
+        if (!context || context.request.isDone) return send()
         return pass(context, bufferedText(args[0]), getPid(client), send)
       },
     })
@@ -85,27 +89,27 @@ export function watch(pool: pg.Pool): void {
 }
 
 async function pass(context: RequestContext, text: string, pid: number, send: () => unknown) {
-  const { state, lane } = context
+  const { state, request } = context
   await new Promise<void>((resolve) => {
-    lane.paused.push({ text, release: resolve })
+    request.paused.push({ text, release: resolve })
     recordProgress(context)
   })
-  lane.lastActivityAt = performance.now()
-  const timing = { lane: lane.name, text, sent: getNextTime(state), returned: Number.NaN }
+  request.lastActivityAt = performance.now()
+  const timing = { request: request.name, text, sent: getNextTime(state), returned: Number.NaN }
   state.statements.push(timing)
   const inFlight = { pid, since: performance.now() }
-  lane.inFlight.add(inFlight)
+  request.inFlight.add(inFlight)
   try {
     return await send()
   } finally {
     timing.returned = getNextTime(state)
-    lane.inFlight.delete(inFlight)
+    request.inFlight.delete(inFlight)
     recordProgress(context)
   }
 }
 
-function recordProgress({ state, lane }: RequestContext): void {
-  lane.lastActivityAt = performance.now()
+function recordProgress({ state, request }: RequestContext): void {
+  request.lastActivityAt = performance.now()
   state.onProgress()
 }
 
