@@ -110,7 +110,7 @@ function deletion(users: Users, name: string, act: Act): Pair<Stage> {
       const left = await findRemainingRows(app, id, email)
       const isDeleted = first.statusCode === 200 || first.statusCode === 404
       return trueFacts({
-        [`the deletion was answered ${first.statusCode}`]: !isDeleted,
+        [`the deletion returned ${first.statusCode}`]: !isDeleted,
         [`left behind: ${left}${soft ? ', softly deleted' : ''}`]: left !== '',
         'the tokens of the other response are valid': await opens(second),
         'the old tokens are accepted': (await refresh(app, refresh_token)).statusCode === 200,
@@ -134,7 +134,7 @@ function selfDeletion({ app, createSignedIn, opens }: Users, second: Pair<Stage>
       const left = isDeleted ? await findRemainingRows(app, id, email) : ''
       const goesOn = (await refresh(app, refresh_token)).statusCode === 200
       return trueFacts({
-        [`the deletion was answered ${first.statusCode}`]: !isDeleted && first.statusCode !== 403,
+        [`the deletion returned ${first.statusCode}`]: !isDeleted && first.statusCode !== 403,
         'the deletion was rejected in a valid session': !isDeleted && goesOn,
         [`left behind: ${left}`]: left !== '',
         'the tokens of the other response are valid': isDeleted && (await opens(second)),

@@ -87,10 +87,8 @@ function exchangeAnd(users: Users, prepare: Prepare, revoke: (stage: Stage) => P
     second: revoke,
     async violations(stage, { first, second }) {
       return trueFacts({
-        [`the exchange was answered ${first.statusCode}`]: ![200, 400, 401].includes(
-          first.statusCode,
-        ),
-        [`the revocation was answered ${second.statusCode}`]: second.statusCode >= 300,
+        [`the exchange returned ${first.statusCode}`]: ![200, 400, 401].includes(first.statusCode),
+        [`the revocation returned ${second.statusCode}`]: second.statusCode >= 300,
         'the client has a session': await hasSession(app, stage),
       })
     },
@@ -170,8 +168,8 @@ function approvalAndRevocation(users: Users) {
       revokeGrant(users)({ client, user, exchange: () => Promise.reject(new Error('none')) }),
     violations: (_stage, { first, second }) =>
       trueFacts({
-        [`the approval was answered ${first.statusCode}`]: ![200, 404].includes(first.statusCode),
-        [`the revocation was answered ${second.statusCode}`]: second.statusCode !== 204,
+        [`the approval returned ${first.statusCode}`]: ![200, 404].includes(first.statusCode),
+        [`the revocation returned ${second.statusCode}`]: second.statusCode !== 204,
       }),
   }
   return runRaces(pair, rounds)
@@ -209,8 +207,8 @@ function registrationAndAdmin(users: Users) {
         .where('client_id', '=', client.client_id)
         .executeTakeFirstOrThrow()
       return trueFacts({
-        [`the client was answered ${first.statusCode}`]: first.statusCode !== 200,
-        [`the admin was answered ${second.statusCode}`]: second.statusCode !== 200,
+        [`the client returned ${first.statusCode}`]: first.statusCode !== 200,
+        [`the admin returned ${second.statusCode}`]: second.statusCode !== 200,
         'the client has the resource': (row.settings.resources ?? []).length > 0,
       })
     },

@@ -194,8 +194,8 @@ function switchAndRemoval(users: Users) {
       refreshToken = session.refresh_token
       const { org_id } = decodeJwt<{ org_id?: string }>(session.access_token)
       return trueFacts({
-        [`the removal was answered ${second.statusCode}`]: second.statusCode !== 204,
-        [`the switch was answered ${first.statusCode}`]: ![200, 404].includes(first.statusCode),
+        [`the removal returned ${second.statusCode}`]: second.statusCode !== 204,
+        [`the switch returned ${first.statusCode}`]: ![200, 404].includes(first.statusCode),
         'the token names the organization': org_id === id,
       })
     },

@@ -82,8 +82,8 @@ suite('/admin/mail', () => {
       .execute()
     const uncertain = (await list(app, 'state=dead')).mails.find(({ id }) => id === ids[1])
     assert.deepEqual([uncertain?.retryable, uncertain?.uncertain], [true, true])
-    const refused = await asAdmin(app, 'POST', `/admin/mail/${ids[1]}/retry`)
-    assert.deepEqual(statusAndCode(refused), [422, 'mail_not_retryable'])
+    const rejected = await asAdmin(app, 'POST', `/admin/mail/${ids[1]}/retry`)
+    assert.deepEqual(statusAndCode(rejected), [422, 'mail_not_retryable'])
     assert.deepEqual(await adminCall<object>(app, 'POST', '/admin/mail/retry'), { queued: 1 })
     const body = { uncertain: true }
     assert.deepEqual(await adminCall<object>(app, 'POST', `/admin/mail/${ids[1]}/retry`, body), {})

@@ -25,7 +25,7 @@ const phones = {
 interface Vendor {
   env: (url: string) => Record<string, string>
   accepted: VendorResponse
-  refused: VendorResponse
+  rejected: VendorResponse
   /** The message and the number in the provider's request. */
   read: (seen: SeenRequest) => { text: string | undefined; to: string | undefined }
   /** Values of the request from the configuration above: account, secret and sender. */
@@ -42,7 +42,7 @@ const vendors: Record<string, Vendor> = {
       AUTH_SMS_TWILIO_URL: url,
     }),
     accepted: { status: 201, json: { sid: 'SM1', status: 'queued' } },
-    refused: { status: 400, json: { message: 'no such number', more_info: 'https://t.example' } },
+    rejected: { status: 400, json: { message: 'no such number', more_info: 'https://t.example' } },
     read: ({ form }) => ({ text: form.Body, to: form.To?.slice(1) }),
     credentials: ({ headers, path, form }) => [
       headers.authorization,
@@ -58,7 +58,7 @@ const vendors: Record<string, Vendor> = {
       AUTH_SMS_MESSAGEBIRD_URL: url,
     }),
     accepted: { status: 201, json: { id: 'mb1', recipients: { totalSentCount: 1 } } },
-    refused: { status: 422, json: { errors: [{ code: 9, description: 'no recipients' }] } },
+    rejected: { status: 422, json: { errors: [{ code: 9, description: 'no recipients' }] } },
     read: ({ form }) => ({ text: form.body, to: form.recipients }),
     credentials: ({ headers, form }) => [headers.authorization, form.originator],
     expected: ['AccessKey k', 'Acme'],
@@ -70,7 +70,7 @@ const vendors: Record<string, Vendor> = {
       AUTH_SMS_TEXTLOCAL_URL: url,
     }),
     accepted: { json: { status: 'success', messages: [{ id: '77', recipient: 1 }] } },
-    refused: { json: { status: 'failure', errors: [{ code: 80, message: 'Invalid template' }] } },
+    rejected: { json: { status: 'failure', errors: [{ code: 80, message: 'Invalid template' }] } },
     read: ({ form }) => ({ text: form.message, to: form.numbers }),
     credentials: ({ form }) => [form.apikey, form.sender],
     expected: ['k', 'ACME'],
@@ -83,7 +83,7 @@ const vendors: Record<string, Vendor> = {
       AUTH_SMS_VONAGE_URL: url,
     }),
     accepted: { json: { messages: [{ status: '0', 'message-id': 'v1' }] } },
-    refused: { json: { messages: [{ status: '4', 'error-text': 'Bad Credentials' }] } },
+    rejected: { json: { messages: [{ status: '4', 'error-text': 'Bad Credentials' }] } },
     read: ({ form }) => ({ text: form.text, to: form.to }),
     credentials: ({ form }) => [form.api_key, form.api_secret, form.from],
     expected: ['k', 's', 'Acme'],
@@ -116,7 +116,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     })
 
     const failures: [string, VendorResponse][] = [
-      ['an error', vendor.refused],
+      ['an error', vendor.rejected],
       ['an invalid response', { status: 200, text: '<html>' }],
       ['a lost connection', 'drop'],
       ['a timeout', 'hang'],

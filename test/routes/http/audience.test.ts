@@ -25,8 +25,8 @@ import {
 const headers = { 'x-jwt-aud': 'team' }
 const allowed = { AUTH_JWT_ALLOWED_AUDIENCES: 'team, others' }
 const open = { ...autoconfirm, ...allowed, AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' }
-const refused = [403, 'otp_expired']
-const rejected = [400, 'validation_failed']
+const expired = [403, 'otp_expired']
+const invalid = [400, 'validation_failed']
 const getAud = ({ access_token }: Session) => decodeJwt(access_token).aud
 
 suite('X-JWT-AUD', () => {
@@ -80,7 +80,7 @@ suite('X-JWT-AUD', () => {
       call(app, '/recover', { email }, { headers }),
     )
     const verification = { type: 'recovery', email, token: codeIn(message) }
-    assert.deepEqual(statusAndCode(await verify(app, verification)), refused)
+    assert.deepEqual(statusAndCode(await verify(app, verification)), expired)
     const session = (await call(app, '/verify', verification, { headers })).json<Session>()
     assert.equal(getAud(session), 'team')
   })
@@ -106,7 +106,7 @@ suite('X-JWT-AUD', () => {
     const phone = newNumber()
     const send = () => call(app, '/otp', { phone }, { headers })
     const verification = { type: 'sms', phone, token: await codeAfter(server, phone, send) }
-    assert.deepEqual(statusAndCode(await verify(app, verification)), refused)
+    assert.deepEqual(statusAndCode(await verify(app, verification)), expired)
     const session = (await call(app, '/verify', verification, { headers })).json<Session>()
     assert.equal(getAud(session), 'team')
   })
@@ -160,7 +160,7 @@ suite('X-JWT-AUD', () => {
     const { app } = await servers({ ...open, AUTH_JWT_ALLOWED_AUDIENCES: '*' })
     const send = (aud: string) =>
       call(app, '/signup', { email: newAddress(), password }, { headers: { 'x-jwt-aud': aud } })
-    assert.deepEqual(statusAndCode(await send('a'.repeat(256))), rejected)
+    assert.deepEqual(statusAndCode(await send('a'.repeat(256))), invalid)
     assert.equal(getAud((await send('a'.repeat(255))).json()), 'a'.repeat(255))
   })
 })
@@ -183,7 +183,7 @@ suite('AUTH_JWT_ALLOWED_AUDIENCES', () => {
     test(`rejects another audience in X-JWT-AUD of ${name}`, async () => {
       const { app } = await server()
       const response = await call(app, path, body, { headers })
-      assert.deepEqual(statusAndCode(response), rejected)
+      assert.deepEqual(statusAndCode(response), invalid)
       assert.equal(response.json().msg, 'X-JWT-AUD is not an audience of this server')
     })
   }
@@ -194,10 +194,10 @@ suite('AUTH_JWT_ALLOWED_AUDIENCES', () => {
     const email = newAddress()
     const create = (body: object, more: object) =>
       call(app, '/admin/users', body, { token, ...more })
-    assert.deepEqual(statusAndCode(await create({ email }, { headers })), rejected)
-    assert.deepEqual(statusAndCode(await create({ email, aud: 'team' }, {})), rejected)
+    assert.deepEqual(statusAndCode(await create({ email }, { headers })), invalid)
+    assert.deepEqual(statusAndCode(await create({ email, aud: 'team' }, {})), invalid)
     const invite = await call(app, '/invite', { email }, { token, headers })
-    assert.deepEqual(statusAndCode(invite), rejected)
+    assert.deepEqual(statusAndCode(invite), invalid)
   })
 
   test('rejects tokens of another audience only', async () => {

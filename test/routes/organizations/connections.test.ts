@@ -110,8 +110,8 @@ suite('connection of an organization', () => {
     const { app, path, connection, signIn } = await withSaml()
     const admin = (await signIn('ben', 'it')) as Session
     const change = { role_mapping: [{ attribute: 'groups', value: 'it', role: 'owner' }] }
-    const refused = await as(app, admin, `PUT ${path}/connections/${connection.id}`, change)
-    assert.deepEqual(statusAndCode(refused), [403, 'organization_role_too_high'])
+    const rejected = await as(app, admin, `PUT ${path}/connections/${connection.id}`, change)
+    assert.deepEqual(statusAndCode(rejected), [403, 'organization_role_too_high'])
   })
 
   test('cannot be enabled by a member with fewer permissions than its roles', async () => {

@@ -85,8 +85,8 @@ suite('invitations of an organization', () => {
   test('are rejected for a user with another address, and stay valid', async () => {
     const { app, email, token } = await invited()
     const other = await signUpUser(app)
-    const refused = await as(app, other, accept, { token })
-    assert.deepEqual(statusAndCode(refused), [403, 'organization_invitation_for_another'])
+    const rejected = await as(app, other, accept, { token })
+    assert.deepEqual(statusAndCode(rejected), [403, 'organization_invitation_for_another'])
     await ok(app, await userWith(email), accept, { token })
   })
 
@@ -112,8 +112,8 @@ suite('invitations of an organization', () => {
       await app.db.updateTable('users').set(change).where('id', '=', user.user.id).execute()
       assert.deepEqual(await ok(app, user, 'GET /organizations/invitations'), { invitations: [] })
       const path = `POST /organizations/invitations/${invitation.id}/accept`
-      const refused = await as(app, user, path)
-      assert.deepEqual(statusAndCode(refused), [404, 'organization_invitation_not_found'])
+      const rejected = await as(app, user, path)
+      assert.deepEqual(statusAndCode(rejected), [404, 'organization_invitation_not_found'])
     }
   })
 
@@ -220,8 +220,8 @@ suite('invitations of an organization', () => {
     assert.deepEqual(statusAndCode(again), [409, 'member_exists'])
     const off = { joining: { invitation: false } }
     await ok(app, owner, `PUT /organizations/${organization.id}`, off)
-    const refused = await as(app, owner, `POST ${path}`, { email: newAddress() })
-    assert.deepEqual(statusAndCode(refused), [403, 'organization_join_disabled'])
+    const rejected = await as(app, owner, `POST ${path}`, { email: newAddress() })
+    assert.deepEqual(statusAndCode(rejected), [403, 'organization_join_disabled'])
   })
 
   test('store the hash of their token only', async () => {

@@ -53,8 +53,8 @@ suite('access token for an organization', () => {
     const { owner } = await createOwner(app)
     const { organization: foreign } = await createOwner(app)
     const body = { refresh_token: owner.refresh_token, organization_id: foreign.id }
-    const refused = await call(app, '/token?grant_type=refresh_token', body)
-    assert.deepEqual(statusAndCode(refused), [404, 'organization_not_found'])
+    const rejected = await call(app, '/token?grant_type=refresh_token', body)
+    assert.deepEqual(statusAndCode(rejected), [404, 'organization_not_found'])
     assert.equal((await refresh(app, owner.refresh_token)).statusCode, 200)
   })
 

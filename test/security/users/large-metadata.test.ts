@@ -37,7 +37,7 @@ const ofManyKeys = (bytes: number) =>
   Object.fromEntries(
     Array.from({ length: Math.floor(bytes / 13) }, (_, i) => [`k${10_000 + i}`, 1]),
   )
-const refused = [422, 'metadata_too_large']
+const tooLarge = [422, 'metadata_too_large']
 
 type Source = (
   server: PhoneServer,
@@ -101,7 +101,7 @@ suite('metadata limit', () => {
       const sent = server.sms.messages.length
       const { count: before } = await countUsers(server)
       const isNew = !/changes|the user/.test(name)
-      assert.deepEqual(statusAndCode(await ask(server, ofBytes(max + 1))), refused)
+      assert.deepEqual(statusAndCode(await ask(server, ofBytes(max + 1))), tooLarge)
       assert.equal(server.sms.messages.length, sent)
       if (isNew) assert.equal((await countUsers(server)).count, before)
       const fits = await ask(server, ofBytes(9_000))
@@ -121,7 +121,7 @@ suite('metadata limit', () => {
           })
           assert.deepEqual(
             statusAndCode(response),
-            bytes > max ? refused : [200, ''],
+            bytes > max ? tooLarge : [200, ''],
             `${who} ${bytes}`,
           )
         }
@@ -144,12 +144,12 @@ suite('metadata limit', () => {
     assert.equal((await put(server, { data }, session)).statusCode, 200)
     const room = max - emptyBytes - (await bytes())
     const over = { text: 'x'.repeat(room + 1) }
-    assert.deepEqual(statusAndCode(await put(server, { data: over }, session)), refused)
+    assert.deepEqual(statusAndCode(await put(server, { data: over }, session)), tooLarge)
     const full = { text: 'x'.repeat(room) }
     assert.equal((await put(server, { data: full }, session)).statusCode, 200)
     assert.equal(await bytes(), max - emptyBytes)
     const more = await put(server, { data: { b: 1 } }, session)
-    assert.deepEqual(statusAndCode(more), refused)
+    assert.deepEqual(statusAndCode(more), tooLarge)
     assert.equal((await put(server, { data: { text: null, b: 1 } }, session)).statusCode, 200)
   })
 
@@ -170,7 +170,7 @@ suite('metadata limit', () => {
     const session = await anonymousUser(server.app)
     assert.deepEqual(statusAndCode(await put(server, { data: ofBytes(9_000) }, session)), [200, ''])
     const more = { data: { more: 'x'.repeat(2_000) } }
-    assert.deepEqual(statusAndCode(await put(server, more, session)), refused)
+    assert.deepEqual(statusAndCode(await put(server, more, session)), tooLarge)
     const { rows } = await server.app.pool.query(
       `select id from auth.audit_log_entries
        where payload ->> 'actor_id' = $1 and payload ->> 'action' = 'user_modified'`,
@@ -187,7 +187,7 @@ suite('metadata limit', () => {
       .set({ raw_user_meta_data: JSON.stringify({ a: 'x'.repeat(90_000), b: 'y'.repeat(90_000) }) })
       .where('id', '=', session.user.id)
       .execute()
-    assert.deepEqual(statusAndCode(await put(server, { data: { c: 1 } }, session)), refused)
+    assert.deepEqual(statusAndCode(await put(server, { data: { c: 1 } }, session)), tooLarge)
     assert.equal((await put(server, { data: { a: null } }, session)).statusCode, 200)
   })
 
@@ -196,10 +196,10 @@ suite('metadata limit', () => {
     const { id } = await adminCreatedUser(server.app, { email: newAddress() })
     const change = (changes: object) => asAdmin(server.app, 'PUT', `/admin/users/${id}`, changes)
     const both = { user_metadata: ofBytes(6_000), app_metadata: ofBytes(6_000) }
-    assert.deepEqual(statusAndCode(await change(both)), refused)
+    assert.deepEqual(statusAndCode(await change(both)), tooLarge)
     assert.equal((await change({ user_metadata: ofBytes(6_000) })).statusCode, 200)
     const rejected = await change({ app_metadata: ofBytes(6_000) })
-    assert.deepEqual(statusAndCode(rejected), refused)
+    assert.deepEqual(statusAndCode(rejected), tooLarge)
     assert.match(rejected.json().msg, /user_metadata and app_metadata together no more than 10240/)
     assert.equal((await change({ app_metadata: ofBytes(3_000) })).statusCode, 200)
   })
@@ -222,7 +222,7 @@ suite('AUTH_USER_METADATA_MAX_BYTES', () => {
   test('limits the metadata', async () => {
     const server = await shared()
     const send = (bytes: number) => call(server.app, '/signup', { data: ofBytes(bytes) })
-    assert.deepEqual(statusAndCode(await send(1025)), refused)
+    assert.deepEqual(statusAndCode(await send(1025)), tooLarge)
     assert.equal((await send(1024)).statusCode, 200)
   })
 
@@ -238,7 +238,7 @@ suite('AUTH_USER_METADATA_MAX_BYTES', () => {
     const fits = await call(server.app, '/signup', { data: ofBytes(65_536) })
     assert.equal(fits.statusCode, 200, fits.body)
     const over = await call(server.app, '/signup', { data: ofBytes(65_537) })
-    assert.deepEqual(statusAndCode(over), refused)
+    assert.deepEqual(statusAndCode(over), tooLarge)
   })
 })
 
