@@ -43,8 +43,8 @@ export function createAuditEntry(
 ): NewAuditLogEntry {
   log.info({ audit: { action, actor_id: actor.id, ip } }, `audit: ${action}`)
   metrics.count('postern.audit_log_entries', { action })
-  const told = createAuditEvents(events, action, actor.id, traits)
-  if (!stored) return { entry: undefined, events: told }
+  const drafts = createAuditEvents(events, action, actor.id, traits)
+  if (!stored) return { entry: undefined, events: drafts }
   const name = actor.raw_user_meta_data?.full_name
   const payload = {
     actor_id: actor.id,
@@ -55,7 +55,7 @@ export function createAuditEntry(
     log_type: logTypes[action],
     ...(traits && { traits }),
   }
-  return { entry: { ip_address: ip, payload }, events: told }
+  return { entry: { ip_address: ip, payload }, events: drafts }
 }
 
 /** A cut may leave half of a surrogate pair, which Postgres cannot store. */

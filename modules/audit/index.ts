@@ -14,4 +14,5 @@ export {
   createAuditEntry,
   recordAudit,
 } from './entry.ts'
+export { memberTraits } from './organization-events.ts'
 export { recordAdminAction, recordAdminActionOnUser } from './record-admin.ts'

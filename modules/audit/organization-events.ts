@@ -1,5 +1,6 @@
 /** Events of organizations: each action has the event of its name, with the traits that the event type lists. */
 import type { NewEvent } from '../../db/events/outbox.ts'
+import type { MemberRow } from '../../db/organizations/members.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   type OrganizationEventType,
@@ -22,6 +23,11 @@ export function createOrganizationEvents(
   const facts = Object.fromEntries(names.map((name) => [name, String(traits[name])]))
   const userId = traits.user_id === undefined ? null : String(traits.user_id)
   return draft<OrganizationEventType>(type, userId, Object.assign({ organization_id: '' }, facts))
+}
+
+/** What entries and events about a member contain. */
+export function memberTraits({ organization_id, user_id, role, status, joined_by }: MemberRow) {
+  return { organization_id, user_id, role, status, joined_by }
 }
 
 function isOrganizationEvent(name: string): name is OrganizationEventType {

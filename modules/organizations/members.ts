@@ -15,7 +15,7 @@ import { lockOrganization } from '../../db/organizations/organizations.ts'
 import { lockUser } from '../../db/users/update-user.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { memberNotFound } from '../../schemas/errors.ts'
-import { changedFields } from '../audit/index.ts'
+import { changedFields, memberTraits } from '../audit/index.ts'
 import { requireRemainingOwner } from './last-owner.ts'
 import { checkMemberLimit, checkUserLimit } from './limits.ts'
 import { type ChangedBy, recordChange } from './record.ts'
@@ -42,7 +42,7 @@ export async function addMember(
   await checkMemberLimit(deps, trx, member.organization_id)
   const added = await insertMember(trx, member, now)
   if (added) {
-    await recordChange(deps, trx, 'organization_member_added', by, toAuditTraits(added), now)
+    await recordChange(deps, trx, 'organization_member_added', by, memberTraits(added), now)
   }
   return added
 }
@@ -85,7 +85,7 @@ async function changeMember(
   await requireRemainingOwner(trx, before)
   const changed = await updateMember(trx, before, change, now)
   const changes = changedFields(shown(before), shown(changed))
-  const traits = { ...toAuditTraits(changed), ...changes }
+  const traits = { ...memberTraits(changed), ...changes }
   await recordChange(deps, trx, 'organization_member_updated', by, traits, now)
   return changed
 }
@@ -101,7 +101,7 @@ export async function removeMember(
   const before = await lockOrThrow(trx, key)
   await requireRemainingOwner(trx, before)
   await deleteMember(trx, before)
-  await recordChange(deps, trx, 'organization_member_removed', by, toAuditTraits(before), now)
+  await recordChange(deps, trx, 'organization_member_removed', by, memberTraits(before), now)
   return before
 }
 
@@ -114,7 +114,3 @@ async function lockOrThrow(trx: Trx, { organizationId, userId }: MemberKey): Pro
 }
 
 const shown = ({ role, status }: MemberRow) => ({ role, status })
-
-function toAuditTraits({ organization_id, user_id, role, status, joined_by }: MemberRow) {
-  return { organization_id, user_id, role, status, joined_by }
-}

@@ -4,7 +4,7 @@ import { deleteInvitationsBy } from '../../../db/organizations/invitations.ts'
 import { deleteObtainedMemberships } from '../../../db/organizations/members.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
-import { recordAudit } from '../../audit/index.ts'
+import { memberTraits, recordAudit } from '../../audit/index.ts'
 
 /**
  * Another user may have created them, and be in them with another account. Memberships by an admin, a connection or a
@@ -18,8 +18,7 @@ export async function leaveUnverifiedOrganizations(
   now: Date,
 ): Promise<void> {
   for (const member of await deleteObtainedMemberships(trx, user.id)) {
-    const { organization_id, user_id, role, status, joined_by } = member
-    const traits = { organization_id, user_id, role, status, joined_by }
+    const traits = memberTraits(member)
     await recordAudit(audit, trx, 'organization_member_removed', user, { ip: '', now, traits })
   }
   await deleteInvitationsBy(trx, user.id)
