@@ -62,15 +62,18 @@ function checkHead(element: XmlElement, name: string): void {
   if (element.getAttribute('ID') === '') throw new SamlError(`${name} has no ID`)
 }
 
-/** Returns when the assertion expires, for replay detection. */
+/**
+ * Returns the time after which it is never accepted, for replay detection: that of its age. Its confirmations may have
+ * other times each, and one that is not valid yet may be later.
+ */
 export function checkAssertion(assertion: XmlElement, expected: Expected): Date {
   checkHead(assertion, 'its assertion')
   checkIssuer(assertion, expected)
-  checkIssued(assertion.getAttribute('IssueInstant'), expected.now)
   const conditions = onlyChild(assertion, 'Conditions')
   checkPeriod(conditions, expected.now)
   checkAudience(conditions, expected)
-  return checkConfirmation(onlyChild(assertion, 'Subject'), expected)
+  checkConfirmation(onlyChild(assertion, 'Subject'), expected)
+  return checkIssued(assertion.getAttribute('IssueInstant'), expected.now)
 }
 
 function checkIssuer(element: XmlElement, { issuer }: Pick<Expected, 'issuer'>): void {
@@ -85,25 +88,24 @@ function checkInResponseTo(inResponseTo: string, { requestId }: Pick<Expected, '
   throw new SamlError('it is not a response to the request of this sign-in')
 }
 
-/** Returns the time after which it is too old. */
+/** Returns the time after which it is too old on each server, whose clocks may differ. */
 function checkIssued(issueInstant: string, now: Date): Date {
   const issued = parseTime(issueInstant, 'IssueInstant')
   const age = now.getTime() - issued
   if (age > maxAgeMs) throw new SamlError('it was issued too long ago')
   if (age < -skewMs) throw new SamlError('it was issued in the future')
-  return new Date(issued + maxAgeMs)
+  return new Date(issued + maxAgeMs + skewMs)
 }
 
-/** Checks NotBefore and NotOnOrAfter where present. Returns the latter. */
-function checkPeriod(element: XmlElement, now: Date): Date | undefined {
+/** Checks NotBefore and NotOnOrAfter where present. */
+function checkPeriod(element: XmlElement, now: Date): void {
   const [start, end] = ['NotBefore', 'NotOnOrAfter'].map((name) => element.getAttribute(name))
   if (start && now.getTime() < parseTime(start, 'NotBefore') - skewMs) {
     throw new SamlError('it is not valid yet')
   }
-  if (!end) return undefined
-  const expiry = parseTime(end, 'NotOnOrAfter')
-  if (now.getTime() >= expiry + skewMs) throw new SamlError('it has expired')
-  return new Date(expiry + skewMs)
+  if (end && now.getTime() >= parseTime(end, 'NotOnOrAfter') + skewMs) {
+    throw new SamlError('it has expired')
+  }
 }
 
 /** At least one restriction, and each of them must include this server. */
@@ -120,35 +122,32 @@ function checkAudience(conditions: XmlElement, { entityId }: Expected): void {
 }
 
 /** One valid bearer confirmation is sufficient (Profiles §4.1.4.2). */
-function checkConfirmation(subject: XmlElement, expected: Expected): Date {
-  const confirmations = childrenNamed(subject, 'assertion', 'SubjectConfirmation')
+function checkConfirmation(subject: XmlElement, expected: Expected): void {
+  const [first, ...others] = childrenNamed(subject, 'assertion', 'SubjectConfirmation')
     .filter((each) => each.getAttribute('Method') === auth)
     .flatMap((each) => childrenNamed(each, 'assertion', 'SubjectConfirmationData'))
-  const [first, ...others] = confirmations
   if (!first) throw new SamlError('its subject has no valid bearer confirmation')
-  for (const other of others) {
-    const until = holds(other, expected)
-    if (until) return until
-  }
-  return confirm(first, expected)
+  if (!others.some((other) => holds(other, expected))) confirm(first, expected)
 }
 
-function holds(data: XmlElement, expected: Expected): Date | undefined {
+function holds(data: XmlElement, expected: Expected): boolean {
   try {
-    return confirm(data, expected)
+    confirm(data, expected)
+    return true
   } catch {
-    return undefined
+    return false
   }
 }
 
-function confirm(data: XmlElement, expected: Expected): Date {
+function confirm(data: XmlElement, expected: Expected): void {
   if (data.getAttribute('Recipient') !== expected.acsUrl) {
     throw new SamlError('its Recipient is another URL')
   }
   checkInResponseTo(data.getAttribute('InResponseTo'), expected)
-  const until = checkPeriod(data, expected.now)
-  if (!until) throw new SamlError('its confirmation has no expiry')
-  return until
+  if (data.getAttribute('NotOnOrAfter') === '') {
+    throw new SamlError('its confirmation has no expiry')
+  }
+  checkPeriod(data, expected.now)
 }
 
 function onlyChild(element: XmlElement, name: string): XmlElement {

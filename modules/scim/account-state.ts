@@ -3,6 +3,7 @@ import type { Trx } from '../../db/core/database.ts'
 import { undoOnError } from '../../db/core/savepoint.ts'
 import { deleteAuthorizations } from '../../db/oauth-server/sessions.ts'
 import { deleteProviderIdentity, hasOtherAccess } from '../../db/scim/access.ts'
+import type { ScimConnectionRow } from '../../db/scim/connections.ts'
 import { deleteDeactivation, upsertDeactivation } from '../../db/scim/deactivation.ts'
 import { findIdentifierOwners } from '../../db/users/identifier-owners.ts'
 import { recomputeProviders } from '../../db/users/providers.ts'
@@ -21,8 +22,8 @@ type StateDeps = Deps<'audit' | 'config' | 'events' | 'sessions' | 'users'>
 
 /**
  * Sessions, flows, codes and grants of OAuth clients are revoked in the transaction that stores the state. For a user
- * who confirmed an address outside of the verified domains, only what the organization controls is revoked: the
- * membership, and sign-ins at its provider.
+ * with an address outside of the verified domains, only what the organization controls is revoked: the membership, and
+ * sign-ins at its provider.
  */
 export async function deactivateAccount(
   deps: StateDeps,
@@ -32,7 +33,7 @@ export async function deactivateAccount(
 ): Promise<void> {
   const { connection, now } = request
   const user = await findUser(trx, userId)
-  if (!user || (await isOfConnection(trx, connection, user))) {
+  if (!user || (await isDeactivatable(trx, connection, user))) {
     await upsertDeactivation(
       trx,
       { user_id: userId, connection_id: connection.sso_provider_id },
@@ -78,7 +79,7 @@ async function liftDeactivation(
   { connection }: ProvisioningRequest,
 ): Promise<boolean> {
   const user = await findUser(trx, userId)
-  const isControlled = user && (await isOfConnection(trx, connection, user))
+  const isControlled = user && (await isDeactivatable(trx, connection, user))
   return deleteDeactivation(trx, userId, isControlled ? undefined : connection.sso_provider_id)
 }
 
@@ -137,11 +138,22 @@ export async function followEmail(
 /** False for an account whose user confirmed an address outside of the verified domains. */
 async function isOfConnection(
   trx: Trx,
-  connection: ProvisioningRequest['connection'],
+  connection: ScimConnectionRow,
   user: UserRecord,
 ): Promise<boolean> {
-  if (user.is_sso_user || !user.email_confirmed_at) return true
-  return hasVerifiedEmailDomain(trx, connection, user.email)
+  return !user.email_confirmed_at || isDeactivatable(trx, connection, user)
+}
+
+/**
+ * False for an account with an address outside of the verified domains, also before it is confirmed: a deactivation
+ * would reject the owner of the address, who may confirm it later.
+ */
+async function isDeactivatable(
+  trx: Trx,
+  connection: ScimConnectionRow,
+  { is_sso_user, email }: UserRecord,
+): Promise<boolean> {
+  return is_sso_user || !email || hasVerifiedEmailDomain(trx, connection, email)
 }
 
 export async function recordStateChange(

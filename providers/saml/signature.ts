@@ -74,15 +74,17 @@ async function verify(text: string, element: XmlElement, certificates: readonly 
   return content
 }
 
+/** A map: a document may name an element like a property that every object has. */
+const allowedAlgorithms: ReadonlyMap<string, readonly string[]> = new Map([
+  ['SignatureMethod', signatureMethods],
+  ['DigestMethod', digestMethods],
+  ['CanonicalizationMethod', canonicalizations],
+  ['Transform', transforms],
+])
+
 function checkAlgorithms(signature: XmlElement): void {
-  const allowed: Record<string, readonly string[]> = {
-    SignatureMethod: signatureMethods,
-    DigestMethod: digestMethods,
-    CanonicalizationMethod: canonicalizations,
-    Transform: transforms,
-  }
   for (const { localName, algorithm } of algorithmsIn(signature)) {
-    if (allowed[localName]?.includes(algorithm) === false) {
+    if (allowedAlgorithms.get(localName)?.includes(algorithm) === false) {
       throw new SamlError(`its ${localName} is not allowed`)
     }
   }

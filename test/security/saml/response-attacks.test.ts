@@ -215,6 +215,18 @@ suite('POST /sso/saml/acs', () => {
     assertRejected(await post(app, xml), /Transform is not allowed/)
   })
 
+  test('reads elements in a signature that are named like properties of every object as unknown', async () => {
+    const { app, idp } = await known()
+    for (const name of ['toString', 'constructor', '__proto__', 'unknown']) {
+      const content = object(`<${name} Algorithm="x"/>`)
+      const add = (xml: string) => xml.replace('</SignedInfo>', `</SignedInfo>${content}`)
+      const landed = await post(app, add(signedResponse({ idp })))
+      assert.equal(landed.status, 302, landed.location.href)
+      const forged = add(signedResponse({ idp })).replace('>ann<', '>admin<')
+      assertRejected(await post(app, forged), /signature is not valid/)
+    }
+  })
+
   const wrong: Record<string, [Partial<ResponseOptions>, RegExp]> = {
     'another audience': [{ audience: 'https://other.example' }, /another audience/],
     'no audience at all': [{ audience: undefined }, /another audience/],
