@@ -17,6 +17,7 @@ export function crossFieldIssues(config: Config): string[] {
       'AUTH_MFA_REQUIRED_ROLES is set, but no type of second factor can be enrolled and verified (AUTH_MFA_..._ENROLL_ENABLED, AUTH_MFA_..._VERIFY_ENABLED): users with these roles cannot do anything.',
     )
   }
+  notices.push(...lifetimeNotices(config), ...passkeyNotices(config))
   const unused = mailLocalesWithoutEffect(config)
   if (unused.length > 0) {
     notices.push(
@@ -24,6 +25,29 @@ export function crossFieldIssues(config: Config): string[] {
     )
   }
   return notices
+}
+
+const week = 7 * 24 * 3600
+
+/** A number in milliseconds, as other programs expect it, is a thousand times too long. */
+function lifetimeNotices({ AUTH_JWT_EXP: lifetime }: Config): string[] {
+  if (lifetime <= week) return []
+  return [
+    `AUTH_JWT_EXP is ${formatDuration(lifetime)}: a number without a unit means seconds, and a stolen access token is valid until it expires. Set a short lifetime such as 1h; sessions last longer than their tokens.`,
+  ]
+}
+
+/** Browsers permit the domain of the page and its parents. */
+function passkeyNotices(config: Config): string[] {
+  const { AUTH_WEBAUTHN_RP_ID: id, AUTH_WEBAUTHN_RP_ORIGINS: origins } = config
+  if (id === undefined) return []
+  const isOther = (host: string) => host !== id && !host.endsWith(`.${id}`)
+  return origins
+    .filter((origin) => /^https?:/i.test(origin) && isOther(new URL(origin).hostname))
+    .map(
+      (origin) =>
+        `AUTH_WEBAUTHN_RP_ORIGINS has ${origin}, which is neither AUTH_WEBAUTHN_RP_ID (${id}) nor a subdomain of it: browsers reject passkeys there, unless https://${id}/.well-known/webauthn lists it.`,
+    )
 }
 
 function canAddFactor(config: Config): boolean {

@@ -30,6 +30,7 @@ const types: Record<string, string> = {
   'postgres-urls': 'URLs',
   'redis-url': 'URL',
   'hook-uri': 'URL',
+  'schema-name': 'text',
   prefix: 'path',
   header: 'header name',
   'header-names': 'list',

@@ -17,11 +17,13 @@ const expected: Record<string, string> = {
   'postgres-urls': 'URLs such as postgres://user:password@host:5432/database, separated by commas',
   'redis-url': 'a URL such as redis://host:6379',
   'hook-uri': 'an https:// or pg-functions:// address',
+  'schema-name':
+    'a schema name of lower-case letters, digits and underscores, at most 58 characters, which does not begin with a digit or pg_',
   prefix: 'a path such as /auth/v1, or / for none',
   header: 'the name of a header, such as X-Real-IP',
   'header-names': 'names of headers, separated by commas',
   hosts: 'host names such as auth.example.com, without https://, separated by commas',
-  address: 'an e-mail address',
+  address: 'an email address',
   'secret-bytes': 'at least 32 bytes long, such as the output of `openssl rand -base64 48`',
   key: '32 bytes as base64url, which are 43 characters',
   keys: 'keys of 32 bytes as base64url (43 characters each), separated by commas',
@@ -47,7 +49,6 @@ export function expectation(schema: TSchema): string {
   if (type === 'choice') return formatChoices(schema.enum)
   if (type === 'choices') return `values of ${schema.items.enum.join(', ')}, separated by commas`
   if (type === 'map') return `name${schema['x-sign'] ?? ':'}value, several separated by commas`
-  if (schema.pattern !== undefined) return `a text that matches ${schema.pattern}`
   return [expected[type], bounds(schema)].filter(Boolean).join(', ')
 }
 

@@ -1,3 +1,5 @@
+import { distance } from 'fastest-levenshtein'
+
 /** The text itself when it is an absolute address of one of these schemes. */
 export function normalizeUrl(text: string, schemes: readonly string[]): string | undefined {
   const parsed = URL.parse(text)
@@ -10,8 +12,10 @@ export function httpUrl(text: string): string | undefined {
   return /^https?:\/\/[^/]/i.test(text) ? normalizeUrl(text, ['http:', 'https:']) : undefined
 }
 
-/** The text if it has a scheme and a host; custom schemes of apps need no host. */
+/** The text if it has a scheme and a host; custom schemes of apps need no host, and are not a misspelt http or https. */
 export function absoluteUrl(text: string): string | undefined {
   if (/^https?:/i.test(text)) return httpUrl(text)
-  return /^[a-z][a-z0-9+.-]*:\//i.test(text) && URL.canParse(text) ? text : undefined
+  const scheme = /^([a-z][a-z0-9+.-]*):\//i.exec(text)?.[1]?.toLowerCase()
+  if (scheme === undefined || distance(scheme, 'https') === 1) return undefined
+  return URL.canParse(text) ? text : undefined
 }

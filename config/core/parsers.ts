@@ -31,6 +31,11 @@ const booleans = new Map([
 
 const key = /^[A-Za-z0-9_-]{43}=?$/
 const address = /^[^\s@<>,]+@[^\s@<>,]+$/
+/**
+ * Limited so that the name with `_jobs` is not truncated, which would make both schemas one. Postgres reserves the
+ * prefix pg_ and information_schema.
+ */
+const schemaName = /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,57}$/
 const hookSecret = /^v1,whsec_[A-Za-z0-9+/_-]{32,86}={0,2}$/
 
 const only = (pattern: RegExp) => (text: string) => (pattern.test(text) ? text : undefined)
@@ -55,6 +60,7 @@ export const parsers: Record<string, Parser> = {
   'postgres-urls': databaseUrls,
   'redis-url': (text) => normalizeUrl(text, ['redis:', 'rediss:']),
   'hook-uri': (text) => normalizeUrl(text, ['https:', 'http:', 'pg-functions:']),
+  'schema-name': only(schemaName),
   prefix: (text) => (/^(\/[\w.~-]+)*\/?$/.test(text) ? text.replace(/\/$/, '') : undefined),
   header: only(headerName),
   'header-names': every(headerName, ','),

@@ -48,9 +48,7 @@ export const database = group('Database', {
     'Postgres schema of all tables. The schema of the job queue has this name with `_jobs` appended.',
     {
       default: 'auth',
-      // Limited so that the name with `_jobs` is not truncated, which would make both schemas one. The prefix pg_ and
-      // information_schema are reserved by Postgres.
-      pattern: '^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,57}$',
+      'x-type': 'schema-name',
       'x-gotrue-names': ['DB_NAMESPACE'],
     },
   ),

@@ -7,7 +7,9 @@ export function addressesRule(config: Config): ConfigIssue[] {
     ...prefixIssues(config),
     ...mailHostIssues(config),
     ...metricsPortIssues(config),
+    ...externalUrlIssues(config),
     ...allowListIssues(config),
+    ...unmatchableIssues(config),
   ]
 }
 
@@ -48,6 +50,14 @@ function metricsPortIssues(config: Config): ConfigIssue[] {
   return [{ variable: 'OTEL_EXPORTER_PROMETHEUS_PORT', problem, hint }]
 }
 
+/** Paths are appended to this address. */
+function externalUrlIssues({ AUTH_API_EXTERNAL_URL: address }: Config): ConfigIssue[] {
+  if (!/[?#@]/.test(address)) return []
+  const problem = 'has a query, a fragment or a login'
+  const hint = 'it must end with its host, port or path, as in https://auth.example.com'
+  return [{ variable: 'AUTH_API_EXTERNAL_URL', problem, hint }]
+}
+
 /** A wildcard in place of a site's host. Custom schemes of apps are allowed. */
 const anyOrigin = /^(?:(?:https?\*?|\*+):\/\/)?\*+(?::[\d*]+)?(?:\/.*)?$/i
 
@@ -60,4 +70,14 @@ function allowListIssues({ dev, AUTH_URI_ALLOW_LIST: list }: Config): ConfigIssu
   return list
     .filter((entry) => anyOrigin.test(entry))
     .map((entry) => ({ variable, problem: `allows every site with ${entry}`, hint, inGotrue }))
+}
+
+/** Entries without a scheme, or with characters that no URL contains, such as those of a list in another format. */
+function unmatchableIssues({ AUTH_URI_ALLOW_LIST: list }: Config): ConfigIssue[] {
+  const variable = 'AUTH_URI_ALLOW_LIST'
+  const hint = 'it must list URLs such as https://*.example.com/**, separated by commas'
+  const inGotrue = 'the entry has no effect'
+  return list
+    .filter((entry) => /[\s"']/.test(entry) || !/:|^\*+$/.test(entry))
+    .map((entry) => ({ variable, problem: `has "${entry}", which matches no URL`, hint, inGotrue }))
 }

@@ -13,6 +13,38 @@ const rejected: Record<string, [env: Record<string, string>, message: RegExp]> =
     { AUTH_URI_ALLOW_LIST: 'https://*/auth' },
     /^AUTH_URI_ALLOW_LIST allows every site with https:\/\/\*\/auth;/,
   ],
+  'an allowed host without scheme': [
+    { AUTH_URI_ALLOW_LIST: 'https://a.test/**,*.b.test' },
+    /^AUTH_URI_ALLOW_LIST has "\*\.b\.test", which matches no URL; it must list URLs .*separated by commas$/,
+  ],
+  'allowed URLs separated by a space': [
+    { AUTH_URI_ALLOW_LIST: 'https://a.test https://b.test' },
+    /^AUTH_URI_ALLOW_LIST has "https:\/\/a\.test https:\/\/b\.test", which matches no URL;/,
+  ],
+  'allowed URLs as JSON': [
+    { AUTH_URI_ALLOW_LIST: '["https://a.test"]' },
+    /^AUTH_URI_ALLOW_LIST has "\["https:\/\/a\.test"\]", which matches no URL;/,
+  ],
+  'a misspelt scheme of the site': [
+    { AUTH_SITE_URL: 'htps://app.test' },
+    /^AUTH_SITE_URL is "htps:\/\/app\.test"; it must be a URL such as https:\/\/app\.example\.com$/,
+  ],
+  'a public address with a query': [
+    { AUTH_API_EXTERNAL_URL: 'https://auth.test?a=1' },
+    /^AUTH_API_EXTERNAL_URL has a query, a fragment or a login; it must end with its host, port or path/,
+  ],
+  'a public address with a fragment': [
+    { AUTH_API_EXTERNAL_URL: 'https://auth.test/#a' },
+    /^AUTH_API_EXTERNAL_URL has a query, a fragment or a login;/,
+  ],
+  'a public address with a login': [
+    { AUTH_API_EXTERNAL_URL: 'https://me:secret@auth.test' },
+    /^AUTH_API_EXTERNAL_URL has a query, a fragment or a login; (?!.*secret)/,
+  ],
+  'a schema name with a hyphen': [
+    { AUTH_DB_NAMESPACE: 'my-auth' },
+    /^AUTH_DB_NAMESPACE is "my-auth"; it must be a schema name of lower-case letters, digits and underscores/,
+  ],
   'a prefix that hides paths': [
     { AUTH_API_PREFIX: '/admin' },
     /^AUTH_API_PREFIX is "\/admin", but paths of this server begin with \/admin; it must be another path/,
@@ -92,6 +124,12 @@ function metrics(exporter: string) {
   return { AUTH_METRICS_ENABLED: 'true', AUTH_METRICS_EXPORTER: exporter }
 }
 
+const passkeys = {
+  AUTH_PASSKEY_ENABLED: 'true',
+  AUTH_WEBAUTHN_RP_DISPLAY_NAME: 'The app',
+  AUTH_WEBAUTHN_RP_ORIGINS: 'https://app.shop.test,tauri://localhost',
+}
+
 suite('harmful settings', () => {
   for (const [name, [env, output]] of Object.entries(rejected)) {
     test(`rejects ${name}`, () => {
@@ -106,6 +144,9 @@ suite('harmful settings', () => {
 suite('valid settings similar to harmful ones', () => {
   const accepted: Record<string, string>[] = [
     { AUTH_URI_ALLOW_LIST: 'https://*.a.test/**,myapp://**,http://localhost:*/**' },
+    { AUTH_URI_ALLOW_LIST: 'com.example.app:/callback' },
+    { AUTH_SITE_URL: 'myapp://home' },
+    { AUTH_API_EXTERNAL_URL: 'https://auth.test:8443/auth/v1/' },
     { AUTH_SMTP_HOST: '[::1]', AUTH_SMTP_ADMIN_EMAIL: 'a@b.test' },
     { DATABASE_URL: 'postgres://a:p%23%25%40@db.test/a' },
     { ...metrics('prometheus'), PORT: '9101' },
@@ -171,6 +212,30 @@ suite('warnings', () => {
     )
     assert.deepEqual(noticed({ AUTH_SESSIONS_INACTIVITY_TIMEOUT: '15m', AUTH_JWT_EXP: '5m' }), [])
     assert.deepEqual(noticed({}), [])
+  })
+
+  test('warns about access tokens that are valid for longer than a week', () => {
+    const noticed = (AUTH_JWT_EXP: string) =>
+      read({ AUTH_JWT_EXP }).notices.filter((notice) => notice.startsWith('AUTH_JWT_EXP'))
+    assert.match(
+      noticed('3600000')[0] ?? '',
+      /^AUTH_JWT_EXP is 1000h: a number without a unit means seconds/,
+    )
+    assert.deepEqual(noticed('7d'), [])
+  })
+
+  test('warns about passkeys for a domain that is not the one of the origins', () => {
+    const noticed = (AUTH_WEBAUTHN_RP_ID: string) =>
+      read({ ...passkeys, AUTH_WEBAUTHN_RP_ID }).notices.filter((notice) =>
+        notice.startsWith('AUTH_WEBAUTHN_RP_ORIGINS'),
+      )
+    assert.match(
+      noticed('other.test')[0] ?? '',
+      /^AUTH_WEBAUTHN_RP_ORIGINS has https:\/\/app\.shop\.test, which is neither AUTH_WEBAUTHN_RP_ID \(other\.test\) nor a subdomain of it/,
+    )
+    assert.deepEqual(noticed('shop.test'), [])
+    assert.deepEqual(noticed('app.shop.test'), [])
+    assert.equal(noticed('hop.test').length, 1)
   })
 
   test('warns about roles that require a factor when none can be enrolled', () => {
