@@ -179,3 +179,9 @@ function toListenError(error: unknown, { host, port }: Address): unknown {
   }
   return error
 }
+
+// This file is imported by cli.ts, which also handles errors.
+if (import.meta.main) {
+  console.error('Start the server with npm start, or node cli.ts serve.')
+  process.exitCode = 1
+}

@@ -63,10 +63,14 @@ export function warnOfConnections(
 ): void {
   const needed = maxConnections(config, room) * (config.AUTH_WORKERS + others)
   if (needed <= room) return
-  const whose = others === 0 ? 'This server' : `This server and ${others} running ones`
   log.warn(
-    `${whose} may open ${needed} connections, but Postgres allows ${room} (max_connections without those reserved for superusers, or the connection limit of the login or the database): lower AUTH_DB_MAX_POOL_SIZE, raise that limit, or use a connection pooler.`,
+    `${describeServers(others)} may open ${needed} connections, but Postgres allows ${room} (max_connections without those reserved for superusers, or the connection limit of the login or the database): lower AUTH_DB_MAX_POOL_SIZE, raise that limit, or use a connection pooler.`,
   )
+}
+
+function describeServers(others: number): string {
+  if (others === 0) return 'This server'
+  return others === 1 ? 'This server and another one' : `This server and ${others} others`
 }
 
 /** Returns the connections that Postgres has for this login. */

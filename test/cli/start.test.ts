@@ -1,5 +1,6 @@
 /** `npm start` and other commands: errors that prevent the start are reported immediately, others are not. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -69,6 +70,12 @@ suite('npm start', { concurrency: 3 }, () => {
     ])
     assert.doesNotMatch(written.err + written.out, /secret-word/)
     assert.equal(database.connections(), 0)
+  })
+
+  test('is named by node server.ts', async () => {
+    const child = spawnSync(process.execPath, ['server.ts'], { encoding: 'utf8' })
+    assert.equal(child.status, 1)
+    assert.match(child.stderr, /^Start the server with npm start, or node cli\.ts serve\.$/m)
   })
 
   const commands = [['migrate'], ['keys', 'list'], ['token', '--role', 'anon'], ['mail', 'list']]
