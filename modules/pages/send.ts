@@ -34,6 +34,12 @@ export function ensureCookie(deps: PageDeps, request: FastifyRequest, reply: Fas
   return made
 }
 
+/**
+ * Pages without a form, which need no cookie: a form of another site comes without it (SameSite=Lax), and the response
+ * must not replace the one that the browser has.
+ */
+const withoutForm: readonly string[] = ['message']
+
 /** An error is a key of the texts. */
 export function sendPage(
   deps: PageDeps,
@@ -59,7 +65,9 @@ export function sendPageFromSet<Name extends string, Text extends string>(
   name: Name,
   { title, next = '', status = 200, error, locales, captcha, data = () => ({}) }: Shown<Text>,
 ): FastifyReply {
-  const cookie = ensureCookie(deps, request, reply)
+  const cookie = withoutForm.includes(name)
+    ? browserId(deps, request)
+    : ensureCookie(deps, request, reply)
   const accepted = request.headers['accept-language']
   const language = deps.languages.ofReader(locales?.replaceAll(' ', ',') ?? accepted)
   const html = pages.render(
@@ -67,7 +75,7 @@ export function sendPageFromSet<Name extends string, Text extends string>(
     language,
     (say): PageData => ({
       base: deps.config.AUTH_API_EXTERNAL_URL,
-      formToken: formToken(deps, cookie),
+      formToken: cookie === undefined ? '' : formToken(deps, cookie),
       next,
       nextEncoded: encodeURIComponent(next),
       title: title(say),

@@ -65,6 +65,8 @@ suite('hosted pages in a browser', { skip }, () => {
     assert.equal(await frame.locator('button[value=approve]').count(), 0)
     await page.getByRole('button', { name: 'win' }).click()
     await page.getByRole('heading', { name: 'Something went wrong' }).waitFor()
+    await page.goto(url)
+    await page.locator('button[value=approve]').waitFor()
   })
 })
 

@@ -47,7 +47,7 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const fields = readFormFields(request.body ?? {})
-      if (fields.form_token === undefined) return begin(fastify, request, reply, fields)
+      if (fields.form_token === undefined) return askAgain(fastify, reply, fields)
       checkForm(fastify, request, fields.form_token)
       const now = new Date()
       const signedIn = await findSignedIn(fastify, request, now)
@@ -68,14 +68,17 @@ async function begin(
   const signedIn = await findSignedIn(fastify, request, new Date())
   if (!signedIn) return leave(fastify, request, reply, parameters)
   const { session } = signedIn
-  const fields = passedOn.flatMap((name) => {
-    const value = parameters[name]
-    return value ? [[name, value]] : []
-  })
+  const fields = listPassedOn(parameters)
   return sendPage(fastify, request, reply, 'sign-out', {
     title: (say) => say('sign_out'),
     data: () => ({ account: session.email || session.phone || session.id, fields }),
   })
+}
+
+/** The form of a client comes without the cookie (SameSite=Lax), which the browser sends after a redirect. */
+function askAgain({ config }: FastifyInstance, reply: FastifyReply, parameters: Parameters) {
+  const query = new URLSearchParams(listPassedOn(parameters))
+  return reply.redirect(`${config.AUTH_API_EXTERNAL_URL}/oauth/logout?${query}`, 303)
 }
 
 async function leave(
@@ -123,5 +126,12 @@ async function readAudience(fastify: FastifyInstance, hint: string): Promise<str
 }
 
 const passedOn = ['post_logout_redirect_uri', 'client_id', 'id_token_hint', 'state']
+
+function listPassedOn(parameters: Parameters): [name: string, value: string][] {
+  return passedOn.flatMap((name): [string, string][] => {
+    const value = parameters[name]
+    return value ? [[name, value]] : []
+  })
+}
 
 export default logout

@@ -158,6 +158,23 @@ suite('/oauth/authorize', () => {
     assert.ok(String(response.headers.location).startsWith(`${uri}&error=`))
   })
 
+  test('encodes a redirect URI that a header cannot contain', async () => {
+    const app = await server()
+    const encoded = {
+      'https://bücher.example/日本?ä=1':
+        'https://xn--bcher-kva.example/%E6%97%A5%E6%9C%AC?%C3%A4=1',
+      'com.app://host/é': 'com.app://host/%C3%A9',
+    }
+    for (const [uri, target] of Object.entries(encoded)) {
+      const { client_id } = await createClient(app, { redirect_uris: [uri] })
+      const response = await requestAuthorization(app, { client_id, redirect_uri: uri, scope: 'x' })
+      assert.equal(response.statusCode, 302, response.body)
+      const location = String(response.headers.location)
+      assert.ok(location.startsWith(target), location)
+      assert.equal(new URL(location).searchParams.get('error'), 'invalid_scope')
+    }
+  })
+
   test('does not redirect for an unknown client_id', async () => {
     const app = await server()
     const unknown = { client_id: crypto.randomUUID(), redirect_uri: 'https://evil.example' }

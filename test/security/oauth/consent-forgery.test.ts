@@ -79,13 +79,16 @@ suite('consent forgery', () => {
     )
   })
 
-  test('does not continue from the sign-in page to a page of another site', async () => {
+  test('does not continue from the sign-in page to another address than a page of this server', async () => {
     const app = await pages()
     const nexts = [
       'https://evil.example',
       '//evil.example',
       '/\\evil.example',
       '/oauth/consent//x',
+      '/account/../authorize',
+      '/console/%2e%2E/oauth/logout',
+      '/account/./..',
       'x',
     ]
     for (const next of nexts) {
