@@ -109,7 +109,7 @@ ${email === undefined ? forms() : `<p>You are ${inHtml(email)}.</p>${form('/sign
 }
 
 function forms(): string {
-  const fields = `<p><label>E-mail <input name="email" type="email" autocomplete="email" required></label>
+  const fields = `<p><label>Email <input name="email" type="email" autocomplete="email" required></label>
 <p><label>Password <input name="password" type="password" autocomplete="current-password" required></label>`
   return form('/sign-in', 'Sign in', fields) + form('/sign-up', 'Sign up', fields)
 }

@@ -47,7 +47,7 @@ const actions = {
     return expectCode({ phone, type: 'sms' })
   },
 
-  async proveCode({ token }) {
+  async verifyCode({ token }) {
     const { type } = pending
     done(await auth.verifyOtp({ ...pending, token: token.trim() }))
     expectCode(undefined)
@@ -56,7 +56,7 @@ const actions = {
     return 'The code is correct: choose a new password.'
   },
 
-  forgetCode: async () => expectCode(undefined),
+  cancelCode: async () => expectCode(undefined),
 
   // The SDK leaves this page. The session is in the URL when the browser returns.
   async signInWithDev() {
@@ -102,7 +102,7 @@ const actions = {
     return 'The authenticator app is confirmed.'
   },
 
-  async proveFactor({ code }) {
+  async verifyFactor({ code }) {
     const { totp } = done(await auth.mfa.listFactors())
     done(await auth.mfa.challengeAndVerify({ factorId: totp[0].id, code: code.trim() }))
     return 'The second factor is verified.'
@@ -110,7 +110,7 @@ const actions = {
 
   async addPasskey() {
     done(await auth.registerPasskey())
-    return 'The passkey is added: sign out, and in again with it.'
+    return 'The passkey was added. Sign out, then sign in with it.'
   },
 
   async refresh() {

@@ -14,11 +14,11 @@ export function tell(text, error) {
 export function showUser(user, level) {
   const facts = {
     Name: user.user_metadata?.name,
-    'E-mail': user.email,
-    Waiting: user.new_email && `${user.new_email} is not proven yet`,
+    Email: user.email,
+    'New email': user.new_email && `${user.new_email}, not confirmed yet`,
     Phone: user.phone && `+${user.phone}`,
-    Account: user.is_anonymous ? 'without an address' : undefined,
-    'Signed in by': user.identities?.map(({ provider }) => provider).join(', '),
+    Account: user.is_anonymous ? 'anonymous' : undefined,
+    'Sign-in methods': user.identities?.map(({ provider }) => provider).join(', '),
     Level: level,
     Id: user.id,
   }
@@ -26,7 +26,7 @@ export function showUser(user, level) {
   $('#user').replaceChildren(
     ...shown.flatMap(([name, value]) => [element('dt', name), element('dd', value)]),
   )
-  $('#keep h2').textContent = user.is_anonymous ? 'Keep this account' : 'E-mail'
+  $('#keep h2').textContent = user.is_anonymous ? 'Keep this account' : 'Email'
   $('#keep-why').hidden = !user.is_anonymous
 }
 

@@ -27,11 +27,11 @@ interface Choice {
 
 function page(previews: Preview[], choice: Choice): string {
   return devPage({
-    title: 'Mail templates',
+    title: 'Email templates',
     head: '<script src="/dev/mail-templates.js" defer></script>',
     body: `<header class="bar">
 <a class="home" href="/dev">Postern</a>
-<h1>Mail templates</h1>
+<h1>Email templates</h1>
 <span class="grow"></span>
 <fieldset class="switch" id="widths"><legend>Width</legend>
 <label><input type="radio" name="width" value="320"><span>Phone</span></label>
@@ -40,12 +40,12 @@ function page(previews: Preview[], choice: Choice): string {
 <a class="button" href="/dev/inbox">Inbox</a>
 </header>
 <div class="templates">
-<nav aria-label="Kinds of mail"><ul>
+<nav aria-label="Types of email"><ul>
 ${previews.map(({ kind }) => `<li><a href="#${kind}">${words(kind)}</a></li>`).join('\n')}
 </ul></nav>
 <main>
 <p class="note">${choice.available.map((tag) => languageLink(tag, choice)).join(' ')}</p>
-<p class="note">Rendered just now with your subjects and templates (AUTH_MAILER_SUBJECTS_*, AUTH_MAILER_TEMPLATES_*, AUTH_TEMPLATES_DIR) and made-up data. In development nothing is kept: save a template and load this page again. Where one is missing or broken the built-in one is shown, as it would be sent, and why stands above it.</p>
+<p class="note">Rendered with your subjects and templates (AUTH_MAILER_SUBJECTS_*, AUTH_MAILER_TEMPLATES_*, AUTH_TEMPLATES_DIR) and sample data. In development templates are not cached: save one and reload this page. If a template is missing or broken, the built-in one is sent, and shown here with the reason.</p>
 ${previews.map(section).join('\n')}
 </main>
 </div>`,

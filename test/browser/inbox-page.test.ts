@@ -48,7 +48,7 @@ suite('/dev/inbox in a browser', { skip }, () => {
 
     await page.getByRole('link', { name: 'grace@example.com' }).waitFor()
     await page.getByRole('heading', { name: 'Confirm <b>your</b> address' }).waitFor()
-    await page.getByRole('button', { name: 'Empty' }).click()
+    await page.getByRole('button', { name: 'Delete all' }).click()
     await page.getByText('No messages yet').waitFor()
     assert.deepEqual(inbox.list(), [])
   })

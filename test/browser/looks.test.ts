@@ -122,13 +122,13 @@ async function look(
 async function signInOnExample(page: Page, { message }: DevSite) {
   if (await page.locator('#signed-in').isVisible()) return
   const email = `example-${crypto.randomUUID()}@example.com`
-  await page.locator('form[data-action=signIn]').getByLabel('E-mail').fill(email)
+  await page.locator('form[data-action=signIn]').getByLabel('Email').fill(email)
   await page.getByRole('button', { name: 'Sign up', exact: true }).click()
   await page
     .locator('#code')
     .getByLabel('Code')
     .fill((await message(email)).code)
-  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByRole('button', { name: 'Verify' }).click()
   await page.getByText('This device, used').waitFor()
   await page.getByRole('button', { name: 'Add an authenticator app' }).click()
   await page.locator('#qr').waitFor()

@@ -18,7 +18,7 @@ function render() {
   $('#count').textContent = messages.length || ''
   $('#clear').disabled = messages.length === 0
   $('#empty').hidden = shown.length > 0
-  $('#empty').textContent = messages.length > 0 ? 'Nothing fits the filter.' : emptyText
+  $('#empty').textContent = messages.length > 0 ? 'No message matches the filter.' : emptyText
   $('#messages').replaceChildren(...shown.map(row))
   openMessage()
 }
@@ -30,7 +30,7 @@ function row(message) {
   link.dataset.id = message.id
   $('.to', item).textContent = message.to
   $('time', item).textContent = clock(message.sent_at)
-  $('.what', item).textContent = message.subject ?? 'Text message'
+  $('.what', item).textContent = message.subject ?? 'SMS'
   $('.glimpse', item).textContent = message.code ? `Code ${message.code}` : message.text
   return item
 }
@@ -47,12 +47,12 @@ function openMessage() {
   if (message?.id === openId && message !== undefined) return
   openId = message?.id
   if (message) $('#message').replaceChildren(detail(message))
-  else $('#message').replaceChildren(paragraph(messages.length > 0 ? 'Choose a message.' : ''))
+  else $('#message').replaceChildren(paragraph(messages.length > 0 ? 'Select a message.' : ''))
 }
 
 function detail(message) {
   const view = stamp('detail')
-  $('h2', view).textContent = message.subject ?? 'Text message'
+  $('h2', view).textContent = message.subject ?? 'SMS'
   const when = new Date(message.sent_at).toLocaleString()
   $('.meta', view).textContent = `To ${message.to} · ${when}`
   for (const problem of message.problems) {

@@ -7,12 +7,12 @@ const value = (name) => fragment.get(name) ?? query.get(name)
 async function show() {
   if (fragment.has('access_token')) return showSession(fragment.get('access_token'))
   if (value('error')) {
-    say('That did not work', `${value('error_description')} (${value('error_code') ?? value('error')})`)
-  } else if (value('message')) say('Half done', value('message'))
+    say('Sign-in failed', `${value('error_description')} (${value('error_code') ?? value('error')})`)
+  } else if (value('message')) say('One more step', value('message'))
   else if (query.has('code')) {
     say(
-      'A code came along',
-      'The app that asked for this link uses PKCE: only it can trade the code for a session. Let it name its own address as redirect_to.',
+      'This link has an authorization code',
+      'The app that requested this link uses PKCE: only this app can exchange the code for a session. Set its own address as redirect_to.',
     )
   }
 }
@@ -21,13 +21,13 @@ async function showSession(token) {
   const headers = { authorization: `Bearer ${token}` }
   const response = await fetch('/user', { headers })
   const user = await response.json()
-  if (!response.ok) return say('The session is over', user.msg)
-  say(`${user.email || user.phone || 'A user without an address'} is signed in`, '')
+  if (!response.ok) return say('The session has ended', user.msg)
+  say(`${user.email || user.phone || 'An anonymous user'} is signed in`, '')
   const facts = {
-    'Signed in by': fragment.get('provider') ?? fragment.get('type') ?? 'email',
+    'Signed in with': fragment.get('provider') ?? fragment.get('type') ?? 'email',
     Id: user.id,
     'Refresh token': fragment.get('refresh_token'),
-    'Good for': `${fragment.get('expires_in')} seconds`,
+    'Expires in': `${fragment.get('expires_in')} seconds`,
   }
   $('#user').replaceChildren(
     ...Object.entries(facts).flatMap(([name, text]) => [element('dt', name), element('dd', text)]),
