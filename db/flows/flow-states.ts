@@ -135,7 +135,7 @@ export async function deleteFlowStates(trx: Trx, userId: string): Promise<void> 
   await trx.deleteFrom('flow_state').where(ofUser(userId)).execute()
 }
 
-/** As `deleteFlowStates`, but keeps flows whose email link was not opened yet. */
+/** As `deleteFlowStates`, but keeps flows whose email link was not opened yet: without the link they are useless. */
 export async function deleteIssuedFlowStates(trx: Trx, userId: string): Promise<void> {
   await trx
     .deleteFrom('flow_state')

@@ -30,9 +30,9 @@ export async function confirmSignUp(
   const isNew = !isInvited && !user.email_confirmed_at
   if (isNew) await assignReservedUsername(usernames, trx, user.id, user.email, now)
   const proof = { voidsTokens: true, endsSessions: isInvited, marksIdentities: true }
-  const proven = await verifyEmail(users, trx, user.id, proof, now)
+  const verified = await verifyEmail(users, trx, user.id, proof, now)
   const action = isInvited ? 'invite_accepted' : 'user_signedup'
-  return { state: 'done', user: proven, type, action }
+  return { state: 'done', user: verified, type, action }
 }
 
 /** Verifies the email only: credentials of an unverified account are not the owner's. */
@@ -50,8 +50,8 @@ export async function confirmMailbox(
     isConfirmed && (await clearAutoconfirmed(users, trx, user, user.email ?? '', retained, now))
   if (isConfirmed && !wasAssumed) return { state: 'done', user, type, action: 'login' }
   if (!isConfirmed) await clearUnverifiedCredentials(users, trx, user, retained, now)
-  const proven = await verifyEmail(users, trx, user.id, { marksIdentities: true }, now)
-  return { state: 'done', user: proven, type, action: isConfirmed ? 'login' : 'user_signedup' }
+  const verified = await verifyEmail(users, trx, user.id, { marksIdentities: true }, now)
+  return { state: 'done', user: verified, type, action: isConfirmed ? 'login' : 'user_signedup' }
 }
 
 /** The code was sent to the number of a sign-up or a sign-in. */
@@ -71,6 +71,6 @@ export async function confirmPhone(
   const isNew = !user.phone_confirmed_at && !user.email_confirmed_at
   if (isNew) await assignReservedUsername(usernames, trx, user.id, user.phone, now)
   const proof = { voidsTokens: true, inMetadata: true }
-  const proven = await verifyPhone(users, trx, user.id, proof, now)
-  return { state: 'done', user: proven, type: 'sms', action }
+  const verified = await verifyPhone(users, trx, user.id, proof, now)
+  return { state: 'done', user: verified, type: 'sms', action }
 }

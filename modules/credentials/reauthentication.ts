@@ -22,7 +22,6 @@ const type = 'reauthentication_token' as const
 
 /** The recipient of the code: the email, or the phone of a user without one. Undefined where both are too new. */
 export async function findNonceRecipient(
-  _deps: object,
   db: Db,
   user: UserRecord,
   now: Date,
@@ -113,7 +112,7 @@ export async function verifyReauthenticationNonce(
   nonce: string,
   now: Date,
 ): Promise<void> {
-  const to = await findNonceRecipient(deps, db, user, now)
+  const to = await findNonceRecipient(db, user, now)
   if (!to) throw reauthenticationNotValid()
   const attempt = await throttleAttempt(deps.otp, db, { kind: 'nonce', account: user.id }, now)
   const tried = await attempt.check(

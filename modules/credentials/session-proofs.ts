@@ -52,7 +52,6 @@ export function establishedProofs(
 
 /** The methods that authenticated the session, new or not; `factor` stands for every second factor. */
 export async function findVerifiedMethods(
-  _deps: object,
   db: Db,
   authenticated: Authenticated,
   now: Date,

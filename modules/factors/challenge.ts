@@ -56,7 +56,7 @@ export async function challengeFactor(
   const factor = await findOwnFactor(db, auth, input.factorId)
   const { id: factorId, factor_type: type } = factor
   requireVerify(deps, type)
-  await requireAnotherClass(deps, db, auth, type, now)
+  await requireAnotherClass(db, auth, type, now)
   const id = crypto.randomUUID()
   const { code, webauthn } = await prepare(deps, db, auth, factor, { ...input, id }, now)
   const made = {

@@ -74,7 +74,7 @@ export async function completeFactorVerification(
   const isNew = status === 'unverified'
   // The session may have dropped to aal1 since the enrollment.
   if (isNew) requireVerifiedFactor(credentials, current, 'factor', now)
-  await requireAnotherClass(deps, trx, current, factor_type, now)
+  await requireAnotherClass(trx, current, factor_type, now)
   if ('step' in verification && !(await advanceTotpCounter(trx, factor_id, verification.step))) {
     return undefined
   }
@@ -110,12 +110,12 @@ async function updateKey(
 /** The current factor. Throws mfa_factor_not_found, and mfa_challenge_expired for a replaced credential. */
 function findVerifiedFactor({ factors }: UserRecord, verification: FactorVerification) {
   const { id } = 'key' in verification ? verification.key.factor : verification.factor
-  const proven = factors.find((factor) => factor.id === id)
-  if (!proven) throw mfaFactorNotFound()
+  const factor = factors.find((each) => each.id === id)
+  if (!factor) throw mfaFactorNotFound()
   const replacesKey =
-    'key' in verification && verification.key.isNew && proven.status === 'verified'
+    'key' in verification && verification.key.isNew && factor.status === 'verified'
   if (replacesKey) throw mfaChallengeExpired()
-  return proven
+  return factor
 }
 
 /**

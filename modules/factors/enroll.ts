@@ -12,9 +12,9 @@ import {
 } from '../../schemas/errors.ts'
 import { type AuditContext, recordAudit } from '../audit/index.ts'
 import { requireFreshProof } from '../credentials/index.ts'
-import { createTotpEnrolment, generateTotpSecret } from './totp.ts'
+import { createTotpEnrollment, generateTotpSecret } from './totp.ts'
 
-export interface Enrolment {
+export interface Enrollment {
   type: ChallengeableFactorType
   name: string
   /** The issuer of a TOTP factor; the site's host by default. */
@@ -23,33 +23,33 @@ export interface Enrolment {
   phone: string | null
 }
 
-type EnrolDeps = Deps<'audit' | 'bearerAuth' | 'config' | 'credentials' | 'encryption'>
+type EnrollDeps = Deps<'audit' | 'bearerAuth' | 'config' | 'credentials' | 'encryption'>
 
 /**
  * Inserts the factor as unverified. Throws mfa_verified_factor_exists, mfa_factor_name_conflict,
  * too_many_enrolled_mfa_factors, insufficient_aal or reauthentication_needed, and the errors of `authenticate`.
  */
 export async function enrollFactor(
-  deps: EnrolDeps,
+  deps: EnrollDeps,
   trx: Trx,
   auth: SessionAuth,
-  enrolment: Enrolment,
+  enrollment: Enrollment,
   { ip, now }: AuditContext,
 ) {
   const { audit, bearerAuth, config, encryption } = deps
   const current = await bearerAuth.reauthorizeSession(trx, auth, now)
-  await checkFactorLimit(deps, trx, current, enrolment, now)
+  await checkFactorLimit(deps, trx, current, enrollment, now)
 
   const id = crypto.randomUUID()
-  const { type, name, phone, issuer = new URL(config.AUTH_SITE_URL).host } = enrolment
+  const { type, name, phone, issuer = new URL(config.AUTH_SITE_URL).host } = enrollment
   const secret = type === 'totp' ? generateTotpSecret() : undefined
-  const sealed = secret ? encryption.seal(id, secret) : ''
+  const encrypted = secret ? encryption.seal(id, secret) : ''
   const { user } = current
   const session = { userId: user.id, sessionId: current.session.session_id }
-  await insertFactor(trx, { id, type, name, phone, secret: sealed, ...session }, now)
+  await insertFactor(trx, { id, type, name, phone, secret: encrypted, ...session }, now)
   const traits = { factor_id: id, factor_type: type, factor_status: 'unverified' }
   await recordAudit(audit, trx, 'factor_in_progress', user, { ip, now, traits })
-  const totp = secret && createTotpEnrolment(secret, issuer, user.email || user.phone || user.id)
+  const totp = secret && createTotpEnrollment(secret, issuer, user.email || user.phone || user.id)
   return { id, type, friendly_name: name, ...(totp && { totp }) }
 }
 
@@ -57,14 +57,14 @@ async function checkFactorLimit(
   deps: Deps<'config' | 'credentials'>,
   trx: Trx,
   auth: SessionAuth,
-  enrolment: Enrolment,
+  enrollment: Enrollment,
   now: Date,
 ): Promise<void> {
   const { user } = auth
-  const { phone } = enrolment
+  const { phone } = enrollment
   const taken = user.factors.some((factor) => isVerified(factor) && factor.phone === phone)
   if (phone && taken) throw mfaVerifiedFactorExists()
-  await requireFactorSlot(deps, trx, user, enrolment, now)
+  await requireFactorSlot(deps, trx, user, enrollment, now)
   await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)
 }
 
@@ -73,7 +73,7 @@ export async function requireFactorSlot(
   deps: Deps<'config'>,
   trx: Trx,
   user: UserRecord,
-  { name, phone }: Pick<Enrolment, 'name' | 'phone'>,
+  { name, phone }: Pick<Enrollment, 'name' | 'phone'>,
   now: Date,
 ): Promise<void> {
   const { config } = deps

@@ -22,9 +22,9 @@ export {
   requireRecoveryVerify,
 } from './recovery-codes/rules.ts'
 export {
-  approveRecovery,
   attemptRecovery,
   completeRecovery,
+  precomputeRecoveryClaims,
   type RecoveryAttempt,
   releaseRecovery,
 } from './recovery-codes/verify.ts'

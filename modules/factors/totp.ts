@@ -19,7 +19,7 @@ export function generateTotpSecret(): string {
 }
 
 /** The otpauth URI and its QR code. */
-export function createTotpEnrolment(secret: string, issuer: string, account: string) {
+export function createTotpEnrollment(secret: string, issuer: string, account: string) {
   const uri = otpauthUri(secret, issuer, account)
   return { qr_code: qrCode(uri), secret, uri }
 }

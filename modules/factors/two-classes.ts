@@ -4,7 +4,6 @@
  */
 import type { Db } from '../../db/core/database.ts'
 import type { FactorType } from '../../db/tables/factors.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import { insufficientAal } from '../../schemas/errors.ts'
 import { findVerifiedMethods } from '../credentials/index.ts'
@@ -16,16 +15,15 @@ const sameClass = {
 
 /** Throws insufficient_aal for a factor of the only class that authenticated the session. */
 export async function requireAnotherClass(
-  { credentials }: Deps<'credentials'>,
   db: Db,
   auth: SessionAuth,
   type: FactorType,
   now: Date,
 ): Promise<void> {
   if (type !== 'phone' && type !== 'webauthn') return
-  const proven = await findVerifiedMethods(credentials, db, auth, now)
+  const methods = await findVerifiedMethods(db, auth, now)
   const first = type === 'phone' ? 'phone' : 'passkey'
-  if (proven.length > 0 && proven.every((method) => method === first)) {
+  if (methods.length > 0 && methods.every((method) => method === first)) {
     throw insufficientAal(sameClass[type], 403)
   }
 }

@@ -88,7 +88,7 @@ function checkForm(
  * mfa_verification_failed or validation_failed for a security key, unexpected_failure for a provider.
  */
 export async function verifyChallengeResponse(
-  deps: Deps<'config' | 'encryption' | 'sms' | 'passkeys'>,
+  deps: Deps<'encryption' | 'sms' | 'passkeys'>,
   db: Db,
   challenged: FactorChallenge,
   { code = '', credential }: Pick<ChallengeResponse, 'code' | 'credential'>,

@@ -85,7 +85,7 @@ async function verifyAssertion(
   challenge: string,
   response: AuthenticationCredential,
 ): Promise<WebAuthnAssertionResult> {
-  const { factor, stored } = findAnswering(verified, response.id)
+  const { factor, stored } = findStoredCredential(verified, response.id)
   const handle = response.response.userHandle
   if (handle && !Buffer.from(handle, 'base64url').equals(ceremonies.userHandle(factor.user_id))) {
     throw new Error('the credential was created for another user')
@@ -115,7 +115,7 @@ async function verifyAssertion(
   return { factor, credential, aaguid: factor.web_authn_aaguid, isNew: false, isCloned }
 }
 
-function findAnswering(verified: readonly FactorRecord[], id: string) {
+function findStoredCredential(verified: readonly FactorRecord[], id: string) {
   for (const factor of verified) {
     const stored = getFactorCredential(factor)
     if (stored && credentialId(stored) === id) return { factor, stored }

@@ -56,12 +56,12 @@ export async function startAuthorization(
   const { url, secrets } = await oauthProviders.start(provider, authorization)
   if (inviteToken) await checkInvitation(deps, inviteToken, now)
   const row = toRow(deps, { id, provider, emailOptional, inviteToken }, request)
-  const sealed = encryptFlowSecrets(deps, id, {
+  const encrypted = encryptFlowSecrets(deps, id, {
     ...secrets,
     ...(inviteToken && { inviteToken }),
     ...(browserHash !== undefined && { browserHash }),
   })
-  const owned = { session_id: linkingSessionId ?? null, secrets: sealed }
+  const owned = { session_id: linkingSessionId ?? null, secrets: encrypted }
   const shared = takeover.isShared ? secrets.codeVerifier : undefined
   await insertOwnedFlow(db, row, owned, now, shared).catch((error) => {
     throw isForeignKeyViolation(error) ? sessionNotFound() : error

@@ -30,11 +30,11 @@ export function encryptFlowSecrets(
 export function decryptFlowSecrets(
   { encryption }: Deps<'encryption'>,
   flowId: string,
-  sealed: string | null,
+  encrypted: string | null,
 ): OauthSecrets {
-  if (!sealed) return {}
+  if (!encrypted) return {}
   const what = 'An external sign-in'
-  const parsed: unknown = JSON.parse(encryption.decrypt(flowId, sealed, what))
+  const parsed: unknown = JSON.parse(encryption.decrypt(flowId, encrypted, what))
   const { v: _, ...secrets } = readStored(StoredSecrets, parsed, what)
   return secrets
 }

@@ -28,10 +28,9 @@ export {
   resolveTarget,
 } from './redirects/index.ts'
 export { withFragment } from './redirects/target.ts'
-export { deleteFlowStatesOfUser, deleteIssuedFlowStatesOfUser } from './revoke.ts'
 export {
   clearedStateCookie,
-  isSameUserAgent,
-  setStateCookie,
-  stateCookieName,
+  createStateValue,
+  isSameBrowser,
+  stateCookie,
 } from './state-cookie.ts'

@@ -80,7 +80,7 @@ export async function issueOauthCode(
 ): Promise<string> {
   const seal = (token: string) => token && encryption.seal(flow.id, token)
   const code = crypto.randomUUID()
-  const answered = {
+  const issued = {
     id: flow.id,
     user_id: userId,
     provider_type: flow.provider,
@@ -95,20 +95,20 @@ export async function issueOauthCode(
   }
   // The code of a linking flow ends with the session too, since it creates another one.
   const owned = { session_id: flow.linkingSessionId, secrets: null }
-  if (flow.linkingTargetId) await insertOwnedFlow(trx, answered, owned, now)
-  else await insertFlowState(trx, answered, now)
+  if (flow.linkingTargetId) await insertOwnedFlow(trx, issued, owned, now)
+  else await insertFlowState(trx, issued, now)
   return code
 }
 
 function readFlow(deps: Deps<'config' | 'encryption'>, row: OauthFlowRow): AuthorizationState {
   const { config } = deps
   const { code_challenge, code_challenge_method } = row
-  const { inviteToken, browserHash, ...sealed } = decryptFlowSecrets(deps, row.id, row.secrets)
+  const { inviteToken, browserHash, ...stored } = decryptFlowSecrets(deps, row.id, row.secrets)
   const gotrueSecrets = {
     startedByGotrue: true,
     ...(row.code_verifier && { codeVerifier: row.code_verifier }),
   }
-  const secrets = row.is_ours ? sealed : gotrueSecrets
+  const secrets = row.is_ours ? stored : gotrueSecrets
   return {
     id: row.id,
     provider: row.provider_type,

@@ -17,7 +17,7 @@ type NewFlow = Pick<AuthorizationState, 'id' | 'provider'>
 const formPostProviders = ['apple']
 
 /** Creates the value and its hash; undefined for a flow without binding. */
-export function setStateCookie(
+export function createStateValue(
   { config }: Configured,
   query: Readonly<Record<string, string>>,
 ): { value: string; hash: string } | undefined {
@@ -27,18 +27,18 @@ export function setStateCookie(
   return { value, hash: hashValue(value) }
 }
 
-/** For the response that redirects to the provider. */
-export function stateCookieName(deps: Configured, flow: NewFlow, value: string): string {
+/** The cookie for the response that redirects to the provider. */
+export function stateCookie(deps: Configured, flow: NewFlow, value: string): string {
   return cookie(deps, flow, value, deps.config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION)
 }
 
-/** For the response that completes the sign-in. */
+/** The cookie for the response that completes the sign-in. */
 export function clearedStateCookie(deps: Configured, flow: NewFlow): string {
   return cookie(deps, flow, '', 0)
 }
 
 /** Whether this browser started the flow, or the flow is not bound. */
-export function isSameUserAgent(
+export function isSameBrowser(
   deps: Configured,
   { headers }: Pick<FastifyRequest, 'headers'>,
   { id, browserHash }: Pick<AuthorizationState, 'id' | 'browserHash'>,

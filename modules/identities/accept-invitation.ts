@@ -38,7 +38,7 @@ async function consumeInvitation(
   { otp }: Deps<'otp'>,
   trx: Trx,
   token: string,
-  told: ProviderIdentity,
+  profile: ProviderIdentity,
   now: Date,
 ): Promise<UserRecord> {
   const invitation = await consumeEmailLink(
@@ -50,7 +50,7 @@ async function consumeInvitation(
   )
   const user = invitation && (await lockAndLoadUser(trx, invitation.user_id))
   if (!user) throw inviteNotFound()
-  if (user.email && readAddresses(told).reported.includes(user.email)) return user
+  if (user.email && readAddresses(profile).reported.includes(user.email)) return user
   throw validationFailed('The invitation was sent to another address than the provider returned')
 }
 
@@ -62,13 +62,13 @@ async function insertInvitedIdentity(
   externalUser: ExternalUser,
   now: Date,
 ): Promise<void> {
-  const { provider, identity: told } = externalUser
-  const existing = await findIdentity(trx, provider, told.providerId)
+  const { provider, identity: profile } = externalUser
+  const existing = await findIdentity(trx, provider, profile.providerId)
   if (existing && existing.user_id !== user.id) throw identityAlreadyExists(linkedToOtherUser)
-  if (existing) await replaceIdentityData(trx, existing.id, told.claims, now)
+  if (existing) await replaceIdentityData(trx, existing.id, profile.claims, now)
   const { id } = existing ?? (await addIdentity(trx, user.id, externalUser, now))
   if (user.email_confirmed_at) return recomputeProviders(trx, user.id, now)
-  const metadata = told.claims
+  const metadata = profile.claims
   const retained = { keepIdentity: { id }, passwordHash: null, metadata, keepSessions: true }
   await clearUnverifiedCredentials(users, trx, user, retained, now)
 }

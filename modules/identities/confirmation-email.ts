@@ -20,14 +20,14 @@ export async function dryRunConfirmationEmail(
   links: LinkContext,
   now: Date,
 ): Promise<void> {
-  await claim(deps, trx, address, links, now)
+  await reserve(deps, trx, address, links, now)
   await checkSendQuota(deps.otp, trx, 'email', counted(address, links), now)
 }
 
 const counted = (to: string, { network }: LinkContext) =>
   ({ purpose: 'signup', to, network }) as const
 
-async function claim(
+async function reserve(
   { emails, otp }: Deps<'emails' | 'otp'>,
   trx: Trx,
   address: string,
@@ -51,7 +51,7 @@ export async function sendConfirmationMail(
   now: Date,
 ): Promise<void> {
   const address = user.email ?? ''
-  await claim(deps, trx, address, links, now)
+  await reserve(deps, trx, address, links, now)
   await reserveSendQuota(deps.otp, trx, 'email', counted(address, links), now)
   await sendUncountedLinkEmail(deps.emails, trx, 'confirmation', user, links, now)
 }

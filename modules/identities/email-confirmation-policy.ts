@@ -34,15 +34,15 @@ export async function checkEmailConfirmation(
 ): Promise<SignInOutcome> {
   const { user: externalUser, addresses } = attempt
   const { user } = found
-  const settled = await dropIfAutoconfirmed(deps, trx, found, addresses, now)
-  if (settled) return { state: 'accepted', user: settled, action: 'login' }
+  const cleared = await clearIfAutoconfirmed(deps, trx, found, addresses, now)
+  if (cleared) return { state: 'accepted', user: cleared, action: 'login' }
   if (hasAcceptedEmail(user, externalUser.emailOptional)) {
     return { state: 'accepted', user, action: found.isNew ? 'user_signedup' : 'login' }
   }
   const { config, users } = deps
   const email = await findAddress(trx, user, addresses)
   const isVerified = email && (config.AUTH_MAILER_AUTOCONFIRM || addresses.verified.includes(email))
-  if (!isVerified) return isUnverified(deps, trx, user, attempt, now)
+  if (!isVerified) return handleUnverifiedEmail(deps, trx, user, attempt, now)
   if (!found.isNew) {
     const { id, identity_data: metadata } = found.identity
     const retained = { keepIdentity: { id }, passwordHash: null, metadata, keepSessions: true }
@@ -51,8 +51,8 @@ export async function checkEmailConfirmation(
   // A sign-in before the verification may have been that of another user.
   const isAssumed = !addresses.verified.includes(email)
   const proof = { columns: { email }, voidsTokens: true, endsSessions: true, isAssumed }
-  const proven = await verifyEmail(users, trx, user.id, proof, now)
-  return { state: 'accepted', user: proven, action: 'user_signedup' }
+  const verified = await verifyEmail(users, trx, user.id, proof, now)
+  return { state: 'accepted', user: verified, action: 'user_signedup' }
 }
 
 /**
@@ -78,7 +78,7 @@ export async function rejectTakenEmail(
  * Clears unverified credentials, except the identity, of an account confirmed without verification whose email the
  * provider verified. Returns the user; undefined for every other account.
  */
-async function dropIfAutoconfirmed(
+async function clearIfAutoconfirmed(
   { users }: Deps<'users'>,
   trx: Trx,
   found: MatchedAccount,
@@ -89,8 +89,8 @@ async function dropIfAutoconfirmed(
   if (found.isNew || !user.email || !verified.includes(user.email)) return undefined
   const { id, identity_data: metadata } = found.identity
   const retained = { keepIdentity: { id }, passwordHash: null, metadata }
-  const dropped = await clearAutoconfirmed(users, trx, user, user.email, retained, now)
-  return dropped ? findUserOrThrow(trx, user.id) : undefined
+  const isCleared = await clearAutoconfirmed(users, trx, user, user.email, retained, now)
+  return isCleared ? findUserOrThrow(trx, user.id) : undefined
 }
 
 /** The email is confirmed, or absent and optional. */
@@ -111,7 +111,7 @@ async function findAddress(
   return (await isIdentifierTaken(trx, email)) ? user.email : email
 }
 
-async function isUnverified(
+async function handleUnverifiedEmail(
   deps: PolicyDeps,
   trx: Trx,
   user: UserRecord,

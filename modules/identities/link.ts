@@ -44,8 +44,8 @@ export async function link(
   context: SignInContext,
   now: Date,
 ): Promise<SignInOutcome> {
-  const { provider, identity: told } = externalUser
-  await lockIdentity(trx, provider, told.providerId)
+  const { provider, identity: profile } = externalUser
+  await lockIdentity(trx, provider, profile.providerId)
   const user = await lockUserOrThrow(trx, userId)
   checkState(user, now)
   // The session may have ended while the provider was called.

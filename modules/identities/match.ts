@@ -33,15 +33,15 @@ export async function findOrCreateAccount(
 ): Promise<MatchedAccount | 'owned' | undefined> {
   const { user, addresses, context } = attempt
   const { provider, identity } = user
-  const question = { provider, providerId: identity.providerId, addresses, aud: context.aud }
-  const decision = await resolveAccount(deps, trx, question)
+  const query = { provider, providerId: identity.providerId, addresses, aud: context.aud }
+  const decision = await resolveAccount(deps, trx, query)
   switch (decision.state) {
     case 'exists':
       return refresh(deps, trx, decision.identity, identity.claims, now)
     case 'link':
       await lockUser(trx, decision.userId)
       // The user may have changed their email while this waited for the lock.
-      if (!(await isOwner(deps, trx, question, decision.userId))) return undefined
+      if (!(await isOwner(deps, trx, query, decision.userId))) return undefined
       return addTo(deps, trx, decision.userId, attempt, now)
     case 'create':
       return create(deps, trx, attempt, now)
@@ -57,11 +57,11 @@ async function refresh(
   { config }: Deps<'config'>,
   trx: Trx,
   identity: IdentityRow,
-  told: ProviderIdentity['claims'],
+  profile: ProviderIdentity['claims'],
   now: Date,
 ): Promise<MatchedAccount> {
   await lockUser(trx, identity.user_id)
-  const claims = withKnownAddress(told, identity.identity_data)
+  const claims = withKnownAddress(profile, identity.identity_data)
   await replaceIdentityData(trx, identity.id, claims, now)
   await mergeMetadata(trx, identity.user_id, { user: claims }, metadataLimits(config), now)
   await recomputeProviders(trx, identity.user_id, now)
@@ -70,10 +70,13 @@ async function refresh(
 }
 
 /** Apple omits the email at later sign-ins; the known one is kept. */
-function withKnownAddress(told: ProviderIdentity['claims'], known: IdentityRow['identity_data']) {
-  if (told.email !== undefined || known.email === undefined) return told
+function withKnownAddress(
+  profile: ProviderIdentity['claims'],
+  known: IdentityRow['identity_data'],
+) {
+  if (profile.email !== undefined || known.email === undefined) return profile
   const { email, email_verified } = known
-  return { ...told, email, email_verified }
+  return { ...profile, email, email_verified }
 }
 
 async function addTo(

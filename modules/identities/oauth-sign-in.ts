@@ -65,8 +65,8 @@ async function isNew(
   aud: string,
 ): Promise<boolean> {
   const { providerId } = identity
-  const question = { provider, providerId, aud, addresses: readAddresses(identity) }
-  return ['create', 'owned'].includes((await resolveAccount(deps, db, question)).state)
+  const query = { provider, providerId, aud, addresses: readAddresses(identity) }
+  return ['create', 'owned'].includes((await resolveAccount(deps, db, query)).state)
 }
 
 /**

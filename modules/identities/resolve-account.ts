@@ -19,7 +19,7 @@ type Decision =
   /** The email belongs to a user and is unverified. */
   | { state: 'owned' }
 
-interface Question {
+interface AccountQuery {
   provider: string
   providerId: string
   addresses: AccountEmails
@@ -32,12 +32,12 @@ const defaultDomain = 'default'
 export async function resolveAccount(
   deps: Deps<'config'>,
   db: Db,
-  question: Question,
+  query: AccountQuery,
 ): Promise<Decision> {
-  const { provider, providerId, addresses, aud } = question
+  const { provider, providerId, addresses, aud } = query
   const identity = await findIdentity(db, provider, providerId)
   if (identity) return { state: 'exists', identity }
-  const [owner, ...others] = await findOwners(deps, db, question)
+  const [owner, ...others] = await findOwners(deps, db, query)
   if (others.length > 0) return { state: 'several' }
   if (owner) return { state: 'link', userId: owner }
   const { primary, verified } = addresses
@@ -50,10 +50,10 @@ export async function resolveAccount(
 export async function isOwner(
   deps: Deps<'config'>,
   db: Db,
-  question: Question,
+  query: AccountQuery,
   userId: string,
 ): Promise<boolean> {
-  const decision = await resolveAccount(deps, db, question)
+  const decision = await resolveAccount(deps, db, query)
   return decision.state === 'link' && decision.userId === userId
 }
 
@@ -69,7 +69,7 @@ export function isSsoProvider(deps: Deps<'config'>, provider: string): boolean {
 async function findOwners(
   deps: Deps<'config'>,
   db: Db,
-  { provider, addresses: { verified }, aud }: Question,
+  { provider, addresses: { verified }, aud }: AccountQuery,
 ): Promise<string[]> {
   if (verified.length === 0) return []
   const domain = getLinkingDomain(deps, provider)
@@ -79,8 +79,8 @@ async function findOwners(
   const confirmed = users.filter(
     (user) => user.email_confirmed_at !== null && !user.is_autoconfirmed,
   )
-  const proven = [...linked.map((row) => row.user_id), ...confirmed.map(({ id }) => id)]
-  return [...new Set(proven.length > 0 ? proven : users.map(({ id }) => id))]
+  const verifiedOwners = [...linked.map((row) => row.user_id), ...confirmed.map(({ id }) => id)]
+  return [...new Set(verifiedOwners.length > 0 ? verifiedOwners : users.map(({ id }) => id))]
 }
 
 function getLinkingDomain({ config }: Deps<'config'>, provider: string): string {

@@ -32,7 +32,7 @@ export interface Unlinking {
 }
 
 /**
- * Requires the locked session `held`. The identity's email or phone is removed from the account. Throws
+ * The caller must have locked the session. The identity's email or phone is removed from the account. Throws
  * single_identity_not_deletable, identity_not_found, email_conflict_identity_not_deletable and insufficient_aal.
  */
 export async function unlinkIdentity(

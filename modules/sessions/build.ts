@@ -52,8 +52,8 @@ export function buildSession(
   const { method, impersonatedBy, passwordHash, grant } = authentication
   const id = crypto.randomUUID()
   const key = deriveKey(deps, id)
-  const sealed = { id, refresh_token_hmac_key: encryptKey(deps, id, key) }
-  const session = { ...newSession(deps, user, authentication, now), ...sealed }
+  const encrypted = { id, refresh_token_hmac_key: encryptKey(deps, id, key) }
+  const session = { ...newSession(deps, user, authentication, now), ...encrypted }
   const amr: AmrClaim[] = [{ method, timestamp: Math.floor(now.getTime() / 1000) }]
   const signedIn = grant ? user : withSignInTimes(user, authentication, now)
   const described = {

@@ -151,8 +151,8 @@ async function rotateForeign(
 ): Promise<RotationOutcome | undefined> {
   const rotated = await rotate(deps, token, key, clientInfo, now)
   if (rotated && !isEncryptedKey(deps, stored)) {
-    const sealed = encryptKey(deps, token.sessionId, key)
-    await storeEncryptedRefreshKey(deps.db, token.sessionId, stored, sealed)
+    const encrypted = encryptKey(deps, token.sessionId, key)
+    await storeEncryptedRefreshKey(deps.db, token.sessionId, stored, encrypted)
   }
   return rotated
 }

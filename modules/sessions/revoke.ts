@@ -1,5 +1,6 @@
 /** The only functions that revoke sessions. When all are revoked, pending flows and codes are deleted too. */
 import type { Trx } from '../../db/core/database.ts'
+import { deleteFlowStates, deleteIssuedFlowStates } from '../../db/flows/flow-states.ts'
 import { revokeConsents } from '../../db/oauth-server/consents.ts'
 import { deleteApprovedCodes } from '../../db/oauth-server/sessions.ts'
 import { deleteImpersonationsBy } from '../../db/sessions/impersonations.ts'
@@ -8,7 +9,6 @@ import { cancelUnconfirmedEmailChange } from '../../db/tokens/email-changes.ts'
 import { dropPhoneChange } from '../../db/tokens/phone-tokens.ts'
 import { lockUser } from '../../db/users/update-user.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import { deleteFlowStatesOfUser, deleteIssuedFlowStatesOfUser } from '../flows/index.ts'
 
 export interface KeptSession {
   /** The id of a session that is kept. */
@@ -21,20 +21,20 @@ export interface KeptSession {
 
 /** Locks the user first, as session creation does, so that none is created concurrently. */
 export async function revokeAllSessions(
-  deps: Deps<'config' | 'events' | 'flows'>,
+  deps: Deps<'config' | 'events'>,
   trx: Trx,
   userId: string,
   { except, keepsUnopened, keepsConsents }: KeptSession,
   now: Date,
 ): Promise<void> {
   const { config } = deps
-  const endFlows = keepsUnopened ? deleteIssuedFlowStatesOfUser : deleteFlowStatesOfUser
+  const deleteFlows = keepsUnopened ? deleteIssuedFlowStates : deleteFlowStates
   await lockUser(trx, userId)
   // Before the sessions: a callback locks the flow first and then rows of its session, so the other order could
   // deadlock. And after them, for a flow that was started concurrently.
-  await endFlows(trx, userId)
+  await deleteFlows(trx, userId)
   await emitSessionEnded(deps, trx, userId, await deleteSessions(trx, userId, except), now)
-  await endFlows(trx, userId)
+  await deleteFlows(trx, userId)
   // Also while AUTH_ADMIN_IMPERSONATION_ENABLED is off: they may be from before.
   await deleteImpersonationsBy(trx, userId)
   // After the sessions: an attacker may have given one in a session that has just ended.
@@ -82,7 +82,7 @@ export async function emitSessionEnded(
  */
 export async function suspendSessions(trx: Trx, userId: string): Promise<void> {
   await lockUser(trx, userId)
-  await deleteFlowStatesOfUser(trx, userId)
+  await deleteFlowStates(trx, userId)
   await deleteApprovedCodes(trx, userId)
   await deleteImpersonationsBy(trx, userId)
 }

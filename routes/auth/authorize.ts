@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
 import {
+  createStateValue,
   readLinkContext,
-  setStateCookie,
   startAuthorization,
-  stateCookieName,
+  stateCookie,
 } from '../../modules/flows/index.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { AuthorizeQuery } from '../../schemas/external.ts'
@@ -30,10 +30,10 @@ const authorize: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const query = firstValues(request.query)
       const context = readLinkContext(flows, request, query)
-      const bound = setStateCookie(flows, query)
+      const bound = createStateValue(flows, query)
       const authorization = { query, context, browserHash: bound?.hash }
       const { url, ...flow } = await startAuthorization(flows, authorization, new Date())
-      if (bound) reply.header('set-cookie', stateCookieName(flows, flow, bound.value))
+      if (bound) reply.header('set-cookie', stateCookie(flows, flow, bound.value))
       return reply.header('referrer-policy', 'no-referrer').redirect(url, 302)
     },
   )

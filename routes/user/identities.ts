@@ -3,10 +3,10 @@ import { Type } from '@sinclair/typebox'
 
 import { requireFreshProof } from '../../modules/credentials/index.ts'
 import {
+  createStateValue,
   readLinkContext,
-  setStateCookie,
   startAuthorization,
-  stateCookieName,
+  stateCookie,
 } from '../../modules/flows/index.ts'
 import { unlinkIdentity } from '../../modules/identities/index.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
@@ -58,10 +58,10 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
       const linking = { linkingTargetId: user.id, linkingSessionId: session?.session_id }
       const query = firstValues(request.query)
       const context = readLinkContext(flows, request, query)
-      const bound = setStateCookie(flows, query)
+      const bound = createStateValue(flows, query)
       const authorization = { query, context, browserHash: bound?.hash, ...linking }
       const { url, ...flow } = await startAuthorization(flows, authorization, now)
-      if (bound) reply.header('set-cookie', stateCookieName(flows, flow, bound.value))
+      if (bound) reply.header('set-cookie', stateCookie(flows, flow, bound.value))
       if (query.skip_http_redirect === 'true') return { url }
       return reply.redirect(url, 302)
     },

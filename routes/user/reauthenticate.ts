@@ -34,7 +34,7 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const at = { ip: request.clientIp, now: new Date() }
       const { user } = bearerAuth.getAuth(request)
-      const to = await findNonceRecipient(credentials, db, user, at.now)
+      const to = await findNonceRecipient(db, user, at.now)
       if (to === 'email') return { message_id: await sendMail(user, at) }
       if (to && user.phone) {
         return { message_id: await sendReauthenticationSms(user, user.phone, at) }

@@ -66,8 +66,8 @@ const writers: Record<string, SingleWriter> = {
     only: ['modules/sessions/revoke.ts'],
     functions: { 'db/sessions/sessions.ts': ['deleteSessions'] },
   },
-  'only flows/revoke.ts deletes the flow states of a user': {
-    only: ['modules/flows/revoke.ts'],
+  'only the revocation of sessions deletes the flow states of a user': {
+    only: ['modules/sessions/revoke.ts'],
     functions: { 'db/flows/flow-states.ts': ['deleteFlowStates', 'deleteIssuedFlowStates'] },
   },
   'only the password check rehashes a password': {

@@ -44,7 +44,7 @@ export interface PermittedEmailRequest extends EmailRequest {
 
 export type EmailRequestDeps = Deps<'audit' | 'config' | 'emails' | 'otp' | 'users'>
 
-type Answer = (
+type HandleRequest = (
   deps: EmailRequestDeps,
   trx: Trx,
   request: PermittedEmailRequest,
@@ -52,7 +52,7 @@ type Answer = (
   now: Date,
 ) => Promise<void>
 
-const answers: Record<EmailRequest['kind'], Answer> = {
+const handlers: Record<EmailRequest['kind'], HandleRequest> = {
   async recovery(deps, trx, request, user, now) {
     if (user) await send(deps, trx, 'recovery', user, request, now)
   },
@@ -73,7 +73,7 @@ const answers: Record<EmailRequest['kind'], Answer> = {
   },
 
   async sign_in(deps, trx, request, user, now) {
-    if (user) await answers.magic_link(deps, trx, request, user, now)
+    if (user) await handlers.magic_link(deps, trx, request, user, now)
   },
 
   async confirmation(deps, trx, request, user, now) {
@@ -98,7 +98,7 @@ export async function handleEmailRequest(
 ): Promise<void> {
   const find = request.kind === 'username_recovery' ? lockUserByUsername : lockUserByEmail
   const user = await find(trx, request.address, request.aud)
-  await answers[request.kind](deps, trx, request, user, now)
+  await handlers[request.kind](deps, trx, request, user, now)
 }
 
 async function send(
@@ -127,16 +127,16 @@ async function signUp(
   const { users } = deps
   const { address, aud, data, permit } = request
   const contact = { provider: 'email' as const, address }
-  const registrant = { contact, aud, passwordHash: null, data, permit, byAdmin: false }
-  const registered = await findOrCreateUnconfirmedUser(users, trx, registrant, now)
+  const input = { contact, aud, passwordHash: null, data, permit, byAdmin: false }
+  const registered = await findOrCreateUnconfirmedUser(users, trx, input, now)
   if (!registered) return
   const { user, claim } = registered
   if (claim || !users.config.AUTH_MAILER_AUTOCONFIRM) {
     await send(deps, trx, 'confirmation', user, request, now)
     return storePendingSignUp(trx, registered, now)
   }
-  const proven = await verifyEmail(users, trx, user.id, { isAssumed: true }, now)
-  await send(deps, trx, 'magic_link', proven, request, now)
+  const verified = await verifyEmail(users, trx, user.id, { isAssumed: true }, now)
+  await send(deps, trx, 'magic_link', verified, request, now)
 }
 
 /**

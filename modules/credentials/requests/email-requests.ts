@@ -116,7 +116,7 @@ export async function requestEmailOtp(
 
 /** The job: looks the user up and handles the request. An unknown format is retried later. */
 export async function handleEmailRequestJob(
-  deps: EmailRequestDeps & Deps<'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp'>,
+  deps: EmailRequestDeps & Deps<'db' | 'encryption' | 'jobQueue' | 'languages' | 'log'>,
   payload: unknown,
 ): Promise<void> {
   const { config, db, languages, log, otp } = deps
@@ -128,7 +128,7 @@ export async function handleEmailRequestJob(
   }
   const { accepted = '', ...stored } = decryptRequest(deps, StoredEmailRequest, job)
   const request = withMessageId(stored, job.id)
-  const permit = await approve(deps, request)
+  const permit = await requestPermit(deps, request)
   if (permit === 'rejected') return
   const handleOnce = async (trx: Trx) => {
     await limitLockWaits(trx, lockWaits)
@@ -139,15 +139,15 @@ export async function handleEmailRequestJob(
       log.warn({ kind: request.kind }, notSentMessage)
     }
   }
-  const answered = languages.during(accepted, () => db.transaction().execute(handleOnce))
-  await answered.catch((error) => postpone(deps, error, { task: emailTask, job }, now))
+  const handled = languages.during(accepted, () => db.transaction().execute(handleOnce))
+  await handled.catch((error) => postpone(deps, error, { task: emailTask, job }, now))
 }
 
 /**
  * Calls the operator's hook for a user who would be signed up. A rejection is not reported to the client. Throws
  * HookError for an unavailable hook, so that the job is retried.
  */
-async function approve(
+async function requestPermit(
   { config, db, log, users }: EmailRequestDeps & Deps<'db' | 'log'>,
   { kind, address, aud, data, ip }: EmailRequest,
 ): Promise<CreationPermit | 'rejected' | undefined> {

@@ -25,8 +25,8 @@ export function encryptRequest(
   request: object,
   now: Date,
 ): EncryptedRequest {
-  const sealed = encryption.encrypt(id, JSON.stringify(request))
-  return { v: 1, id, request: sealed, asked_at: now.toISOString() }
+  const encrypted = encryption.encrypt(id, JSON.stringify(request))
+  return { v: 1, id, request: encrypted, asked_at: now.toISOString() }
 }
 
 /** Throws StoredFormError. */

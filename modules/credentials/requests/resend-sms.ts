@@ -72,9 +72,7 @@ const quotaPurposes = { confirmation: 'signup', phone_change: 'phone_change' } a
 /** A second attempt could send a second message. */
 const once = { maxAttempts: 1 }
 
-type WorkerDeps = Deps<
-  'audit' | 'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp' | 'users'
->
+type WorkerDeps = Deps<'audit' | 'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp'>
 
 /** The job. A payload that cannot be decrypted is queued again, because each job runs only once. */
 export async function handleResendJob(deps: WorkerDeps, payload: unknown): Promise<void> {
@@ -127,7 +125,7 @@ async function repeat(
     await checkRepeatInterval(otp, db, 'sms', 'phone_change', request.phone, now)
     await checkRepeatInterval(otp, db, 'sms', 'phone_change', phone, now)
   }
-  await claimTarget(deps, request, phone, now)
+  await reserveTargetInterval(deps, request, phone, now)
   const interval = intervals[purpose]
   const by = { owner: user, requester: perClientInterval(request.phone, request.network) }
   const counted = { countsAs: quotaPurposes[purpose], network: request.network }
@@ -142,7 +140,7 @@ async function repeat(
 }
 
 /** Reserves the interval of the requested number, and of a new number that results from it. */
-async function claimTarget(
+async function reserveTargetInterval(
   { db, otp }: Deps<'db' | 'otp'>,
   { purpose, phone, network }: RepeatRequest,
   to: string,

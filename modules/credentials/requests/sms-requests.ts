@@ -61,7 +61,7 @@ export async function sendSignInCode(
   const purpose = { purpose: 'confirmation', interval: 'signup' } as const
   const recipient = { ...purpose, phone, channel, network: request.network }
   const smsRequest = { ...recipient, owner: { audience, metadata } }
-  const permit = await approve(deps, db, request)
+  const permit = await requestPermit(deps, db, request)
   const isSignUp = !user?.phone_confirmed_at
   const mayBeSent = await hasSignUpQuota(deps, db, request, now)
   if (permit === 'rejected' || (isSignUp && !mayBeSent)) {
@@ -101,7 +101,7 @@ async function send(
 }
 
 /** Undefined for a user who has an account and needs no permit. */
-async function approve(
+async function requestPermit(
   { config, users }: Deps<'config' | 'users'>,
   db: Db,
   request: SignInRequest,
@@ -153,8 +153,8 @@ async function signUp(
   now: Date,
 ): Promise<SignUpResult | undefined> {
   const applicant = toSignUpContact(request)
-  const registrant = { ...applicant, passwordHash: null, permit, byAdmin: false }
-  const registered = await findOrCreateUnconfirmedUser(users, trx, registrant, now)
+  const input = { ...applicant, passwordHash: null, permit, byAdmin: false }
+  const registered = await findOrCreateUnconfirmedUser(users, trx, input, now)
   if (!registered || registered.claim || !users.config.AUTH_SMS_AUTOCONFIRM) return registered
   const otpResult = { isAssumed: true, inMetadata: true }
   return { user: await verifyPhone(users, trx, registered.user.id, otpResult, now) }

@@ -43,7 +43,7 @@ export async function attemptRecovery(
   )
   const limit = { userId, maxFailures: maxAttempts(deps), lockedUntil }
   const reserved = await reserveRecoveryAttempt(db, limit, now)
-  if (!reserved) throw await reasonAgainst(db, userId, now)
+  if (!reserved) throw await findRejection(db, userId, now)
   const { setId, factorId, failures, codes } = reserved
   const factor = { id: factorId, factor_type: 'recovery_code' as const, user_id: userId }
   try {
@@ -57,7 +57,7 @@ export async function attemptRecovery(
 const maxAttempts = ({ config }: Deps<'config'>) =>
   config.AUTH_MFA_RECOVERY_CODES_MAX_VERIFY_ATTEMPTS
 
-async function reasonAgainst(db: Db, userId: string, now: Date): Promise<Error> {
+async function findRejection(db: Db, userId: string, now: Date): Promise<Error> {
   const set = await findRecoveryCodeSet(db, userId)
   if (!set) return recoveryCodeWrong()
   const seconds = ((set.lockedUntil?.getTime() ?? 0) - now.getTime()) / 1000
@@ -94,7 +94,7 @@ async function findMatch(
 }
 
 /** Calls the access token hook before the code is consumed. Throws HookError. */
-export function approveRecovery(
+export function precomputeRecoveryClaims(
   { sessions }: Deps<'sessions'>,
   { session }: SessionAuth,
   { ip, now }: AuditContext,

@@ -40,9 +40,9 @@ export function listWebhookSecrets(
 /** Throws DecryptionError or StoredFormError. */
 export function decryptWebhookSecrets(
   { encryption }: Deps<'encryption'>,
-  { id, secrets: sealed }: Pick<WebhookRow, 'id' | 'secrets'>,
+  { id, secrets: encrypted }: Pick<WebhookRow, 'id' | 'secrets'>,
   now: Date,
 ): Secrets {
-  const stored = readStored(Stored, JSON.parse(encryption.decrypt(id, sealed, what)), what)
+  const stored = readStored(Stored, JSON.parse(encryption.decrypt(id, encrypted, what)), what)
   return stored.secrets.filter(({ until }) => until === undefined || new Date(until) > now)
 }

@@ -6,7 +6,7 @@ import {
   type AuthorizationState,
   clearedStateCookie,
   consumeState,
-  isSameUserAgent,
+  isSameBrowser,
   loadAuthorizationState,
   redirectWithCode,
   redirectWithOauthError,
@@ -79,7 +79,7 @@ async function handleCallback(
   try {
     flow = await loadAuthorizationState(flows, params.state ?? '', now)
     // The state is not consumed: otherwise any client with the URL could block the browser that started the flow.
-    if (!isSameUserAgent(flows, request, flow)) {
+    if (!isSameBrowser(flows, request, flow)) {
       throw badOauthState('The sign-in was started in another browser')
     }
   } catch (thrown) {

@@ -60,7 +60,7 @@ const authorization: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const { authorization_id: id } = request.params
       return db.transaction().execute(async (trx) => {
-        const answering = await findAnswering(fastify, trx, request, now)
+        const answering = await lockAnsweringUser(fastify, trx, request, now)
         const known = await findAuthorization(trx, id)
         const opened = await openRequest(trx, id, answering, now)
         // At the first read only: a repeated read must not skip the consent.
@@ -89,7 +89,7 @@ const authorization: FastifyPluginAsyncTypebox = async (fastify) => {
       }
       const { authorization_id: id } = request.params
       return db.transaction().execute(async (trx) => {
-        const answering = await findAnswering(fastify, trx, request, now)
+        const answering = await lockAnsweringUser(fastify, trx, request, now)
         const known = await findAuthorization(trx, id)
         // The user must have read the request before responding to it.
         if (known?.user_id !== answering.user.id) throw oauthAuthorizationNotFound()
@@ -102,7 +102,7 @@ const authorization: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 /** The locked user and session. */
-async function findAnswering(
+async function lockAnsweringUser(
   { bearerAuth, config }: FastifyInstance,
   trx: Trx,
   request: FastifyRequest,

@@ -4,10 +4,10 @@ import { Type } from '@sinclair/typebox'
 import type { AuditContext } from '../../../modules/audit/index.ts'
 import { notifyOfFailure } from '../../../modules/credentials/index.ts'
 import {
-  approveRecovery,
   attemptRecovery,
   callMfaVerificationHook,
   completeRecovery,
+  precomputeRecoveryClaims,
   type RecoveryAttempt,
   readRecoveryCode,
   releaseRecovery,
@@ -78,7 +78,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     const rejection = await callMfaVerificationHook(factors, db, factor, { isRight, ip: at.ip })
     if (rejection) throw rejection
     if (!isRight) return undefined
-    const permit = await approveRecovery(factors, auth, at)
+    const permit = await precomputeRecoveryClaims(factors, auth, at)
     return db.transaction().execute(async (trx) => {
       const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
       return completeRecovery(factors, trx, current, { codeId, factor, permit }, at)

@@ -61,10 +61,10 @@ export function decryptPayload(
 }
 
 /** The recipient of a message of any kind. Throws like decryptPayload. */
-export function recipientIn(encryption: Encryption, id: string, sealed: string): string {
-  return readStored(Addressed, parsed(encryption, id, sealed), what).to
+export function recipientIn(encryption: Encryption, id: string, encrypted: string): string {
+  return readStored(Addressed, parsed(encryption, id, encrypted), what).to
 }
 
-function parsed(encryption: Encryption, id: string, sealed: string): unknown {
-  return JSON.parse(encryption.decrypt(id, sealed, what))
+function parsed(encryption: Encryption, id: string, encrypted: string): unknown {
+  return JSON.parse(encryption.decrypt(id, encrypted, what))
 }

@@ -10,7 +10,7 @@ interface Step {
 }
 
 /** The actions of the page at this path. */
-export function enrolment(path: string): Readonly<Record<string, Action>> {
+export function enrollment(path: string): Readonly<Record<string, Action>> {
   return {
     async add_totp(visit, { name }) {
       const payload = { factor_type: 'totp', friendly_name: name?.trim() }
@@ -61,7 +61,7 @@ export function enrolment(path: string): Readonly<Record<string, Action>> {
   }
 }
 
-interface Enrolment {
+interface Enrollment {
   visit: Visit
   /** The page that the user returns to. */
   path: string
@@ -70,7 +70,7 @@ interface Enrolment {
 
 /** Sends the response to the challenge. `again` shows the form again after a wrong code. */
 async function complete(
-  { visit, path, factor }: Enrolment,
+  { visit, path, factor }: Enrollment,
   payload: object,
   again?: () => ReturnType<Action>,
 ) {

@@ -7,7 +7,7 @@ import {
   formatTime,
   type Visit,
 } from '../../../../modules/account/index.ts'
-import { enrolment } from './enroll.ts'
+import { enrollment } from './enroll.ts'
 import { addRecoveryCodePages } from './recovery-codes.ts'
 
 const path = '/account/factors'
@@ -52,7 +52,7 @@ function factors(app: FastifyInstance): AccountPage {
     summary: 'Second factors and recovery codes of the user',
     show,
     actions: {
-      ...enrolment(path),
+      ...enrollment(path),
       ...codes.actions,
       async remove(visit, { factor_id: id = '' }) {
         await visit.call({ method: 'DELETE', url: `/factors/${encodeURIComponent(id)}` })
