@@ -1,12 +1,31 @@
 /** Enumerations without `anyOf`: the serializer would validate each response against it. */
-import { Kind, type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox'
+import {
+  Kind,
+  type SchemaOptions,
+  type Static,
+  type TSchema,
+  Type,
+  TypeRegistry,
+} from '@sinclair/typebox'
+
+const stringEnum = 'StringEnum'
+
+// Without it, Value.Check throws for a value that has such a field.
+TypeRegistry.Set<{ enum: readonly unknown[] }>(stringEnum, (schema, value) =>
+  schema.enum.includes(value),
+)
 
 /** One of these texts. A union of literals would be an `anyOf`, and unreadable in the API document. */
 export function StringEnum<const Texts extends readonly string[]>(
   texts: Texts,
   options: SchemaOptions = {},
 ) {
-  return Type.Unsafe<Texts[number]>({ ...options, type: 'string', enum: texts })
+  return Type.Unsafe<Texts[number]>({
+    ...options,
+    [Kind]: stringEnum,
+    type: 'string',
+    enum: texts,
+  })
 }
 
 /**

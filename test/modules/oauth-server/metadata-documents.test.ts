@@ -99,6 +99,7 @@ suite('client ID metadata documents', () => {
       body: createDocument({ token_endpoint_auth_method: 'client_secret_basic' }),
     },
     'too many bytes': { body: createDocument({ client_name: 'x'.repeat(6000) }) },
+    'an unknown type of application': { body: createDocument({ application_type: 'fridge' }) },
     'a redirect': { status: 302, headers: { location: 'https://client.example/x' }, body: '' },
     'an error response': { status: 404, body: createDocument() },
     'a script as redirect URI': { body: createDocument({ redirect_uris: ['javascript://x/'] }) },
@@ -123,6 +124,15 @@ suite('client ID metadata documents', () => {
     }
     const response = await ask(app, makePkce().challenge, { resource: 'https://bank.example' })
     assert.match(response.body, /error=invalid_target/)
+  })
+
+  test('can name the types of the application and of the client', async (t) => {
+    const app = await server()
+    await app.db.deleteFrom('oauth_clients').execute()
+    const state = await serveDocuments(t, app)
+    state.document = { body: createDocument({ application_type: 'native', client_type: 'public' }) }
+    const response = await ask(app, makePkce().challenge)
+    assert.equal(response.statusCode, 302, response.body)
   })
 
   test('are not fetched from private addresses or from URLs of another form', async () => {
