@@ -101,10 +101,13 @@ export const outgoing = group('Outgoing requests', {
     },
   ),
   HTTPS_PROXY: Optional(
-    secret('Proxy for outgoing https requests.', {
-      'x-type': 'url',
-      'x-aliases': ['https_proxy'],
-    }),
+    secret(
+      'Proxy for outgoing https requests. It resolves their names, so it must reject those with internal addresses.',
+      {
+        'x-type': 'url',
+        'x-aliases': ['https_proxy'],
+      },
+    ),
   ),
   HTTP_PROXY: Optional(
     secret('Proxy for outgoing http requests.', { 'x-type': 'url', 'x-aliases': ['http_proxy'] }),

@@ -58,9 +58,11 @@ export async function exchangeCode(
     const user = await lockAndLoadUser(trx, userId)
     const request = await lockAuthorizationByCode(trx, hash)
     if (!user || !request) return invalidGrant('The authorization code is unknown')
+    const mismatch = findMismatch({ request, client, codeRequest })
+    if (mismatch) return mismatch
     if (request.consumed_at) return revokeReplayed(deps, trx, request, user, origin, now)
-    const problem = findProblem({ request, client, user, codeRequest }, now)
-    if (problem) return problem
+    const end = findEnd({ request, user }, now)
+    if (end) return end
     const approval = await findApprovingFactor(trx, toSignIn(request))
     if (!approval) return invalidGrant(approvalIsOver)
     return exchange(deps, trx, { request, client, user, codeRequest }, approval, origin, now)
@@ -76,15 +78,16 @@ interface Exchange {
   codeRequest: CodeRequest
 }
 
-/** Returns why the code is not exchanged. The code is not consumed, so that its own client can still exchange it. */
-function findProblem(
-  { request, client, user, codeRequest }: Exchange,
-  now: Date,
-): ApiError | undefined {
+/**
+ * Returns why the code does not belong to the presenting client. It has no effect on the code or its tokens, so that a
+ * third party with a leaked code ends no session.
+ */
+function findMismatch({
+  request,
+  client,
+  codeRequest,
+}: Omit<Exchange, 'user'>): ApiError | undefined {
   if (request.client_id !== client.id) return invalidGrant('The code was issued to another client')
-  if (!request.code_expires_at || request.code_expires_at <= now) {
-    return invalidGrant('The authorization code has expired')
-  }
   if (codeRequest.redirectUri !== undefined && codeRequest.redirectUri !== request.redirect_uri) {
     return invalidGrant('redirect_uri differs from the authorization request')
   }
@@ -95,11 +98,21 @@ function findProblem(
       verifier ? 'The authorization request had no code_challenge' : 'code_verifier is missing',
     )
   }
-  if (verifier && !isVerifierValid(request, verifier)) {
-    return invalidGrant('code_verifier is wrong')
+  return verifier && !isVerifierValid(request, verifier)
+    ? invalidGrant('code_verifier is wrong')
+    : undefined
+}
+
+function findEnd(
+  { request, user }: Pick<Exchange, 'request' | 'user'>,
+  now: Date,
+): ApiError | undefined {
+  if (!request.code_expires_at || request.code_expires_at <= now) {
+    return invalidGrant('The authorization code has expired')
   }
-  if (user.deleted_at || isBanned(user, now)) return oauthAccessDenied('The user is banned')
-  return undefined
+  return user.deleted_at || isBanned(user, now)
+    ? oauthAccessDenied('The user is banned')
+    : undefined
 }
 
 async function exchange(

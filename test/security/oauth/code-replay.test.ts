@@ -30,6 +30,26 @@ suite('authorization codes under attack', () => {
     assert.equal(refreshed.statusCode, 400)
   })
 
+  test('revokes no tokens when a code is replayed without its verifier or by another client', async () => {
+    const app = await server()
+    const [client, other] = [await createClient(app), await createClient(app)]
+    const { code, verifier } = await obtainCode(app, client, await signUpUser(app))
+    const first = await exchangeCode(app, client, code, { code_verifier: verifier })
+    assert.equal(first.statusCode, 200)
+    const replays: [typeof client, Record<string, string>][] = [
+      [other, { code_verifier: verifier }],
+      [client, { code_verifier: makePkce().verifier }],
+      [client, {}],
+      [client, { code_verifier: verifier, redirect_uri: 'https://app.example/other' }],
+    ]
+    for (const [by, fields] of replays) {
+      const response = await exchangeCode(app, by, code, fields)
+      assert.deepEqual([response.statusCode, response.json().error], [400, 'invalid_grant'])
+    }
+    const refreshed = await refreshTokens(app, client, first.json().refresh_token)
+    assert.equal(refreshed.statusCode, 200, refreshed.body)
+  })
+
   test('exchanges a code once when five requests race', async () => {
     const app = await server()
     const client = await createClient(app)
