@@ -3,6 +3,7 @@ import type { ScimConnectionRow } from '../../db/scim/connections.ts'
 import type { StoredScimResource } from '../../db/tables/scim.ts'
 import { normalizeEmail } from '../../schemas/fields.ts'
 import { isRecord } from '../../schemas/values/record.ts'
+import { isShortName } from './limits.ts'
 
 export interface AccountClaims {
   userName: string
@@ -26,8 +27,9 @@ export function toAccountClaims({
   }
 }
 
+/** Access tokens contain the name, so a long one is not used. */
 const textOrUndefined = (value: unknown) =>
-  typeof value === 'string' && value !== '' ? value : undefined
+  typeof value === 'string' && value !== '' && isShortName(value) ? value : undefined
 
 function fullName({ formatted, givenName, familyName }: Record<string, unknown>) {
   const joined = [givenName, familyName].flatMap((part) => textOrUndefined(part) ?? []).join(' ')

@@ -19,7 +19,7 @@ import type { StoredScimResource } from '../../db/tables/scim.ts'
 import { scimRejected } from '../../schemas/errors.ts'
 import { resourceDefinitions } from '../../schemas/scim/resources.ts'
 import { recordChange } from '../organizations/index.ts'
-import { readMemberChange, readMemberIds, type ScimMemberChange } from './members.ts'
+import { readMemberChanges, readMemberIds, type ScimMemberChange } from './members.ts'
 import {
   applyRoles,
   lockMemberAccounts,
@@ -76,7 +76,7 @@ export async function patchScimGroup(
   const others = operations.filter((operation) => !isOfMembers(operation))
   await changeGroup(deps, trx, request, group, {
     make: (resource) => applyOperations(definition, resource, others),
-    members: operations.filter(isOfMembers).map(readMemberChange),
+    members: readMemberChanges(operations.filter(isOfMembers)),
   })
 }
 

@@ -13,8 +13,15 @@ export interface ScimMemberChange {
   ids: readonly string[]
 }
 
-/** A repeated removal is no error. Throws invalidValue and invalidFilter. */
-export function readMemberChange({ op, target, value }: Operation): ScimMemberChange {
+/** Without those before one that replaces all members. Throws invalidValue and invalidFilter. */
+export function readMemberChanges(operations: readonly Operation[]): ScimMemberChange[] {
+  const changes = operations.map(readMemberChange)
+  const last = changes.findLastIndex(({ kind }) => kind === 'set')
+  return last === -1 ? changes : changes.slice(last)
+}
+
+/** A repeated removal is no error. */
+function readMemberChange({ op, target, value }: Operation): ScimMemberChange {
   if (target.filter) {
     if (op !== 'remove') throw invalidValue('members are added and removed, not changed')
     return { kind: 'remove', ids: readIds(target.filter) }

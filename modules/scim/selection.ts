@@ -1,11 +1,17 @@
 /** The attributes that a client requested (RFC 7644 §3.4.2.5). */
+import { scimRejected } from '../../schemas/errors.ts'
 import type { ResourceDefinition } from '../../schemas/scim/resources.ts'
 import { isRecord } from '../../schemas/values/record.ts'
 import { splitName } from './locate.ts'
 
 type Parts = Record<string, unknown>
-/** In lower case. */
-type Path = readonly string[]
+
+/** Selected names, in lower case, with those below. */
+interface Names {
+  /** Ends here: everything below is selected. */
+  isWhole: boolean
+  below: Map<string, Names>
+}
 
 export interface Selection {
   attributes?: string | undefined
@@ -15,19 +21,30 @@ export interface Selection {
 /** Returned whatever is selected (RFC 7643 §7). */
 const always = ['schemas', 'id']
 
-/** Unknown names select nothing; throws no error. */
+const maxNames = 200
+
+/** Unknown names select nothing. Throws invalidValue for too many names. */
 export function selectAttributes(
   definition: ResourceDefinition,
   resource: Parts,
-  { attributes, excludedAttributes }: Selection,
+  selection: Selection,
 ): Parts {
+  return createSelector(definition, selection)(resource)
+}
+
+/** The same for many resources: the names are read once. */
+export function createSelector(
+  definition: ResourceDefinition,
+  { attributes, excludedAttributes }: Selection,
+): (resource: Parts) => Parts {
   const list = attributes || excludedAttributes
-  if (!list) return resource
-  const paths = readPaths(definition, list)
+  if (!list) return (resource) => resource
+  const names = readNames(definition, list)
   const keep = attributes ? pick : drop
-  return parts(resource, (name, value) =>
-    always.includes(name) ? value : keep(name, value, paths),
-  )
+  return (resource) =>
+    parts(resource, (name, value) =>
+      always.includes(name) ? value : keep(value, names.below.get(name.toLowerCase())),
+    )
 }
 
 /** Whether the attribute can be in the response. */
@@ -39,31 +56,43 @@ export function isSelected(
   return name in selectAttributes(definition, { [name]: true }, selection)
 }
 
-function readPaths(definition: ResourceDefinition, list: string): Path[] {
-  const names = list.split(',').map((name) => name.trim())
+function readNames(definition: ResourceDefinition, list: string): Names {
+  const listed = list.split(',', maxNames + 1)
+  if (listed.length > maxNames) {
+    throw scimRejected(400, 'invalidValue', `A request selects at most ${maxNames} attributes`)
+  }
+  const names: Names = { isWhole: false, below: new Map() }
+  for (const name of listed.map((each) => each.trim()).filter(Boolean)) {
+    addPath(names, readPath(definition, name))
+  }
   return names
-    .filter((name) => name !== '')
-    .map((name) => {
-      const { extension, rest } = splitName(definition, name)
-      const below = rest === '' ? [] : rest.split('.')
-      return [...(extension ? [extension] : []), ...below].map((part) => part.toLowerCase())
-    })
 }
 
-function pick(name: string, value: unknown, paths: readonly Path[]): unknown {
-  const own = pathsBelow(name, paths)
-  if (own.some((rest) => rest.length === 0)) return value
-  return own.length === 0 ? undefined : each(value, (part, inner) => pick(part, inner, own))
+function readPath(definition: ResourceDefinition, name: string): string[] {
+  const { extension, rest } = splitName(definition, name)
+  const below = rest === '' ? [] : rest.split('.')
+  return [...(extension ? [extension] : []), ...below].map((part) => part.toLowerCase())
 }
 
-function drop(name: string, value: unknown, paths: readonly Path[]): unknown {
-  const own = pathsBelow(name, paths)
-  if (own.some((rest) => rest.length === 0)) return undefined
-  return own.length === 0 ? value : each(value, (part, inner) => drop(part, inner, own))
+function addPath(names: Names, path: readonly string[]): void {
+  let last = names
+  for (const part of path) {
+    const next = last.below.get(part) ?? { isWhole: false, below: new Map() }
+    last.below.set(part, next)
+    last = next
+  }
+  last.isWhole = true
 }
 
-function pathsBelow(name: string, paths: readonly Path[]): Path[] {
-  return paths.filter(([first]) => first === name.toLowerCase()).map(([, ...rest]) => rest)
+function pick(value: unknown, names: Names | undefined): unknown {
+  if (!names || names.isWhole) return names && value
+  return each(value, (name, part) => pick(part, names.below.get(name.toLowerCase())))
+}
+
+function drop(value: unknown, names: Names | undefined): unknown {
+  if (!names) return value
+  if (names.isWhole) return undefined
+  return each(value, (name, part) => drop(part, names.below.get(name.toLowerCase())))
 }
 
 /** For a list: the parts of each element. A value without parts is unchanged. */

@@ -26,6 +26,7 @@ import {
   unlinkAccount,
 } from './account-state.ts'
 import { findFormerAccount, linkOrCreateAccount, uniqueness } from './accounts.ts'
+import { canonicalJson } from './canonical-json.ts'
 import { toAccountClaims } from './claims.ts'
 import { joinOrganization, leaveOrganization, type ProvisioningRequest } from './membership.ts'
 import type { ScimDeps } from './plugin.ts'
@@ -97,24 +98,11 @@ export async function changeScimUser(
   const before = await lockWithAccount(trx, key)
   checkVersion(before, ifMatch)
   const resource = change(before.resource)
-  if (isSameResource(resource, before.resource)) return before
+  if (canonicalJson(resource) === canonicalJson(before.resource)) return before
   await rejectingTaken(() => updateScimUser(trx, key, { resource }, now))
   const after = await requireScimUser(trx, key)
   await followChanges(deps, trx, { before, after }, request)
   return after
-}
-
-/** Postgres orders the keys of a stored document differently. */
-function isSameResource(one: StoredScimResource, other: StoredScimResource): boolean {
-  return canonical(one) === canonical(other)
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
 }
 
 async function followChanges(

@@ -4,9 +4,17 @@ import { scimRejected } from '../../schemas/errors.ts'
 import type { ScimAttribute } from '../../schemas/scim/attributes.ts'
 import { findAttribute, type ResourceDefinition } from '../../schemas/scim/resources.ts'
 import { isRecord } from '../../schemas/values/record.ts'
+import { checkSize } from './limits.ts'
+import { splitName } from './locate.ts'
 
-/** Set by the server, or never stored. */
+/** Set by the server, or never stored. In lower case. */
 const ignored = ['id', 'meta', 'schemas', 'password']
+
+/** Whether the name, in any case and with the schema or without, is that of an ignored attribute. */
+export function isIgnored(definition: ResourceDefinition, name: string): boolean {
+  const { extension, rest } = splitName(definition, name)
+  return !extension && ignored.includes(rest.toLowerCase().split('.')[0] ?? '')
+}
 
 /**
  * The resource as it is stored: canonical names, no values that the server sets, unknown attributes as they were sent.
@@ -17,14 +25,14 @@ export function readResource(definition: ResourceDefinition, body: unknown): Sto
   // A user is active unless the client says otherwise.
   const resource: StoredScimResource = definition.type === 'User' ? { active: true } : {}
   for (const [key, value] of Object.entries(body)) {
-    if (ignored.includes(key.toLowerCase())) continue
+    if (isIgnored(definition, key)) continue
     const [name, read] = readEntry(definition, key, value)
     if (read !== undefined) resource[name] = read
   }
   return complete(definition, resource)
 }
 
-/** Adds the schemas, and checks what is required. Throws invalidValue. */
+/** Adds the schemas, and checks what is required and the size. Throws invalidValue and 413. */
 export function complete(
   definition: ResourceDefinition,
   resource: StoredScimResource,
@@ -35,6 +43,7 @@ export function complete(
       throw invalidValue(`${name} is required`)
     }
   }
+  checkSize(definition, resource)
   const { schemas: _schemas, ...attributes } = resource
   const extensions = Object.keys(attributes).filter((name) => name.startsWith('urn:'))
   return { schemas: [definition.schema, ...extensions], ...attributes }

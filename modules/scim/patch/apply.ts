@@ -2,22 +2,23 @@
 import type { StoredScimResource } from '../../../db/tables/scim.ts'
 import { findAttribute, type ResourceDefinition } from '../../../schemas/scim/resources.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
+import { checkElements, checkOperations } from '../limits.ts'
 import { complete, readValue, withOnePrimary } from '../values.ts'
 import { asArray, changedElements, readPart, union, withoutAttribute } from './elements.ts'
 import type { Operation } from './operations.ts'
 
 type Parts = Record<string, unknown>
 
-/** Returns the changed resource and does not modify its argument. Throws invalidValue and noTarget. */
+/** Returns the changed resource and does not modify its argument. Throws invalidValue, noTarget and 413. */
 export function applyOperations(
   definition: ResourceDefinition,
   resource: StoredScimResource,
   operations: readonly Operation[],
 ): StoredScimResource {
   const changed = structuredClone(resource)
-  for (const operation of operations) {
-    for (const single of splitExtension(definition, operation)) applyOne(changed, single)
-  }
+  const singles = operations.flatMap((operation) => splitExtension(definition, operation))
+  checkOperations(singles.length)
+  for (const single of singles) applyOne(changed, single)
   return complete(definition, changed)
 }
 
@@ -46,6 +47,7 @@ function applyOne(resource: Parts, operation: Operation): void {
 }
 
 function applyToAttribute(parts: Parts, name: string, operation: Operation): void {
+  checkElements(name, parts[name])
   const next = changedValue(parts[name], operation)
   if (isEmpty(next)) delete parts[name]
   else parts[name] = Array.isArray(next) ? withOnePrimary(next) : next

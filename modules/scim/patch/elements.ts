@@ -1,11 +1,10 @@
 /** Changes of the elements of a list. */
-import { isDeepStrictEqual } from 'node:util'
-
 import { filter as createMatcher, type Filter } from 'scim2-parse-filter'
 
 import { scimRejected } from '../../../schemas/errors.ts'
 import { findAttribute } from '../../../schemas/scim/resources.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
+import { canonicalJson } from '../canonical-json.ts'
 import { readValue } from '../values.ts'
 import type { Operation } from './operations.ts'
 
@@ -48,14 +47,13 @@ export function readPart({ target: { attribute, sub }, value }: Operation): Part
 
 /** Removes duplicates: equal values, and values with the same value and type. */
 export function union(present: readonly unknown[], more: readonly unknown[]): unknown[] {
-  const kept = present.filter((one) => !more.some((other) => isSame(one, other)))
-  return [...kept, ...more]
+  const added = new Set(more.map(toKey))
+  return [...present.filter((one) => !added.has(toKey(one))), ...more]
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  if (isDeepStrictEqual(one, other)) return true
-  if (!isRecord(one) || !isRecord(other) || one.value === undefined) return false
-  return one.value === other.value && one.type === other.type
+function toKey(element: unknown): string {
+  const isNamed = isRecord(element) && element.value !== undefined
+  return canonicalJson(isNamed ? [element.value, element.type] : element)
 }
 
 export function withoutAttribute(value: unknown, name: string): Parts {

@@ -9,10 +9,9 @@ import type { ScimAttribute } from '../../../schemas/scim/attributes.ts'
 import { findAttribute, type ResourceDefinition } from '../../../schemas/scim/resources.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 import { parseFilter } from '../filter.ts'
+import { checkOperations } from '../limits.ts'
 import { splitName } from '../locate.ts'
 import { invalidValue } from '../values.ts'
-
-const maxOperations = 1000
 
 export interface PatchTarget {
   /** The key of the extension; undefined for the resource itself. */
@@ -38,9 +37,7 @@ export function readOperations(definition: ResourceDefinition, body: unknown): O
   if (!Array.isArray(given) || given.length === 0) {
     throw scimRejected(400, 'invalidSyntax', 'Operations must be a list of operations')
   }
-  if (given.length > maxOperations) {
-    throw scimRejected(413, undefined, `A request has at most ${maxOperations} operations`)
-  }
+  checkOperations(given.length)
   return given.flatMap((operation: unknown) => readOperation(definition, operation))
 }
 
@@ -79,7 +76,7 @@ function withoutPath(
 }
 
 function isReadOnly({ extension, name, attribute }: PatchTarget): boolean {
-  const isServers = extension === undefined && ['id', 'meta', 'password'].includes(name ?? '')
+  const isServers = !extension && ['id', 'meta', 'password'].includes(name?.toLowerCase() ?? '')
   return isServers || attribute?.mutability === 'readOnly'
 }
 

@@ -3,11 +3,11 @@ import type { FastifyRequest } from 'fastify'
 import type { Condition } from '../../../db/scim/conditions.ts'
 import type { PageRequest } from '../../../db/scim/paging.ts'
 import {
+  createSelector,
   type ListRequest,
   readFilter,
   readScimPage,
   rowsToRead,
-  selectAttributes,
   toList,
 } from '../../../modules/scim/index.ts'
 import type { ResourceDefinition } from '../../../schemas/scim/resources.ts'
@@ -35,8 +35,9 @@ export async function listScimResources<Row extends { id: string }>(
   const id = connection.sso_provider_id
   const page = readScimPage(query)
   const filter = query.filter ? readFilter(definition, query.filter) : undefined
+  const select = createSelector(definition, query)
   const total = await count(id, filter)
   const limit = rowsToRead(page)
   const rows = limit > 0 ? await read(id, filter, { ...page, limit }) : []
-  return toList(page, rows, total, (row) => selectAttributes(definition, show(row, base), query))
+  return toList(page, rows, total, (row) => select(show(row, base)))
 }

@@ -3,10 +3,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { countScimGroups, listScimGroups } from '../../../db/scim/groups.ts'
 import { countScimUsers, listScimUsers } from '../../../db/scim/users.ts'
 import {
+  createSelector,
   readFilter,
   readScimPage,
   readSearch,
-  selectAttributes,
   toGroupResource,
   toList,
   toUserResource,
@@ -43,6 +43,7 @@ const search: FastifyPluginAsyncTypebox = async (fastify) => {
       const [ofUsers, ofGroups] = [User, Group].map((type) =>
         filter ? readFilter(type, filter) : undefined,
       )
+      const [showUser, showGroup] = [createSelector(User, query), createSelector(Group, query)]
       const userCount = await countScimUsers(db, id, ofUsers)
       const groupCount = await countScimGroups(db, id, ofGroups)
       const users = await listScimUsers(db, id, ofUsers, page)
@@ -53,14 +54,8 @@ const search: FastifyPluginAsyncTypebox = async (fastify) => {
       const groupPage = { ...rest, withMembers: true }
       const groups = await listScimGroups(db, id, ofGroups, groupPage)
       const rows = [
-        ...users.map((row) => ({
-          ...row,
-          shown: selectAttributes(User, toUserResource(row, base), query),
-        })),
-        ...groups.map((row) => ({
-          ...row,
-          shown: selectAttributes(Group, toGroupResource(row, base), query),
-        })),
+        ...users.map((row) => ({ ...row, shown: showUser(toUserResource(row, base)) })),
+        ...groups.map((row) => ({ ...row, shown: showGroup(toGroupResource(row, base)) })),
       ]
       return toList(page, rows, userCount + groupCount, ({ shown }) => shown)
     },
