@@ -61,15 +61,19 @@ export function withPendingSignUp(
   user: UserRecord,
   { contact: { provider, address }, identity }: PendingSignUpDraft,
   stored: StoredData & { id?: string },
+  now: Date,
 ): UserRecord {
-  const own = user.identities.find((identity) => identity.provider === provider)
+  const time = now.toISOString()
+  const own = user.identities.find((identity) => identity.provider === provider) ?? {
+    id: stored.id ?? crypto.randomUUID(),
+    last_sign_in_at: time,
+    created_at: time,
+    updated_at: time,
+  }
   const shown = {
+    ...own,
     ...identity,
-    id: own?.id ?? stored.id ?? crypto.randomUUID(),
     identity_data: stored.identityData,
-    last_sign_in_at: null,
-    created_at: null,
-    updated_at: null,
     email: provider === 'email' ? address : null,
   }
   return { ...user, raw_user_meta_data: stored.metadata, identities: [shown] }

@@ -111,7 +111,7 @@ async function repeatSignUp(
   // After sign-ups with different passwords, the verification sets none of them.
   const passwordHash = byAdmin || given === user.encrypted_password ? given : null
   const claim = { passwordHash, metadata: stored.metadata, byAdmin }
-  return { user: withPendingSignUp(user, draft, stored), claim }
+  return { user: withPendingSignUp(user, draft, stored, now), claim }
 }
 
 /** A sign-up rejected by a send limit still conflicts with the previous one. Throws `error`. */
@@ -144,7 +144,7 @@ async function replace(
   await lockUser(trx, owner.id)
   const signUp = { address: contact.address, passwordHash, metadata, byAdmin }
   const stored = await replaceSignUp(trx, identity, signUp, now)
-  return stored && withPendingSignUp(owner, draft, stored)
+  return stored && withPendingSignUp(owner, draft, stored, now)
 }
 
 /** The account has been used, or the sign-up has no password to replace. */

@@ -32,6 +32,20 @@ suite('POST /invite', () => {
     assert.equal((await nextEmail(server, email)).mail.subject, "You've been invited")
   })
 
+  test('returns the times of the identity of an earlier sign-up', async () => {
+    const server = await servers()
+    const email = newAddress()
+    const token = await adminToken(server.app)
+    await call(server.app, '/signup', { email, password: 'correct horse' })
+    const invited = (await call(server.app, '/invite', { email }, { token })).json<User>()
+    const path = `/admin/users/${invited.id}`
+    const stored = (await call(server.app, path, undefined, { token })).json<User>()
+    const times = ({ identities }: User) =>
+      identities?.map(({ created_at, last_sign_in_at }) => ({ created_at, last_sign_in_at }))
+    assert.deepEqual(times(invited), times(stored))
+    assert.ok(invited.identities?.[0]?.updated_at)
+  })
+
   test('sends a new link and invalidates the previous one', async () => {
     const server = await servers()
     const email = newAddress()
