@@ -60,7 +60,7 @@ async function printResult({ config, db }: CommandContext): Promise<void> {
     .selectFrom('users')
     .select((eb) => eb.fn.countAll<number>().as('users'))
     .executeTakeFirstOrThrow()
-  console.log(`Restored, with ${users} users. Start the server with its previous secrets.`)
+  console.log(`Restored (users: ${users}). Start the server with its previous secrets.`)
   const { AUTH_DB_NAMESPACE: schema, AUTH_DB_INDEX_USER_NAMES: indexesUserNames } = config
   const missing = await missingIndexes(db, { schema, indexesUserNames })
   if (missing.length > 0) {

@@ -45,7 +45,7 @@ suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
     const restored = await drill.run('restore', [drill.file], target)
 
     assert.equal(restored.code, 0, restored.err)
-    assert.match(restored.out, /^Restored, with 1 users/)
+    assert.match(restored.out, /^Restored \(users: 1\)/)
     assert.deepEqual(
       await query(target, 'select text from notes join auth.users on users.id = notes.owner'),
       [{ text: 'mine' }],

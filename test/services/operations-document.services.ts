@@ -39,7 +39,7 @@ suite('docs/operations.md', { skip, timeout: 300_000 }, () => {
     const { code, output } = await run(blocks.map(toShell).join('\n'))
     assert.equal(code, 0, output)
     assert.match(output, /^(pass|warn|fail) .*database/im)
-    assert.match(output, /Restored, with 2 users/)
+    assert.match(output, /Restored \(users: 2\)/)
     assert.match(output, /\d+ rows re-encrypted/)
 
     // The previous key is removed, and the file’s key decrypts the restored database.
