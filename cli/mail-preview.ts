@@ -37,7 +37,7 @@ export async function run(args: readonly string[]): Promise<void> {
       const into = values.all ? `${folder}/${tag}` : folder
       const previews = await previewAll(renderer, { siteUrl, externalUrl }, tag)
       await writePreviews(into, previews, languages.messagesFor(tag))
-      console.log(`${previews.length} mails: ${pathToFileURL(`${into}/index.html`)}`)
+      console.log(`${previews.length} emails: ${pathToFileURL(`${into}/index.html`)}`)
     }
   })
 }
@@ -82,9 +82,9 @@ function indexPage(previews: MailPreview[]): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<title>Mails</title>
+<title>Emails</title>
 <style>body { font-family: sans-serif; margin: 2rem } iframe { border: 1px solid #999; max-width: 100% }</style>
-<h1>Mails</h1>
+<h1>Emails</h1>
 ${sections.join('\n')}
 </html>
 `

@@ -249,7 +249,11 @@ export const organizationsDisabled = () =>
     'Organizations are off on this server. Set AUTH_ORGANIZATIONS_ENABLED=true to switch them on.',
   )
 export const organizationNotFound = () =>
-  error(404, 'organization_not_found', 'There is no organization with this id, or you are not a member of it')
+  error(
+    404,
+    'organization_not_found',
+    'There is no organization with this id, or you are not a member of it',
+  )
 export const organizationSlugTaken = () =>
   error(409, 'organization_slug_taken', 'Another organization has this slug. Choose another one.')
 export const organizationPermissionRequired = (permission: string) =>

@@ -16,6 +16,7 @@ import { checkDatabase } from './database.ts'
 import { disk } from './disk.ts'
 import { externalChecks } from './external-url.ts'
 import { type Check, type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
+import { hooks } from './hooks.ts'
 import { keys } from './keys.ts'
 import { mail } from './mail.ts'
 import { mailDomain } from './mail-domain.ts'
@@ -24,6 +25,7 @@ import { proxies } from './proxies.ts'
 import { redis } from './redis.ts'
 import { replicas } from './replicas.ts'
 import { checkSms } from './sms.ts'
+import { templates } from './templates.ts'
 import { upgradeChecks } from './upgrade.ts'
 
 export const usage = `npm run doctor                       checks the configuration and the services that this server uses
@@ -40,8 +42,10 @@ const checks: Record<string, Check> = {
   keys,
   mail,
   'mail domain': mailDomain,
+  templates,
   sms: checkSms,
   captcha: checkCaptcha,
+  hooks,
   providers,
   outside: externalChecks,
   redis,

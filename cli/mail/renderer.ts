@@ -1,5 +1,6 @@
 /** Renders emails as the server would, for commands: languages, subjects and templates, without a database. */
 import type { Config } from '../../config/groups/index.ts'
+import type { MailLog } from '../../mail/custom-texts/log.ts'
 import type { MailRenderer } from '../../mail/render.ts'
 import { createCustomLanguages } from '../../plugins/localization/languages/custom-languages.ts'
 import { createLanguages, type Languages } from '../../plugins/localization/languages/index.ts'
@@ -11,13 +12,15 @@ export interface Rendering {
   renderer: MailRenderer
 }
 
+const toConsole = { warn: (details: object, message: string) => console.error(message, details) }
+
 /** Loads the custom languages and calls `use` with a renderer. */
 export async function withRenderer(
   config: Config,
   use: (rendering: Rendering) => Promise<void>,
+  log: MailLog = toConsole,
 ): Promise<void> {
   const http = createHttpClient(httpOptions(config))
-  const log = { warn: (details: object, message: string) => console.error(message, details) }
   const deps = { fetch: http.guardedFetch, log }
   try {
     const own = createCustomLanguages(config, deps)

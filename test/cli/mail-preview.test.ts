@@ -16,7 +16,7 @@ suite('mail:preview', () => {
     const expected = mailKindNames.flatMap((kind) => [`${kind}.html`, `${kind}.txt`])
     assert.deepEqual(readdirSync(folder).sort(), [...expected, 'index.html', 'templates'].sort())
     assert.equal(readdirSync(join(folder, 'templates')).length, mailKindNames.length)
-    assert.match(stdout, new RegExp(`^${mailKindNames.length} mails: file:.*index\\.html`))
+    assert.match(stdout, new RegExp(`^${mailKindNames.length} emails: file:.*index\\.html`))
     assert.equal(stderr, '')
     for (const kind of mailKindNames) {
       assert.match(readFileSync(join(folder, `${kind}.html`), 'utf8'), /<h1/)
