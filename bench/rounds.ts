@@ -13,7 +13,7 @@ export interface Figures {
   cpu: number
 }
 
-export interface TurnSchedule {
+interface TurnSchedule {
   variant: Variant
   load: Load
   connections: number

@@ -1,7 +1,7 @@
 /** Variables whose meaning changed between releases, for `npm run doctor -- --upgrade`. */
 import type { ConfigVariableName } from './groups/index.ts'
 
-export interface VariableChange {
+interface VariableChange {
   variable: ConfigVariableName
   /** The last release with the former behaviour. */
   lastRelease: string

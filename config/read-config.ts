@@ -16,7 +16,7 @@ import { rules } from './rules/index.ts'
 import { withoutSwitchedOff } from './switched-off.ts'
 import { typoSuggestion } from './typos.ts'
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Development mode, whose defaults are in the given environment. */
   dev: boolean
   /** Receives each notice and warning as one sentence. */

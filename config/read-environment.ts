@@ -12,7 +12,7 @@ export interface ConfigIssues {
   invalid: string[]
 }
 
-export interface VariableSource {
+interface VariableSource {
   entries: Entries
   texts: Readonly<Record<string, string>>
   dev: boolean

@@ -14,7 +14,7 @@ export const localeSettingPattern = new RegExp(
   `^AUTH_MAILER_(TEMPLATES|SUBJECTS)_(${[...bySuffix.keys()].join('|')})_(${locale})$`,
 )
 
-export interface LocaleSetting {
+interface LocaleSetting {
   what: 'TEMPLATES' | 'SUBJECTS'
   kind: EmailKind
   /** BCP 47 */

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { isUuid, Metadata } from './fields.ts'
 
-export const AuthenticationMethod = Type.Object({
+const AuthenticationMethod = Type.Object({
   method: Type.String(),
   timestamp: Type.Integer({ description: 'Seconds since the Unix epoch' }),
   provider: Type.Optional(Type.String()),

@@ -85,7 +85,7 @@ type OfOneType =
   | 'jwks_uri'
 
 /** The columns that are returned. */
-export type CustomProviderSource = Omit<
+type CustomProviderSource = Omit<
   CustomProvider,
   OfOneType | 'discovery_document' | 'created_at' | 'updated_at'
 > & { [Name in OfOneType]: string | null } & {

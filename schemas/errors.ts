@@ -60,7 +60,7 @@ export class HookError extends ApiError {
  * - timeout: no response arrived in time; the hook may have run.
  * - invalid_response: a success status with a body that cannot be parsed.
  */
-export type HookErrorKind = 'rejected' | 'unreachable' | 'failed' | 'timeout' | 'invalid_response'
+type HookErrorKind = 'rejected' | 'unreachable' | 'failed' | 'timeout' | 'invalid_response'
 
 /** The send quota of the server is exceeded; `details.retryAfter` is the time until it has room. */
 export class SendQuotaExceeded extends ApiError {}

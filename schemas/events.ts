@@ -126,7 +126,7 @@ export function isEventType(name: string): name is EventType {
 export const eventTypes: EventType[] = Object.keys(eventKinds).filter(isEventType)
 
 /** `user_id` is null for an event that concerns no user. */
-export const EventData = Type.Object(
+const EventData = Type.Object(
   { user_id: nullable(Id), user: Type.Optional(EventUser) },
   { additionalProperties: true },
 )

@@ -11,7 +11,7 @@ type Text =
 type Time = keyof User & (`${string}_at` | 'banned_until')
 
 /** Times are in UTC without a zone, metadata are JSON. */
-export type ListedUser = Record<Text | Time, string | null> & { id: string; is_anonymous: boolean }
+type ListedUser = Record<Text | Time, string | null> & { id: string; is_anonymous: boolean }
 
 /** The JSON of a field; undefined when it is omitted. */
 type Write = (row: ListedUser) => string | undefined

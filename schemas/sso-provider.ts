@@ -57,7 +57,7 @@ export const SsoProvider = Type.Object(
 )
 export type SsoProvider = Static<typeof SsoProvider>
 
-export interface SsoProviderSource {
+interface SsoProviderSource {
   id: string
   resource_id: string | null
   disabled: boolean | null

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** One variable in the specification. */
-export interface SpecifiedVariable {
+interface SpecifiedVariable {
   name: string
   /** Other names of the variable. */
   aliases: readonly string[]

@@ -86,7 +86,7 @@ const generated = /node_modules\/|package-lock\.json$|docs\/openapi\.json$|\/dis
 const listed = new Set(words.flatMap(({ forms }) => forms))
 const anyForm = new RegExp([...listed].join('|'), 'i')
 
-export interface Occurrence {
+interface Occurrence {
   file: string
   line: number
   form: string

@@ -69,7 +69,7 @@ import scimRoutes from '../routes/scim/index.ts'
 import userRoutes from '../routes/user/index.ts'
 import wellKnownRoutes from '../routes/well-known/index.ts'
 
-export interface AppOptions {
+interface AppOptions {
   config: Config
   log: FastifyBaseLogger
   /** The checks of `npm run doctor`. */

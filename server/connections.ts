@@ -20,7 +20,7 @@ export const connectionLimitOfLogin = `least(
   (select least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) from pg_roles, pg_database
     where rolname = session_user and datname = current_database() and not rolsuper))`
 
-export interface ConnectionLimit {
+interface ConnectionLimit {
   room: number
   /** Other servers of ours; each has one listening connection. */
   others: number

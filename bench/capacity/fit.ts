@@ -15,7 +15,7 @@ export interface Measured {
 }
 
 /** Of each server: bench/own/settings.ts. */
-export const poolSize = 20
+const poolSize = 20
 
 /** Servers, Postgres and the load generator on this machine. */
 export function thisMachine(replicas: number, clients: number, hashSlowdown: number): Setup {

@@ -19,7 +19,7 @@ import { buildDay, mixedScenario } from './mixed-scenario.ts'
 import type { Demand } from './setup.ts'
 
 const scenarios = { read: getUser, refresh, signIn }
-export type RequestType = keyof typeof scenarios
+type RequestType = keyof typeof scenarios
 export interface Demands extends Record<RequestType, Demand> {
   /** How many times longer other work takes while the same machine computes hashes. */
   hashSlowdown: number

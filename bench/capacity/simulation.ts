@@ -36,11 +36,8 @@ interface Simulation {
 }
 
 /** `requests` are equally likely; one that is more frequent occurs several times. */
-export function simulate(
-  requests: readonly Demand[],
-  setup: Setup,
-  random: () => number = Math.random,
-): Prediction {
+export function simulate(requests: readonly Demand[], setup: Setup): Prediction {
+  const { random } = Math
   const clock = createClock()
   const parts = createParts(setup)
   const simulation: Simulation = { clock, parts, random, batches: new Map() }

@@ -6,7 +6,7 @@ import type { SignedInUser } from './users.ts'
 
 const redirectUri = 'https://bench.example/callback'
 
-export interface BenchClient {
+interface BenchClient {
   client_id: string
   client_secret: string
 }

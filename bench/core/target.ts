@@ -5,7 +5,7 @@ import { Rejected } from './rejected.ts'
 
 export type Target = ReturnType<typeof createTarget>
 
-export interface TargetOptions {
+interface TargetOptions {
   name: string
   url: string
   connections: number

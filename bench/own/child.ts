@@ -15,7 +15,7 @@ export interface RunningServer {
   loop: LoopProbe
 }
 
-export interface ServerProgram {
+interface ServerProgram {
   /** The file and its arguments. */
   program: readonly string[]
   /** With `--import` of the loop reporter. */

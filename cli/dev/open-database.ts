@@ -4,12 +4,12 @@ import { variables } from '../../config/groups/index.ts'
 import { type Environment, type Found, lookUp } from '../../config/names.ts'
 import { startPostgres } from '../../dev/postgres/index.ts'
 
-export interface OpenDatabase {
+interface OpenDatabase {
   url: string
   stop(): Promise<void>
 }
 
-export interface OpenDatabaseOptions {
+interface OpenDatabaseOptions {
   /** The folder of the embedded database. */
   dir: string
   /** The database of the command line. */

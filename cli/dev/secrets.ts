@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export interface DevSecrets {
+interface DevSecrets {
   AUTH_JWT_SECRET: string
   AUTH_ENCRYPTION_KEY: string
   created_at: Date

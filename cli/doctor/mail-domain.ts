@@ -5,7 +5,7 @@ import { isIP } from 'node:net'
 import { type DoctorContext, type DoctorFinding, describeError, pass, warn } from './finding.ts'
 
 /** All strings of all TXT records of a name. Throws the errors of node:dns. */
-export type LookUp = (name: string) => Promise<string[][]>
+type LookUp = (name: string) => Promise<string[][]>
 
 export async function mailDomain(
   { config }: Pick<DoctorContext, 'config'>,

@@ -16,7 +16,7 @@ const batch = 500
 /** Pause between two batches in milliseconds, so that requests are not delayed. */
 const pauseMs = 20
 
-export interface Reencrypted {
+interface Reencrypted {
   stored: number
   unreadable: number
 }

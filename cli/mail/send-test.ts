@@ -9,7 +9,7 @@ import { smtpOptions } from '../../plugins/messaging/mailer/deliver.ts'
 import { readCommandConfig } from '../shared/context.ts'
 import { readTag, withRenderer } from './renderer.ts'
 
-export interface TestMail {
+interface TestMail {
   kind: string
   address: string
   /** The default language when absent. */

@@ -4,7 +4,7 @@ import { variables } from '../../config/groups/index.ts'
 import { type Environment, lookUp } from '../../config/names.ts'
 import { findRunningServer } from '../dev/running-server.ts'
 
-export interface CommandEnvironment {
+interface CommandEnvironment {
   env: Environment
   /** They come from the development server that runs in this folder. */
   dev: boolean

@@ -12,7 +12,7 @@ import { escapeFormula, type Format } from '../../modules/user-import/index.ts'
 import type { Encryption } from '../../plugins/security/encryption/index.ts'
 import type { CommandContext } from '../shared/context.ts'
 
-export interface ExportOptions {
+interface ExportOptions {
   /** Undefined: standard output. */
   file: string | undefined
   format: Format

@@ -24,7 +24,7 @@ import {
 import type { ProgressBar } from './progress-bar.ts'
 import { openReport, type Report } from './rejections.ts'
 
-export interface ImportOptions {
+interface ImportOptions {
   file: string
   /** Undefined: reject a file whose earlier import was interrupted. */
   unfinished: 'resume' | 'restart' | undefined
@@ -34,7 +34,7 @@ export interface ImportOptions {
   batchSize?: number
 }
 
-export interface ImportOutcome {
+interface ImportOutcome {
   imported: number
   refused: number
   reportPath: string

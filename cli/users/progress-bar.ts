@@ -1,5 +1,4 @@
 /** A progress bar on one line of a terminal; silent without a terminal. */
-
 export interface ProgressBar {
   /** `share` is from 0 to 1. */
   show(share: number, note: string): void
@@ -9,7 +8,8 @@ export interface ProgressBar {
 const width = 30
 const pauseMilliseconds = 100
 
-export function createProgressBar(output: NodeJS.WriteStream = process.stderr): ProgressBar {
+export function createProgressBar(): ProgressBar {
+  const output = process.stderr
   if (!output.isTTY) return { show() {}, end() {} }
   let shownAt = 0
   return {

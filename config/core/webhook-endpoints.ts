@@ -18,7 +18,7 @@ const Endpoint = Type.Object(
 )
 const Endpoints = Type.Array(Endpoint)
 
-export type WebhookEndpoint = Static<typeof Endpoint>
+type WebhookEndpoint = Static<typeof Endpoint>
 
 export function webhookEndpoints(
   description: string,

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { booleanField, choicesField, duration, group, integerField } from '../core/fields.ts'
 import { rate } from '../core/values.ts'
 
-export const organizationClaims = ['org_id', 'org_slug', 'org_role', 'org_permissions'] as const
+const organizationClaims = ['org_id', 'org_slug', 'org_role', 'org_permissions'] as const
 
 export const organizations = group('Organizations', {
   AUTH_ORGANIZATIONS_ENABLED: booleanField(

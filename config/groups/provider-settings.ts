@@ -20,7 +20,7 @@ export interface ProviderVariables {
   idTokenOnly: boolean
 }
 
-export interface GenericOidcSettings extends ProviderVariables {
+interface GenericOidcSettings extends ProviderVariables {
   issuer: string
   scopes: string[]
 }

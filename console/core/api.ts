@@ -26,13 +26,13 @@ export class Text {
   }
 }
 
-export interface ApiRequest {
+interface ApiRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   body?: object | Text
   signal?: AbortSignal
 }
 
-export interface RequestResult<T> {
+interface RequestResult<T> {
   body: T
   headers: Headers
 }

@@ -21,8 +21,8 @@ export const formatBucket = (iso: string, isShort = false): string =>
 export const formatCount = (count: number): string => whole.format(count)
 
 /** "3 hr. ago", "in 2 days". */
-export function formatRelative(iso: string, now = Date.now()): string {
-  const seconds = (new Date(iso).getTime() - now) / 1000
+export function formatRelative(iso: string): string {
+  const seconds = (new Date(iso).getTime() - Date.now()) / 1000
   const unit = units.find(([, size]) => Math.abs(seconds) >= size)
   return unit
     ? relative.format(Math.round(seconds / unit[1]), unit[0])

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 
 import { base } from './base.ts'
 
-export interface ConsoleImpersonation {
+interface ConsoleImpersonation {
   name: string
   userId: string
   accessToken: string

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { base } from './base.ts'
 
 export const themes = ['system', 'light', 'dark'] as const
-export type Theme = (typeof themes)[number]
+type Theme = (typeof themes)[number]
 
 const root = document.documentElement
 

@@ -6,13 +6,13 @@ import { deletePasskeys } from '../passkeys/credentials.ts'
 import { deleteTokens } from '../tokens/one-time-tokens.ts'
 import { othersWith } from '../users/identifier-owners.ts'
 
-export interface ReplacedAddresses {
+interface ReplacedAddresses {
   id?: string | undefined
   email?: string | null | undefined
   phone?: string | null | undefined
 }
 
-export interface TakenAddresses {
+interface TakenAddresses {
   id: boolean
   email: boolean
   phone: boolean

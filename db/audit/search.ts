@@ -26,7 +26,7 @@ const selectEntries = (db: Db, search: AuditQuery | undefined) =>
     }),
   )
 
-export interface AuditFilter {
+interface AuditFilter {
   search: AuditQuery | undefined
   /** The user who acted, or whom the action affected. */
   userId: string | undefined

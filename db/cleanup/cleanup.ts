@@ -17,7 +17,7 @@ export function deleteEndedSessions(db: Db, endedBefore: Date, limit: number): P
   return count(db.deleteFrom('sessions').where('id', '=', whereChosen(old, limit)))
 }
 
-export interface SessionAge {
+interface SessionAge {
   /** Null when there is no limit of this type. */
   openedBefore: Date | null
   usedBefore: Date | null

@@ -28,7 +28,7 @@ export function markAbandonedMailDead(
     .execute()
 }
 
-export interface Overdue {
+interface Overdue {
   /** For messages without an attempt. */
   newBefore: Date
   /** For messages that wait for their next attempt. */

@@ -6,7 +6,7 @@ import { count, whereChosen } from '../core/paging.ts'
 
 const utc = (time: Date) => sql<Date>`${time}::timestamptz at time zone 'utc'`
 
-export interface TokenAge {
+interface TokenAge {
   expiredBefore: Date
   /** For tokens created by GoTrue, which have no stored expiry. */
   madeBefore: Date

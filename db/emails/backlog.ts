@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
 
-export interface MailBacklog {
+interface MailBacklog {
   waiting: number
   dead: number
   oldest_waiting: Date | null

@@ -17,7 +17,7 @@ const columns = [
   'sent_at',
 ] as const
 
-export type MailDeliveryRow = Pick<MailMessagesTable, (typeof columns)[number]>
+type MailDeliveryRow = Pick<MailMessagesTable, (typeof columns)[number]>
 
 /** More than a user receives within the retention period. */
 const limit = 200

@@ -22,7 +22,7 @@ export function deadLetterEvents(
     )
 }
 
-export interface DeadLetter {
+interface DeadLetter {
   reason: string
   /** The result of the last attempt, if there was one. */
   outcome: SendResult | null

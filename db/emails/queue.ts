@@ -3,7 +3,7 @@ import type { Db } from '../core/database.ts'
 import { isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 import type { MailMessagesTable } from '../tables/emails.ts'
 
-export interface MailFilter {
+interface MailFilter {
   state: 'waiting' | 'dead' | 'sent' | undefined
   kind: string | undefined
   after: RowCursor | undefined

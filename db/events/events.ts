@@ -6,7 +6,7 @@ import { count, whereChosen } from '../core/paging.ts'
 import { type ParamOf, queryOne, queryOneOrThrow } from '../core/statement.ts'
 import { nilUuid } from '../tables/users.ts'
 
-export interface EventRow {
+interface EventRow {
   position: number
   id: string
   type: string
@@ -83,7 +83,7 @@ export async function assignPositions(trx: Trx, limit: number, now: Date): Promi
   return (await placeRows(trx, { limit, now }))?.count ?? 0
 }
 
-export interface EventQuery {
+interface EventQuery {
   /** Events after this position. */
   after: number
   type: string | undefined

@@ -22,7 +22,7 @@ export interface DeliveryRow {
   created_at: Date
 }
 
-export interface DeliveryQuery {
+interface DeliveryQuery {
   webhookId: string
   state: DeliveryState | undefined
   /** Deliveries before this position. */
@@ -64,7 +64,7 @@ export interface Replay {
   dead: boolean
 }
 
-export interface Replayed {
+interface Replayed {
   /** Without those that were waiting already. */
   queued: number
   found: number

@@ -6,7 +6,7 @@ import { executeStatement, type ParamOf } from '../core/statement.ts'
 import type { WebhooksTable } from '../tables/events.ts'
 export type WebhookRow = Selectable<WebhooksTable>
 
-export type NewWebhookRow = Pick<
+type NewWebhookRow = Pick<
   WebhookRow,
   'id' | 'source' | 'url' | 'description' | 'events' | 'secrets'
 >
@@ -37,7 +37,7 @@ export function insertWebhook(db: Db, webhook: NewWebhookRow, now: Date): Promis
     .executeTakeFirstOrThrow()
 }
 
-export type WebhookRowChange = Partial<
+type WebhookRowChange = Partial<
   Pick<WebhookRow, 'url' | 'description' | 'events' | 'secrets' | 'state' | 'reason'>
 >
 

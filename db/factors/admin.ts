@@ -11,7 +11,7 @@ export function listFactors(db: Db, userId: string) {
     .execute()
 }
 
-export interface FactorChange {
+interface FactorChange {
   friendly_name?: string
   phone?: string
 }

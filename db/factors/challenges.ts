@@ -13,7 +13,7 @@ import { isUniqueViolation } from '../core/unique-violation.ts'
 import type { FactorChallengesTable, MfaChallengesTable } from '../tables/factors.ts'
 import { lockUserShared } from '../users/update-user.ts'
 
-export interface NewFactorChallenge
+interface NewFactorChallenge
   extends Record<'id' | 'factorId' | 'userId' | 'sessionId' | 'ip', string> {
   /** Encrypted; '' when no code was sent. */
   code: string
@@ -128,7 +128,7 @@ export type ChallengeRecord = Selectable<MfaChallengesTable> &
     is_same_address: boolean
   }
 
-export interface ChallengeKey {
+interface ChallengeKey {
   id: string
   factorId: string
   sessionId: string

@@ -36,7 +36,7 @@ export function findWebauthnFactors(db: Db, userId: string): Promise<FactorRecor
     .execute()
 }
 
-export interface NewFactor {
+interface NewFactor {
   id: string
   userId: string
   type: ChallengeableFactorType

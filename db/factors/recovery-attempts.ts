@@ -11,7 +11,7 @@ export interface UnusedCode {
   key_id: string | null
 }
 
-export interface RecoveryAttemptRow {
+interface RecoveryAttemptRow {
   setId: string
   factorId: string
   /** Attempts since the last successful one, this one included. */

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
 
-export interface NewRecoveryCode {
+interface NewRecoveryCode {
   id: string
   codeHash: string
   digest: string

@@ -18,7 +18,7 @@ interface Queryable {
 }
 
 /** Ids of a worker's jobs by their state. Jobs in none of the lists were not started. */
-export interface ReleasedJobs {
+interface ReleasedJobs {
   worker: string
   succeeded: string[]
   failed: string[]

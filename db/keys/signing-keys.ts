@@ -31,7 +31,7 @@ export async function lockSigningKeys(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('postern_signing_keys', 0))`.execute(trx)
 }
 
-export interface NewSigningKey {
+interface NewSigningKey {
   kid: string
   alg: string
   state: 'standby' | 'current'

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from '../core/database.ts'
 import { type ParamOf, queryOne, queryOneOrThrow } from '../core/statement.ts'
 
-export interface SendInterval {
+interface SendInterval {
   key: string
   /** Other keys that are set by this message but do not delay it. */
   others: readonly string[]

@@ -7,7 +7,7 @@ import { retryOnLockConflict, type Waiting } from './lock-conflicts.ts'
 import { openMigrationDb } from './migration-db.ts'
 import { appliedMigrations } from './migration-tables.ts'
 
-export interface DryRunResult {
+interface DryRunResult {
   /** The number of migrations that ran. */
   tried: number
   /** The first failed migration; undefined when all succeeded. */

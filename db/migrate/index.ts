@@ -21,7 +21,7 @@ import { appliedMigrations } from './migration-tables.ts'
 import { servesNewer } from './schema-floor.ts'
 
 /** The schema is that of all tables (AUTH_DB_NAMESPACE). */
-export interface MigrateOptions extends IndexScope {
+interface MigrateOptions extends IndexScope {
   log: { info(message: string): void; warn(message: string): void }
   /** The schema of the job queue. */
   queueSchema: string
@@ -29,7 +29,7 @@ export interface MigrateOptions extends IndexScope {
   migrateQueue: () => Promise<void>
 }
 
-export interface MigrationState {
+interface MigrationState {
   applied: string[]
   pending: string[]
   /** Applied by a newer version, unknown to this one. */

@@ -6,7 +6,7 @@ import { type Kysely, type QueryExecutorProvider, type RawBuilder, sql } from 'k
 
 import { searchedName, trigrams } from '../core/searched-name.ts'
 
-export interface PosternIndex {
+interface PosternIndex {
   name: string
   table: string
   /** The part of the statement after the table name. */

@@ -5,7 +5,7 @@ import type { Db, Trx } from '../core/database.ts'
 import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 import type { OrganizationAuditEntriesTable } from '../tables/organizations.ts'
 
-export type OrganizationAuditEntry = Selectable<OrganizationAuditEntriesTable>
+type OrganizationAuditEntry = Selectable<OrganizationAuditEntriesTable>
 
 export async function insertOrganizationAuditEntry(
   trx: Trx,

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Db } from '../core/database.ts'
 import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 
-export interface MemberFilter {
+interface MemberFilter {
   /** Part of the email or of the name. */
   search?: string | undefined
   role?: string | undefined
@@ -22,8 +22,6 @@ const listed = (db: Db) =>
       'users.raw_user_meta_data',
       epochMicroseconds('postern_organization_members.created_at').as('microseconds'),
     ])
-
-export type ListedMember = Awaited<ReturnType<typeof listMembers>>[number]
 
 /** Newest first, and one more than a page has. */
 export function listMembers(

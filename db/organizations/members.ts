@@ -10,10 +10,10 @@ export type MemberRow = Selectable<OrganizationMembersTable>
 
 export type NewMember = Omit<MemberRow, 'created_at' | 'updated_at' | 'status'>
 
-export type MemberUpdate = Partial<Pick<MemberRow, 'role' | 'status' | 'connection_id'>>
+type MemberUpdate = Partial<Pick<MemberRow, 'role' | 'status' | 'connection_id'>>
 
 /** A member with the stored permissions of their role. */
-export interface MembershipRow extends MemberRow {
+interface MembershipRow extends MemberRow {
   role_permissions: string[] | null
 }
 

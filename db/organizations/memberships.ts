@@ -6,15 +6,13 @@ import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-curs
 import { matches } from './organizations.ts'
 import { storedPermissions } from './roles.ts'
 
-export interface MembershipFilter {
+interface MembershipFilter {
   /** Whose active organization is marked. */
   sessionId: string | null
   /** Part of the name or of the slug. */
   search?: string | undefined
   after?: RowCursor | undefined
 }
-
-export type ListedMembership = Awaited<ReturnType<typeof listMemberships>>[number]
 
 /** Last joined first, and one more than a page has. */
 export function listMemberships(

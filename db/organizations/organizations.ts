@@ -7,7 +7,7 @@ import type { OrganizationsTable } from '../tables/organizations.ts'
 
 export type OrganizationRow = Selectable<OrganizationsTable>
 
-export type NewOrganization = Pick<OrganizationRow, 'id' | 'slug' | 'name' | 'metadata'> & {
+type NewOrganization = Pick<OrganizationRow, 'id' | 'slug' | 'name' | 'metadata'> & {
   created_by: string | null
 }
 
@@ -91,7 +91,7 @@ export async function deleteOrganizationRow(trx: Trx, id: string): Promise<void>
   await trx.deleteFrom('postern_organizations').where('id', '=', id).execute()
 }
 
-export interface OrganizationFilter {
+interface OrganizationFilter {
   /** Part of the name or of the slug. */
   search?: string | undefined
   deleted: boolean

@@ -1,7 +1,7 @@
 import type { Db } from '../core/database.ts'
 import { executeStatement, type ParamOf, queryOne } from '../core/statement.ts'
 
-export interface NewPasskeyChallenge {
+interface NewPasskeyChallenge {
   id: string
   sessionData: object
   expiresAt: Date

@@ -42,7 +42,7 @@ export function findPasskeyCredential(
   return findKey(db, { credentialId })
 }
 
-export interface NewPasskey {
+interface NewPasskey {
   user_id: string
   credential_id: Buffer
   public_key: Buffer
@@ -66,12 +66,12 @@ export function insertPasskey(db: Db, passkey: NewPasskey, now: Date): Promise<P
     .executeTakeFirstOrThrow()
 }
 
-export interface PasskeyUse {
+interface PasskeyUse {
   counter: number
   backedUp: boolean
 }
 
-export type PasskeyAdvance = 'advanced' | 'counter_went_back' | 'gone'
+type PasskeyAdvance = 'advanced' | 'counter_went_back' | 'gone'
 
 const advance = queryOne((db, value: ParamOf<PasskeyUse & { id: string; now: Date }>) =>
   db

@@ -3,7 +3,7 @@ import { type ExpressionBuilder, sql } from 'kysely'
 
 import type { Database, Trx } from '../core/database.ts'
 
-export interface RoleChange {
+interface RoleChange {
   user_id: string
   organization_id: string
   role: string

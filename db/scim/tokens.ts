@@ -1,7 +1,7 @@
 /** Tokens of SCIM connections. Only their hashes are stored. */
 import type { Db, Trx } from '../core/database.ts'
 
-export interface ScimTokenRow {
+interface ScimTokenRow {
   id: string
   name: string
   prefix: string
@@ -11,7 +11,7 @@ export interface ScimTokenRow {
   last_used_at: Date | null
 }
 
-export interface NewScimToken {
+interface NewScimToken {
   id: string
   sso_provider_id: string
   name: string

@@ -30,7 +30,7 @@ const heldSession = (db: Pick<Db, 'selectFrom'>, id: string, now: Date) =>
     .where((eb) => isOwnerLive(eb, sql<Date>`${now}`))
     .forNoKeyUpdate()
 
-export interface RotationValues {
+interface RotationValues {
   tokenId: number
   sessionId: string
   /** The refresh token key for a session that has none yet, encrypted. */
@@ -39,7 +39,7 @@ export interface RotationValues {
   ip: string | null
 }
 
-export interface CounterState {
+interface CounterState {
   refresh_token_hmac_key: string
   refresh_token_counter: number
 }
@@ -82,7 +82,7 @@ export async function rotateLegacyToken(
     .executeTakeFirst()
 }
 
-export interface Rotation {
+interface Rotation {
   tokenId: number
   sessionId: string
   /** The token that replaces it. */

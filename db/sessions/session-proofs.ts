@@ -61,7 +61,7 @@ export const setReauthenticated: (
     ),
 )
 
-export interface NewSignInMethod {
+interface NewSignInMethod {
   userId: string
   method: SignInMethod
   previousAddress: string | null

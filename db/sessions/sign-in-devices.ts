@@ -4,7 +4,7 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import type { Database, Db, Trx } from '../core/database.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
 
-export interface DeviceUse {
+interface DeviceUse {
   userId: string
   device: string
   /** Hash of network and user agent, as in db/sessions/known-devices.ts. */
@@ -12,7 +12,7 @@ export interface DeviceUse {
   now: Date
 }
 
-export interface NotedDevice {
+interface NotedDevice {
   /** The device was recorded for the first time. */
   isNew: boolean
   /** The user has signed in before. */

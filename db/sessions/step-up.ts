@@ -7,7 +7,7 @@ import { secondFactorMethods } from '../tables/factors.ts'
 /** The increment of the refresh token counter, as in GoTrue. */
 export const raisedBy = 2
 
-export interface StepUpValues {
+interface StepUpValues {
   sessionId: string
   userId: string
   /** Added to the session's amr, once per session. */

@@ -5,8 +5,8 @@ import type { Db, Trx } from '../core/database.ts'
 import { queryMany } from '../core/statement.ts'
 import type { SettingChangesTable, SettingsTable } from '../tables/settings.ts'
 
-export type StoredSetting = SettingsTable
-export type SettingChangeRow = Selectable<SettingChangesTable>
+type StoredSetting = SettingsTable
+type SettingChangeRow = Selectable<SettingChangesTable>
 
 /** Notifies every replica that settings have changed, when the transaction ends. */
 export const settingsChannel = 'postern_settings'

@@ -38,7 +38,7 @@ export interface WebhooksTable {
   updated_at: Date
 }
 
-export type WebhookState = 'active' | 'paused'
+type WebhookState = 'active' | 'paused'
 
 export interface WebhookDeliveriesTable {
   webhook_id: string

@@ -6,4 +6,4 @@ export interface TakeoverTable {
 }
 
 /** 'shared' while GoTrue may be used on this database again, 'own' otherwise. */
-export type TakeoverState = 'shared' | 'own'
+type TakeoverState = 'shared' | 'own'

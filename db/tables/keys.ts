@@ -33,4 +33,4 @@ export interface ApiTokensTable {
   revoked_at: Date | null
 }
 
-export type SigningKeyState = 'standby' | 'current' | 'previous' | 'revoked'
+type SigningKeyState = 'standby' | 'current' | 'previous' | 'revoked'

@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely'
 
-export type DomainJoin = 'off' | 'suggested' | 'automatic'
-export type JoinedBy = 'creation' | 'invitation' | 'domain' | 'sso' | 'scim' | 'admin'
+type DomainJoin = 'off' | 'suggested' | 'automatic'
+type JoinedBy = 'creation' | 'invitation' | 'domain' | 'sso' | 'scim' | 'admin'
 
 type Json = Record<string, unknown>
 
@@ -73,7 +73,7 @@ export interface OrganizationMembersTable {
 }
 
 /** The active organization of a session. Removing the member removes the row. */
-export interface SessionOrganizationsTable {
+interface SessionOrganizationsTable {
   session_id: string
   organization_id: string
   user_id: string

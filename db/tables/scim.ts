@@ -23,7 +23,7 @@ export interface ScimUsersTable {
 }
 
 /** GoTrue's table of tokens. */
-export interface ScimTokensTable {
+interface ScimTokensTable {
   id: string
   sso_provider_id: string
   token_hash: string
@@ -35,7 +35,7 @@ export interface ScimTokensTable {
   last_used_at: Date | null
 }
 
-export interface ScimTokenNamesTable {
+interface ScimTokenNamesTable {
   token_id: string
   name: string
 }
@@ -60,7 +60,7 @@ export interface DeactivationsTable {
 }
 
 /** Provisioned users whose account was created for them; others were linked to an existing one. */
-export interface ScimAccountsTable {
+interface ScimAccountsTable {
   scim_user_id: string
 }
 
@@ -75,7 +75,7 @@ export interface ScimGroupsTable {
   updated_at: Date
 }
 
-export interface ScimGroupMembersTable {
+interface ScimGroupMembersTable {
   group_id: string
   scim_user_id: string
 }

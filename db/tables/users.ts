@@ -58,7 +58,7 @@ export interface UsersTable {
   is_anonymous: Generated<boolean>
 }
 
-export type MetadataColumn = ColumnType<UserMetadata | null, string | undefined, string>
+type MetadataColumn = ColumnType<UserMetadata | null, string | undefined, string>
 
 export type UserTokenColumns = Record<TokenType, Generated<string | null>>
 

@@ -6,7 +6,7 @@ import type { TokenType } from '../tables/users.ts'
 import { isLive, type Lifetimes } from './expiry.ts'
 import { clearConsumed, mirrorToken } from './gotrue-columns.ts'
 
-export interface NewToken {
+interface NewToken {
   user_id: string
   token_type: TokenType
   token_hash: string

@@ -11,7 +11,7 @@ export interface Username {
   skeleton: string
 }
 
-export interface AssignedUsername extends Username {
+interface AssignedUsername extends Username {
   assigned_at: Date
 }
 

@@ -18,7 +18,7 @@ export const userStates = [
   'sso',
   'deleted',
 ] as const
-export type UserState = (typeof userStates)[number]
+type UserState = (typeof userStates)[number]
 
 /** Each condition equals that of its index in db/migrate/indexes.ts. */
 const conditions: Record<UserState, Expression<SqlBool>> = {

@@ -140,7 +140,7 @@ const addedIdentities = sql<
 >`(select coalesce(json_agg(added order by created_at), '[]') from added)`.as('identities')
 
 /** Rows inserted with a new user. */
-export interface NewUserRelations {
+interface NewUserRelations {
   /** Oldest first. */
   identities: readonly Omit<NewIdentity, 'user_id'>[]
   events: readonly NewEvent[]

@@ -74,7 +74,7 @@ const pageStatement = queryVariants((traits: readonly Trait[]) =>
 )
 
 /** The rows after the cursor, if there is one, of which some are skipped. */
-export interface PageWindow {
+interface PageWindow {
   offset: number
   size: number
   after?: Cursor | undefined

@@ -34,7 +34,7 @@ import type { UserChange } from './update-user.ts'
 import type { UserRow } from './users.ts'
 
 /** What one statement may change of a user. */
-export interface UserEdit extends MetadataChange {
+interface UserEdit extends MetadataChange {
   columns?: UserChange | undefined
 }
 

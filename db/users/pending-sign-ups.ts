@@ -12,7 +12,7 @@ export interface PendingSignUpData {
   metadata: UserMetadata
 }
 
-export interface PendingSignUp extends PendingSignUpData {
+interface PendingSignUp extends PendingSignUpData {
   tokenHash: string
 }
 

@@ -14,7 +14,7 @@ import { createRender, readSections } from './render.ts'
 const root = join(import.meta.dirname, '../..')
 
 /** The folder that `npm run dev` serves. */
-export const builtDocs = join(root, 'docs/dist')
+const builtDocs = join(root, 'docs/dist')
 
 /** False in the npm package, which has the built files only. */
 export const hasDocs = existsSync(join(root, 'docs/index.md'))

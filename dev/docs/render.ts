@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { escaped } from './escaped.ts'
 import { base, type GuidePage } from './pages.ts'
 
-export interface DocsSection {
+interface DocsSection {
   id: string
   url: string
   page: string
@@ -12,7 +12,7 @@ export interface DocsSection {
   text: string
 }
 
-export type Render = (page: GuidePage) => string
+type Render = (page: GuidePage) => string
 
 export async function createRender(pages: readonly GuidePage[]): Promise<Render> {
   const { Marked } = await import('marked')

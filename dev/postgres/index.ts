@@ -14,7 +14,7 @@ import { takeLock } from './lock.ts'
 import { endWithOwner } from './owner.ts'
 import { PostgresStartError } from './start-error.ts'
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Keeps the data between runs. */
   dir: string
   log: { info(message: string): void }

@@ -15,7 +15,7 @@ export function builtInSource(
   return { html: htmlLayout(texts, messages, button), text: textLayout(texts, messages, button) }
 }
 
-export interface BuiltIn {
+interface BuiltIn {
   subject: Template
   html: Template
   text: Template

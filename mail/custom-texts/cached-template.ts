@@ -15,7 +15,7 @@ export interface CacheOptions extends ReadTextOptions {
   log: MailLog
 }
 
-export interface CustomText<T> {
+interface CustomText<T> {
   source: () => Source
   /** Throws for an invalid text. */
   parse: (text: string) => T

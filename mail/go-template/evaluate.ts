@@ -10,7 +10,7 @@ export interface Scope {
 }
 
 /** Nested blocks may assign another value. */
-export interface TemplateVariable {
+interface TemplateVariable {
   value: unknown
 }
 

@@ -5,7 +5,7 @@ import { english, type Paragraph } from './language.ts'
 /** Messages by path, as in `mails.invite.subject`. */
 export type MessageCatalog = ReadonlyMap<string, string | Paragraph[]>
 
-export interface CustomLanguage {
+interface CustomLanguage {
   texts: MessageCatalog
   /** A sentence for each ignored message. */
   problems: string[]

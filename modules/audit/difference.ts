@@ -5,7 +5,7 @@ import { isRecord } from '../../schemas/values/record.ts'
 
 type Shown = Record<string, unknown>
 
-export interface Difference {
+interface Difference {
   before?: Shown
   after?: Shown
 }

@@ -7,7 +7,7 @@ import type { AuditAction } from './actions.ts'
 import { type AuditSettings, adminActor, recordAudit } from './entry.ts'
 
 /** The parts of an admin's request that are recorded. */
-export interface RecordedRequest {
+interface RecordedRequest {
   admin: AccessTokenClaims | null
   clientIp: string
   clientInfo: { userAgent: string | null }

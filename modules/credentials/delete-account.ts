@@ -12,7 +12,7 @@ import { isCurrentPassword } from './current-password.ts'
 import { verifyReauthenticationNonce } from './reauthentication.ts'
 import { establishedProofs, hasRecentProof, loadProof } from './session-proofs.ts'
 
-export interface DeletionAuthorization {
+interface DeletionAuthorization {
   /** The code of GET /reauthenticate. */
   nonce?: string
   password?: string

@@ -29,7 +29,7 @@ export async function checkEmailFree(db: Db, user: UserRecord, email: string): P
 }
 
 /** A checked request. */
-export interface EmailChangeRequest {
+interface EmailChangeRequest {
   email: string
   /** Whether an email is sent to the new address; the response must not reveal it. */
   reachesNew: boolean

@@ -26,7 +26,7 @@ import {
 export type MethodChange = 'credentials' | 'factor' | 'passkey' | 'identity'
 
 /** Secrets in the request itself. */
-export interface PresentedSecret {
+interface PresentedSecret {
   /** The code of GET /reauthenticate. */
   nonce?: string | undefined
   currentPassword?: string | undefined

@@ -11,7 +11,7 @@ import type { ApiError } from '../../schemas/errors.ts'
 import { throttleAttempt } from '../otp/index.ts'
 import { clearUnverifiedCredentials } from '../users/index.ts'
 
-export interface NewIdentifier {
+interface NewIdentifier {
   isTaken: boolean
   /** Thrown to users who may learn that it is taken. */
   takenError: ApiError

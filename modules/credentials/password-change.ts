@@ -31,7 +31,7 @@ import {
   recordReauthentication,
 } from './session-proofs.ts'
 
-export interface PasswordChange {
+interface PasswordChange {
   password: string
   nonce: string | undefined
   currentPassword: string | undefined
@@ -46,7 +46,7 @@ const passwordless = ['otp', 'magiclink', 'recovery']
 type ChangeDeps = Deps<'bearerAuth' | 'config' | 'otp' | 'passwords'>
 
 /** A checked change. */
-export interface CheckedChange {
+interface CheckedChange {
   /** The verification of the current password, an attempt that succeeds with the change. */
   attempt: Attempt | undefined
   /** No earlier method authorized the change. */
@@ -145,7 +145,7 @@ function getPasswordToVerify(
   return current
 }
 
-export interface NewPassword {
+interface NewPassword {
   hash: string
   /** The hash that the change was checked against. */
   replaces: string | null

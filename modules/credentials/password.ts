@@ -20,7 +20,7 @@ import { notifyOfFailure } from './failed-attempts.ts'
 import { reportCorrectPassword, reportWrongPassword } from './password-hook.ts'
 import { createSharedChecks } from './shared-checks.ts'
 
-export interface PasswordSignIn {
+interface PasswordSignIn {
   provider: 'email' | 'phone'
   /** In its stored form. */
   address: string

@@ -19,7 +19,7 @@ import { recordNewMethod } from './session-proofs.ts'
 import type { VerificationResult } from './verification-result.ts'
 
 /** A requested change. */
-export interface PhoneChangeRequest {
+interface PhoneChangeRequest {
   code: SentCode
   /** Whether the code was sent; the response must not reveal it. */
   reachesNew: boolean

@@ -25,7 +25,7 @@ export function loadProof(
   return findSessionProof(db, { userId: user.id, sessionId, addedAfter })
 }
 
-export type VerifiedMethod = SignInMethod | 'anonymous'
+type VerifiedMethod = SignInMethod | 'anonymous'
 
 export interface EstablishedProof {
   /** The amr value. */

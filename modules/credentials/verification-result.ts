@@ -2,7 +2,7 @@ import type { UserRecord } from '../../db/users/users.ts'
 import type { AuditAction } from '../audit/actions.ts'
 import type { VerificationType } from '../otp/link-types.ts'
 
-export type VerifiedType = VerificationType | 'sms' | 'phone_change'
+type VerifiedType = VerificationType | 'sms' | 'phone_change'
 
 /** The result of a consumed code or link. */
 export type VerificationResult =

@@ -21,7 +21,7 @@ import { type DiscoverySource, fetchDiscovery } from './discovery.ts'
 import { checkCustomProviderFields, checkUrls } from './rules.ts'
 
 /** A validated request with the fetched documents: nothing is fetched inside a transaction. */
-export interface PreparedProvider extends NewProvider {
+interface PreparedProvider extends NewProvider {
   discovery: DiscoveryDocument | undefined
 }
 
@@ -66,7 +66,7 @@ export async function createCustomProvider(
   return row
 }
 
-export interface PreparedChange {
+interface PreparedChange {
   input: CustomProviderInput
   source: DiscoverySource | undefined
   discovery: DiscoveryDocument | undefined

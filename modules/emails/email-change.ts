@@ -13,7 +13,7 @@ import type { LinkContext } from '../otp/link-context.ts'
 import type { LinkKind } from '../otp/link-types.ts'
 import { getLinkVariables, userVariables } from './variables.ts'
 
-export interface EmailChange {
+interface EmailChange {
   newEmail: string
   /** The current address must confirm too. */
   asksCurrent: boolean

@@ -10,7 +10,7 @@ import type { LinkContext } from '../otp/link-context.ts'
 import type { LinkKind } from '../otp/link-types.ts'
 import { getLinkVariables, userVariables } from './variables.ts'
 
-export type PlainLinkKind = Exclude<LinkKind, 'email_change_new' | 'email_change_current'>
+type PlainLinkKind = Exclude<LinkKind, 'email_change_new' | 'email_change_current'>
 
 const sentColumns: Record<PlainLinkKind, 'confirmation_sent_at' | 'recovery_sent_at'> = {
   confirmation: 'confirmation_sent_at',

@@ -30,7 +30,7 @@ import { type FactorVerification, oldestChallenge } from './verify.ts'
 import type { WebAuthnAssertionResult } from './webauthn.ts'
 
 /** A correct response with the claims of the resulting access token. */
-export interface AuthorizedFactorVerification {
+interface AuthorizedFactorVerification {
   verification: FactorVerification
   permit: PrecomputedClaims
 }

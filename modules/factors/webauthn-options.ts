@@ -8,7 +8,7 @@ import { credentialId, getFactorCredential } from './credential.ts'
 /** Transports of existing keys, as in GoTrue. */
 const roaming = ['usb', 'nfc'] as const
 
-export type Ceremony =
+type Ceremony =
   | { type: 'create'; publicKey: Awaited<ReturnType<Ceremonies['keyCreation']>> }
   | { type: 'request'; publicKey: Awaited<ReturnType<Ceremonies['keyRequest']>> }
 

@@ -12,7 +12,7 @@ import type { LinkContext } from '../otp/link-context.ts'
 import { encryptFlowSecrets } from './encrypted-secrets.ts'
 import type { AuthorizationState } from './oauth-state.ts'
 
-export interface OauthRequest {
+interface OauthRequest {
   /** `provider`, `scopes` and `invite_token` are read here; the rest is for the provider. */
   query: Readonly<Record<string, string>>
   context: Pick<LinkContext, 'redirectTo' | 'pkce'>

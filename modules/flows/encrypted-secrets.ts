@@ -15,7 +15,7 @@ const StoredSecrets = Type.Object({
   browserHash: Type.Optional(Type.String()),
 })
 
-export type OauthSecrets = Omit<Static<typeof StoredSecrets>, 'v'>
+type OauthSecrets = Omit<Static<typeof StoredSecrets>, 'v'>
 
 export function encryptFlowSecrets(
   { encryption }: Deps<'encryption'>,

@@ -17,7 +17,7 @@ export interface SignInPurpose {
 }
 
 /** The audit action; linking has a separate entry. */
-export type SignInAction = 'login' | 'user_signedup' | 'invite_accepted' | 'identity_linked'
+type SignInAction = 'login' | 'user_signedup' | 'invite_accepted' | 'identity_linked'
 
 export interface SignInContext {
   ip: string

@@ -26,7 +26,7 @@ import { type Promotion, promotions } from './promotions.ts'
 
 type UnlinkDeps = Deps<'audit' | 'config' | 'credentials' | 'emails' | 'sessions' | 'users'>
 
-export interface Unlinking {
+interface Unlinking {
   identityId: string
   ip: string
 }

@@ -83,7 +83,7 @@ async function followRole(
 }
 
 /** The role of the first rule that matches a claim of the user. */
-export function findMappedRole(
+function findMappedRole(
   { default_role, role_mapping }: { default_role: string; role_mapping: readonly RoleRule[] },
   { claims }: Pick<ProviderIdentity, 'claims'>,
 ): string {

@@ -23,7 +23,7 @@ import { lockLiveOrganization } from './organization.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 import { checkGrant } from './roles.ts'
 
-export interface ConnectionInput {
+interface ConnectionInput {
   name: string
   ssoProviderId?: string | undefined
   /** `custom:` and a name. */
@@ -105,7 +105,7 @@ export async function removeConnection(
   return removed
 }
 
-export interface ConnectionKey {
+interface ConnectionKey {
   organizationId: string
   id: string
 }

@@ -25,7 +25,7 @@ export interface RoleKey {
   name: string
 }
 
-export interface CustomRoleInput {
+interface CustomRoleInput {
   description?: string | undefined
   permissions?: readonly string[] | undefined
 }

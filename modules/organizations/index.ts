@@ -8,12 +8,11 @@ export {
   permitConnectionJoin,
 } from './connection-join.ts'
 export {
-  type ConnectionUpdate,
   changeConnection,
   createConnection,
   removeConnection,
 } from './connections.ts'
-export { changeRole, createRole, type RoleKey, removeRole } from './custom-roles.ts'
+export { changeRole, createRole, removeRole } from './custom-roles.ts'
 export { toDnsRecord } from './dns.ts'
 export { checkCode, domainAddresses, sendDomainCode } from './domain-codes.ts'
 export { addDomain, checkDns, markVerified, readDomain, removeDomain } from './domains.ts'
@@ -34,11 +33,8 @@ export {
   permitJoinByDomain,
 } from './join.ts'
 export { checkDomainRole, checkJoiningRoles } from './joining-roles.ts'
-export { requireRemainingOwner } from './last-owner.ts'
 export {
   addMember,
-  type MemberDeps,
-  type MemberKey,
   removeMember,
   setMemberRole,
   setMemberStatus,
@@ -47,11 +43,10 @@ export {
   changeOrganization,
   createOrganization,
   deleteOrganization,
-  type OrganizationValues,
   purgeOrganization,
   restoreOrganization,
 } from './organization.ts'
-export { type ChangedBy, type OrganizationAction, recordChange } from './record.ts'
+export { type ChangedBy, recordChange } from './record.ts'
 export { checkGrant, checkReach, findRolePermissions, unlimited } from './roles.ts'
 export { createInvitation } from './send-invitation.ts'
 export { readSlug } from './slug.ts'

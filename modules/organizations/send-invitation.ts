@@ -18,7 +18,7 @@ import { type ChangedBy, recordChange } from './record.ts'
 
 type InvitationDeps = MemberDeps & Deps<'emails'>
 
-export interface InvitationInput {
+interface InvitationInput {
   organizationId: string
   /** Normalized. */
   email: string

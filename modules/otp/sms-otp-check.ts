@@ -14,7 +14,7 @@ import { isEqualInConstantTime } from '../../schemas/values/constant-time.ts'
 import { consumeOtpCode, findAttemptTarget, type TokenPolicy } from './tokens.ts'
 
 /** A typed code and its purpose. */
-export interface TypedCode {
+interface TypedCode {
   type: TokenType
   /** E.164 digits without the plus sign. */
   phone: string

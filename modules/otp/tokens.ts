@@ -39,7 +39,7 @@ export interface OneTimeToken {
   tokenHash: string
 }
 
-export interface NewTokens {
+interface NewTokens {
   userId: string
   type: TokenType
   /** The recipient, in its stored form. */

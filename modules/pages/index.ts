@@ -3,7 +3,7 @@ export { type ApiCall, type ApiResponse, callApi, jsonIn, textIn } from './api.t
 export { captchaToken, getShownCaptcha } from './captcha.ts'
 export { errorText, errorTextName } from './errors.ts'
 export { parseIdentifier } from './identifier.ts'
-export { changeFlow, getCallbackUrl, linkFlow, verifierFor } from './link-flow.ts'
+export { changeFlow, linkFlow, verifierFor } from './link-flow.ts'
 export { readNext } from './next.ts'
 export { listPolicyLinks, permissionLines } from './permissions.ts'
 export {

@@ -14,7 +14,7 @@ export function verifierFor({ encryption }: FlowDeps, cookie: string): string {
   return createHmac('sha256', encryption.deriveKey(purpose)).update(cookie).digest('base64url')
 }
 
-export interface LinkFlow {
+interface LinkFlow {
   code_challenge: string
   code_challenge_method: 's256'
   redirect_to: string

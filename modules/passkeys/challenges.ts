@@ -27,7 +27,7 @@ import { checkCanAddPasskey, checkPasskeyLimit } from './register.ts'
 import type { Ceremonies } from './webauthn/ceremonies.ts'
 
 /** The options for the client, and the challenge id. */
-export interface PasskeyChallengeInput {
+interface PasskeyChallengeInput {
   challenge_id: string
   /** For `navigator.credentials`. */
   options: Record<string, unknown>

@@ -26,13 +26,13 @@ import type { PasskeyCeremonyDeps } from './challenges.ts'
 import type { AuthenticatorData } from './webauthn/verify-response.ts'
 
 /** The passkey and its authenticator data. */
-export interface PasskeyAssertionResult {
+interface PasskeyAssertionResult {
   passkey: PasskeyCredential
   facts: AuthenticatorData
 }
 
 /** A rejection that writes something is returned, not thrown, so that it is committed. */
-export type PasskeySignInOutcome = { state: 'opened'; opened: CreatedSession } | { state: 'cloned' }
+type PasskeySignInOutcome = { state: 'opened'; opened: CreatedSession } | { state: 'cloned' }
 
 /** The claimed credential; unverified. */
 const Claims = Type.Object({

@@ -10,7 +10,7 @@ export interface ScimPageQuery {
   cursor?: string | undefined
 }
 
-export interface RequestedPage extends PageRequest {
+interface RequestedPage extends PageRequest {
   startIndex: number
   byCursor: boolean
 }

@@ -38,7 +38,7 @@ export type AuthenticationEvent = Accepted & {
 
 export type BuildSessionDeps = Deps<'bearerAuth' | 'encryption' | 'events' | 'otp'>
 
-export interface SessionDraft {
+interface SessionDraft {
   opening: SessionInsert
   facts: AccessTokenInput
 }

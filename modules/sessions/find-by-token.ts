@@ -7,7 +7,7 @@ import { maxLegacyTokenLength } from './legacy-token.ts'
 import { decodeRefreshToken } from './refresh-token.ts'
 import { decryptKey } from './session-key.ts'
 
-export interface FoundToken {
+interface FoundToken {
   session: TokenSession
   /** The token is unused and the current one. */
   isCurrent: boolean

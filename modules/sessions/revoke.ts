@@ -10,7 +10,7 @@ import { dropPhoneChange } from '../../db/tokens/phone-tokens.ts'
 import { lockUser } from '../../db/users/update-user.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 
-export interface KeptSession {
+interface KeptSession {
   /** The id of a session that is kept. */
   except?: string | undefined
   /** Keeps flows whose link was not opened: one may belong to the link that is being verified. */

@@ -16,7 +16,7 @@ import { decryptKey, deriveKey, encryptKey } from './session-key.ts'
 import { computeClaims, withClaims } from './token-response.ts'
 
 /** The method of the factor, added to the session's `amr`. */
-export type SecondFactorMethod = 'totp' | 'mfa/phone' | 'mfa/webauthn' | 'mfa/recovery_code'
+type SecondFactorMethod = 'totp' | 'mfa/phone' | 'mfa/webauthn' | 'mfa/recovery_code'
 
 /** The claims of the stepped-up session, computed before its transaction. */
 export interface PrecomputedClaims {
@@ -25,7 +25,7 @@ export interface PrecomputedClaims {
   claims: HookClaims | undefined
 }
 
-export interface SecondFactorEvent {
+interface SecondFactorEvent {
   permit: PrecomputedClaims
   /** The verified factor, unless it is a recovery code. */
   factorId?: string

@@ -18,7 +18,7 @@ export interface GrantedScope {
   userinfoClaims?: readonly string[]
 }
 
-export type AccessTokenSession = Pick<
+type AccessTokenSession = Pick<
   TokenSession,
   'session_id' | 'session_created_at' | 'aal' | 'not_after' | 'impersonated_by' | 'amr'
 > &
@@ -26,7 +26,7 @@ export type AccessTokenSession = Pick<
   Pick<GrantedScope, 'audience' | 'clientId' | 'userinfoClaims'>
 
 /** The input of an access token. */
-export interface TokenClaimsInput {
+interface TokenClaimsInput {
   user: UserRecord
   session: AccessTokenSession
   /** The authentication method, for the access token hook. */

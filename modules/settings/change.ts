@@ -29,7 +29,7 @@ import { isSecretName } from './read.ts'
 type ChangeDeps = Deps<'config' | 'runtimeSettings'>
 
 /** Null resets a setting to its default. */
-export type SettingTexts = Readonly<Record<string, string | null>>
+type SettingTexts = Readonly<Record<string, string | null>>
 
 interface ChangedBy {
   changedBy: string | null
@@ -38,7 +38,7 @@ interface ChangedBy {
 }
 
 /** The changes for the audit log, with secrets masked. */
-export interface ChangedSettings {
+interface ChangedSettings {
   before: Record<string, string | null>
   after: Record<string, string | null>
 }

@@ -7,7 +7,7 @@ import { enforceUsername } from './precis.ts'
 /** Longer than any name that can be chosen. */
 const maxInputLength = 512
 
-export interface SignInIdentifier {
+interface SignInIdentifier {
   provider: 'email' | 'phone'
   address: string
 }

@@ -6,7 +6,7 @@ import { usernameInvalid, usernamesDisabled, usernameTaken } from '../../schemas
 import { enforceUsername } from './precis.ts'
 import type { ComputeSkeleton } from './skeleton.ts'
 
-export interface UsernameRules {
+interface UsernameRules {
   computeSkeleton: ComputeSkeleton
   minLength: number
   maxLength: number

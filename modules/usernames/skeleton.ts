@@ -3,7 +3,7 @@ import type { Username } from '../../db/usernames/usernames.ts'
 
 export type ComputeSkeleton = (name: string) => Username['skeleton']
 
-export function createSkeleton(prototypes: Readonly<Record<string, string>>): ComputeSkeleton {
+function createSkeleton(prototypes: Readonly<Record<string, string>>): ComputeSkeleton {
   const byCharacter = new Map(Object.entries(prototypes))
   return (name) =>
     [...name.normalize('NFD')]

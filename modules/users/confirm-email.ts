@@ -12,7 +12,7 @@ import { revokeAllSessions } from '../sessions/index.ts'
 import { reloadUser } from './lock.ts'
 
 /** Effects besides the confirmation. */
-export interface EmailVerification {
+interface EmailVerification {
   /** Columns changed with it, such as a new email; they override those of the confirmation. */
   columns?: UserChange
   /** Deletes pending links and codes. */

@@ -9,7 +9,7 @@ import type { Deps } from '../../plugins/define-plugin.ts'
 import { reloadUser } from './lock.ts'
 
 /** Effects besides the confirmation. */
-export interface PhoneVerification {
+interface PhoneVerification {
   /** Columns changed with it, such as a new number; they override those of the confirmation. */
   columns?: UserChange
   /** Deletes pending links and codes. */

@@ -8,7 +8,7 @@ import { metadataTooLarge } from '../../schemas/errors.ts'
 import { metadataLimits } from '../../schemas/values/metadata-limits.ts'
 
 /** Keyed by the name of the field in requests. */
-export interface GivenMetadata {
+interface GivenMetadata {
   user_metadata?: UserMetadata | undefined
   app_metadata?: UserMetadata | undefined
 }

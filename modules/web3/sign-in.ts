@@ -17,7 +17,7 @@ import { createSession, toTokenResponse } from '../sessions/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
 import { type SignedMessage, type VerifiedMessage, verifyMessage } from './verify.ts'
 
-export interface WalletContext {
+interface WalletContext {
   aud: string
   ip: string
   clientInfo: ClientInfo

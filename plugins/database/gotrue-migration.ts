@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-export interface Takeover {
+interface Takeover {
   /** Fixed once the server is ready: servers are restarted after `npm run takeover -- finish`. */
   isShared: boolean
 }

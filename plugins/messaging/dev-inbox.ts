@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-export interface NewInboxMessage {
+interface NewInboxMessage {
   channel: 'email' | 'sms'
   /** An email address or a phone number. */
   to: string

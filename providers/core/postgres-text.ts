@@ -6,7 +6,7 @@
 const maxDepth = 32
 
 /** Returns the value without parts that cannot be stored, or are nested deeper than 32 levels. */
-export function toPostgresText(value: unknown, depth = 0): unknown {
+function toPostgresText(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return assertPostgresText(value)
   if (typeof value === 'number' && !Number.isFinite(value)) return undefined
   if (typeof value !== 'object' || value === null) return value

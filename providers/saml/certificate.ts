@@ -6,7 +6,7 @@ import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 
 import { bits, der, octets, oid, sequence } from './der.ts'
 
-export interface CertificateOptions {
+interface CertificateOptions {
   privateKey: KeyObject
   /** The host of the service provider, without port. */
   host: string

@@ -1,7 +1,7 @@
 /** The messages that this server sends to identity providers (SAML 2.0 Core §3.2, §3.4, §3.7). */
 import { escapeXml, namespaces } from './xml.ts'
 
-export interface MessageHead {
+interface MessageHead {
   id: string
   /** This server's entity id. */
   issuer: string

@@ -41,14 +41,14 @@ function issuerOfAssertion(root: XmlElement): string {
   return assertion ? elementText(childrenNamed(assertion, 'assertion', 'Issuer')[0]) : ''
 }
 
-export interface ResponseKeys {
+interface ResponseKeys {
   /** From the provider's metadata, base64 of DER. */
   certificates: readonly string[]
   /** PEM; empty when encrypted assertions are not accepted. */
   decryptionKeys: readonly string[]
 }
 
-export interface VerifiedResponse {
+interface VerifiedResponse {
   assertion: XmlElement
   isResponseSigned: boolean
 }

@@ -1,7 +1,7 @@
 /** This server's metadata for identity providers (SAML 2.0 Metadata). */
 import { escapeXml, namespaces } from './xml.ts'
 
-export interface SpMetadataOptions {
+interface SpMetadataOptions {
   entityId: string
   acsUrl: string
   /** Accepts logout messages with both bindings. */

@@ -102,7 +102,7 @@ function checkIds(elements: readonly XmlElement[]): void {
   }
 }
 
-export function listChildren(element: XmlElement): XmlElement[] {
+function listChildren(element: XmlElement): XmlElement[] {
   return Array.from(element.childNodes).filter((node) => node.nodeType === elementNode)
 }
 

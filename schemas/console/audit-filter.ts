@@ -24,13 +24,13 @@ export const AuditFilterQuery = {
 
 const Query = Type.Object(AuditFilterQuery)
 
-export interface AuditSearch {
+interface AuditSearch {
   scope: 'author' | 'action' | 'type'
   text: string
 }
 
 /** Throws validation_failed. */
-export function readAuditSearch(query: string | undefined): AuditSearch | undefined {
+function readAuditSearch(query: string | undefined): AuditSearch | undefined {
   if (!query) return undefined
   const [, scope, text = ''] = /^(author|action|type):(.*)$/s.exec(query) ?? []
   if (scope !== 'author' && scope !== 'action' && scope !== 'type') {

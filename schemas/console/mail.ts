@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { MailDelivery, toMailDelivery } from '../mail-delivery.ts'
 import { nullable } from '../values/choices.ts'
 
-export const QueuedMail = Type.Object(
+const QueuedMail = Type.Object(
   {
     ...MailDelivery.properties,
     user_id: nullable(Type.String({ format: 'uuid' })),

@@ -29,7 +29,7 @@ export type Setting = Static<typeof Setting>
 
 export const Settings = Type.Object({ settings: Type.Array(Setting) }, { title: 'Settings' })
 
-export const SettingChange = Type.Object(
+const SettingChange = Type.Object(
   {
     id: Type.Integer(),
     name: Text,

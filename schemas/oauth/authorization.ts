@@ -53,7 +53,7 @@ export const OauthGrant = Type.Object(
 )
 export type OauthGrant = Static<typeof OauthGrant>
 
-export interface GrantSource {
+interface GrantSource {
   id: string
   document_url: string | null
   client_name: string | null

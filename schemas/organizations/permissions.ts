@@ -1,6 +1,6 @@
 /** Permissions of members (`resource:action`), and the roles that every organization has. */
 
-export const systemPermissions = [
+const systemPermissions = [
   'organization:read',
   'organization:write',
   'organization:delete',

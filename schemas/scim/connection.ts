@@ -42,7 +42,7 @@ export const ScimConnection = Type.Object(
 )
 export type ScimConnection = Static<typeof ScimConnection>
 
-export interface ScimConnectionSource {
+interface ScimConnectionSource {
   sso_provider_id: string
   organization_id: string | null
   name: string
@@ -99,7 +99,7 @@ export const ScimToken = Type.Object(
 )
 export type ScimToken = Static<typeof ScimToken>
 
-export interface ScimTokenSource {
+interface ScimTokenSource {
   id: string
   name: string
   prefix: string

@@ -31,7 +31,7 @@ const product = {
 const Line = Type.Object({ title: Type.String(), passed: Type.Boolean() })
 
 /** Full titles of tests and suites. */
-export interface RunResult {
+interface RunResult {
   failed: string[]
   passed: string[]
 }

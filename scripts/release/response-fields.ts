@@ -9,7 +9,7 @@ export interface Schema {
   anyOf?: Schema[]
 }
 
-export interface Field {
+interface Field {
   /** JSON types, sorted and joined by "or". */
   type: string
   /** False for an optional field. */

@@ -1,7 +1,7 @@
 /** Import cycles among files and the levels of the import graph. */
 import type { Source } from './sources.ts'
 
-export type Graph = Map<string, string[]>
+type Graph = Map<string, string[]>
 
 /** Imports of types count as well: a reader has to follow them too. */
 export function importGraph(sources: readonly Source[]): Graph {

@@ -1,7 +1,7 @@
 /** The import rules: the table of docs/architecture.md. */
 import { dirname } from 'node:path'
 
-export interface ImportEdge {
+interface ImportEdge {
   from: string
   to: string
   typeOnly: boolean

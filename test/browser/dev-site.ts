@@ -23,14 +23,11 @@ export interface DevSite {
   another(options: BrowserContextOptions): Promise<Page>
 }
 
-export async function openDevSite(
-  t: TestContext,
-  env: Record<string, string> = {},
-): Promise<DevSite> {
+export async function openDevSite(t: TestContext): Promise<DevSite> {
   const port = String(await freePort())
   const presets = withPresets({ AUTH_SMTP_HOST: '', AUTH_SMTP_ADMIN_EMAIL: '', PORT: port }, {})
   await buildDocs()
-  const { app } = await build(t, { dev: true, env: { ...texts(presets), ...env } })
+  const { app } = await build(t, { dev: true, env: texts(presets) })
   await app.listen({ host: '127.0.0.1', port: Number(port) })
   const browser = await openBrowser(t, {})
   const another = async (options: BrowserContextOptions) => {

@@ -1,7 +1,7 @@
 /** Clients that keep sending requests, and the rejected ones. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-export interface Rejection {
+interface Rejection {
   at: number
   what: string
 }

@@ -10,7 +10,7 @@ import { createIdp } from '../support/saml/idp.ts'
 import { openBrowser } from './form-browser.ts'
 import { createFolder, startProgram } from './programs.ts'
 
-export interface ServiceProviderOptions {
+interface ServiceProviderOptions {
   entityId: string
   acsUrl: string
   logoutUrl: string

@@ -35,7 +35,8 @@ export async function legacySession(app: App, userId: string, now = new Date()) 
 }
 
 /** A session with an unencrypted key, and its counter token. */
-export async function foreignSession(app: App, userId: string, counter: number, now = new Date()) {
+export async function foreignSession(app: App, userId: string, counter: number) {
+  const now = new Date()
   const id = crypto.randomUUID()
   const key = createSecretKey(randomBytes(32))
   await app.db

@@ -29,12 +29,9 @@ export function Attention(statistics: ShownStatistics) {
   )
 }
 
-function findConcerns(
-  { mail, webhooks, hooks, keys }: ShownStatistics,
-  now = Date.now(),
-): Concern[] {
+function findConcerns({ mail, webhooks, hooks, keys }: ShownStatistics): Concern[] {
   const { oldest_waiting: oldest } = mail
-  const isLate = oldest !== null && now - new Date(oldest).getTime() > lateMailMs
+  const isLate = oldest !== null && Date.now() - new Date(oldest).getTime() > lateMailMs
   return [
     ...(mail.dead > 0
       ? [

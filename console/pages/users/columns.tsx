@@ -41,7 +41,7 @@ const columns = {
   id: { title: 'Id', width: 300, cell: ({ id }: User) => <code>{id}</code> },
 } satisfies Record<string, Column<User>>
 
-export type ColumnName = keyof typeof columns
+type ColumnName = keyof typeof columns
 export const columnNames = Object.keys(columns) as ColumnName[]
 export const titleOfColumn = (name: ColumnName): string => columns[name].title
 

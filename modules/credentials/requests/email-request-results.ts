@@ -38,7 +38,7 @@ export interface EmailRequest {
 }
 
 /** A request with the permit for a new account; undefined when none may be created. */
-export interface PermittedEmailRequest extends EmailRequest {
+interface PermittedEmailRequest extends EmailRequest {
   permit: CreationPermit | undefined
 }
 

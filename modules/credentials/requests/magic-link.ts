@@ -9,7 +9,7 @@ import type { PkceInput } from '../../flows/pkce.ts'
 import { checkMetadataSize } from '../../users/index.ts'
 import type { EmailRequest } from './email-request-results.ts'
 
-export interface MagicLinkFields extends PkceInput {
+interface MagicLinkFields extends PkceInput {
   email?: string
   data?: UserMetadata
 }

@@ -44,7 +44,7 @@ const StoredRepeat = Type.Object({
   network: Type.Optional(Type.String()),
   accepted: AcceptedLanguages,
 })
-export type RepeatRequest = Omit<Static<typeof StoredRepeat>, 'v' | 'accepted'>
+type RepeatRequest = Omit<Static<typeof StoredRepeat>, 'v' | 'accepted'>
 
 /** Queues the request. Returns the id of the resulting message. Throws over_sms_send_rate_limit. */
 export async function resendSms(

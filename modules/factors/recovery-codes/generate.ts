@@ -17,13 +17,13 @@ import { hashCodes, newCodes } from './codes.ts'
 import { requireAal2ForCodes, requireCodes, requireNoCodes, requireOtherFactor } from './rules.ts'
 
 /** New codes in plain and stored form. */
-export interface PreparedCodes {
+interface PreparedCodes {
   codes: string[]
   stored: Omit<NewRecoveryCodes, 'setId'>
 }
 
 /** The response with a new set. */
-export interface GeneratedCodes {
+interface GeneratedCodes {
   id: string
   friendly_name: string
   codes: string[]

@@ -22,8 +22,9 @@ export function checkRedirectUris(uris: readonly string[]): void {
 export function findRedirectProblem(uri: string): string | undefined {
   if (uri.length > maxLength) return `an address has more than ${maxLength} characters`
   if (uri.includes(',')) return 'an address must not contain a comma'
-  if (/[\s\\\p{Cc}]/u.test(uri))
+  if (/[\s\\\p{Cc}]/u.test(uri)) {
     return 'an address must not contain blanks, control characters or backslashes'
+  }
   const url = URL.parse(uri)
   if (!url || !/^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(uri)) {
     return 'a URL must have a scheme and a host, as in https://app.example/callback'

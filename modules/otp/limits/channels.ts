@@ -42,7 +42,7 @@ interface ChannelLimits {
   quota: Rate | undefined
 }
 
-export type SendLimits = Record<SendChannel, ChannelLimits>
+type SendLimits = Record<SendChannel, ChannelLimits>
 
 export function channelLimits(config: Config): SendLimits {
   const mailInterval = config.AUTH_SMTP_MAX_FREQUENCY

@@ -23,12 +23,12 @@ import { type ApiError, tooManyAttempts, tooManyAttemptsToday } from '../../../s
 import { type DevicePolicy, deviceHash } from './known-devices.ts'
 
 /** The types of secrets; each is counted separately. */
-export type AttemptKind = 'password' | 'code' | 'nonce' | 'factor'
+type AttemptKind = 'password' | 'code' | 'nonce' | 'factor'
 
 /** The client, and the owner of a known device. */
 type Device<Owner> = Owner & { clientInfo: ClientInfo }
 
-export interface VerificationAttempt<Owner extends DeviceOwner = DeviceOwner> {
+interface VerificationAttempt<Owner extends DeviceOwner = DeviceOwner> {
   kind: AttemptKind
   /** A normalized identifier or a user id, known or not. */
   account: string
@@ -40,7 +40,7 @@ export interface VerificationAttempt<Owner extends DeviceOwner = DeviceOwner> {
   device?: Device<Owner>
 }
 
-export interface ThrottlePolicy extends DevicePolicy {
+interface ThrottlePolicy extends DevicePolicy {
   /** Keys that hash the account, per type. */
   attemptKeys: Record<AttemptKind, KeyObject>
 }

@@ -27,7 +27,7 @@ const algorithms = [-7, -35, -36, -257, -258, -259, -37, -38, -39, -8]
 const timeout = 300_000
 
 /** An existing credential, for `allowCredentials` and `excludeCredentials`. */
-export interface CredentialDescriptor {
+interface CredentialDescriptor {
   /** base64url. */
   id: string
   transports?: string[]

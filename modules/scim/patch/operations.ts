@@ -83,7 +83,7 @@ function isReadOnly({ extension, name, attribute }: PatchTarget): boolean {
 const pathPattern = /^([A-Za-z$][\w$-]*)(?:\[(.*)\])?(?:\.([A-Za-z$][\w$-]*))?$/s
 
 /** Throws invalidPath and invalidFilter. */
-export function readPath(definition: ResourceDefinition, path: string): PatchTarget {
+function readPath(definition: ResourceDefinition, path: string): PatchTarget {
   const { attributes, extension, rest } = splitName(definition, path)
   if (rest === '' && extension) return { extension }
   // An unknown extension is stored as sent.

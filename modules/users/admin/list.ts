@@ -17,14 +17,14 @@ import { listedUsersJson } from '../../../schemas/listed-user.ts'
 import type { RequestedNumberedPage, Total } from '../../../schemas/pagination.ts'
 import { shareCalls } from './shared-calls.ts'
 
-export interface PageOfUsers {
+interface PageOfUsers {
   /** JSON. */
   body: Buffer
   total: Total
   hasNext: boolean
 }
 
-export interface PageAfter {
+interface PageAfter {
   /** JSON. */
   body: Buffer
   /** Start of the next page; absent on the last one. */

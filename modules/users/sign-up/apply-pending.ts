@@ -10,7 +10,7 @@ import type { SignUpInput } from './types.ts'
 import { isMadeByAdmin, type LoginIdentifier, toNewIdentity, toUserMetadata } from './user-data.ts'
 
 /** The values of a sign-up. */
-export interface PendingSignUpDraft {
+interface PendingSignUpDraft {
   contact: LoginIdentifier
   metadata: UserMetadata
   identity: NewIdentity

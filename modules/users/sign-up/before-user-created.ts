@@ -68,7 +68,7 @@ export async function callBeforeUserCreatedIfNew(
 const initialHookMs = 50
 
 /** The duration of the last call in milliseconds. */
-export interface HookTiming {
+interface HookTiming {
   lastMs: number
 }
 

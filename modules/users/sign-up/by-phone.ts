@@ -14,7 +14,7 @@ import { toUnconfirmedUser } from './response.ts'
 import type { AutoconfirmedSignUp, SignUpOutcome } from './types.ts'
 import { findOrCreateUnconfirmedUser, isUnclaimed } from './unconfirmed-user.ts'
 
-export interface PhoneSignUp extends AutoconfirmedSignUp {
+interface PhoneSignUp extends AutoconfirmedSignUp {
   channel: SmsChannel
   /** The network of the client. */
   network: string

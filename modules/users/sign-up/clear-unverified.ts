@@ -19,7 +19,7 @@ import { revokeAllSessions } from '../../sessions/index.ts'
 import { leaveUnverifiedOrganizations } from './leave-organizations.ts'
 
 /** Credentials that belong to the verification and are kept. */
-export interface RetainedCredentials {
+interface RetainedCredentials {
   /** One identity, or those of one provider. */
   keepIdentity: { id: string } | { provider: 'email' | 'phone' }
   /** Replaces the password; null for a verification without one. */

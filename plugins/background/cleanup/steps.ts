@@ -71,7 +71,7 @@ const knownDeviceSeconds = 180 * 86_400
 const unusedClientSeconds = 90 * 86_400
 
 /** Deletes expired rows in batches of about `batchSize`, and yields the count of each batch. */
-export type CleanupStep = (db: Db, now: Date, batchSize: number) => AsyncIterable<number>
+type CleanupStep = (db: Db, now: Date, batchSize: number) => AsyncIterable<number>
 
 export function cleanupTasks(retention: Retention): Record<string, CleanupStep> {
   const { ended, sessionTimebox, sessionInactivity, anonymousUsers, auditLog } = retention

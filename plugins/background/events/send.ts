@@ -3,7 +3,7 @@ import { assertPostgresText } from '../../../schemas/postgres-text.ts'
 import type { Deps } from '../../define-plugin.ts'
 import { type Message, signMessageHeaders } from './signature.ts'
 
-export interface EventTarget {
+interface EventTarget {
   url: string
   secrets: readonly string[]
 }

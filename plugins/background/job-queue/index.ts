@@ -22,16 +22,16 @@ declare module 'fastify' {
   }
 }
 
-export type EnqueueOptions = Omit<NewJob, 'task' | 'payload'>
+type EnqueueOptions = Omit<NewJob, 'task' | 'payload'>
 
-export interface TaskOptions {
+interface TaskOptions {
   /**
    * Cron pattern in UTC ("* * * * *", at least a minute apart): the task also runs on this schedule, on one replica.
    */
   cron?: string
 }
 
-export type JobQueueOptions = Omit<JobRunnerOptions, 'tasks' | 'crons'>
+type JobQueueOptions = Omit<JobRunnerOptions, 'tasks' | 'crons'>
 
 export function createJobQueue(options: JobQueueOptions) {
   const tasks = new Map<string, JobHandler>()

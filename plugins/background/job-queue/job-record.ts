@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events'
 import type { WorkerEvents } from 'graphile-worker'
 import { LRUCache } from 'lru-cache'
 
-export type JobState = 'run' | 'succeeded' | 'failed'
+type JobState = 'run' | 'succeeded' | 'failed'
 
 /** More than a runner fetches and completes while one completion is stored. */
 const maxJobs = 1_000

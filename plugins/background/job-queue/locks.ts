@@ -18,7 +18,7 @@ export interface LockTimes {
 }
 
 /** Three renewals in a row may fail. */
-export const defaultLockTimes: LockTimes = { renewMs: 10_000, expireMs: 40_000 }
+const defaultLockTimes: LockTimes = { renewMs: 10_000, expireMs: 40_000 }
 
 export interface LockOptions {
   pool: pg.Pool

@@ -4,14 +4,14 @@ import type pg from 'pg'
 
 import { type QueueLog, toLogger } from './library-log.ts'
 
-export interface QueueMaintenanceOptions {
+interface QueueMaintenanceOptions {
   pool: pg.Pool
   /** The Postgres schema of the queue. */
   schema: string
   log: QueueLog
 }
 
-export interface MaintenanceTask {
+interface MaintenanceTask {
   task: string
   /** Cron pattern in UTC. */
   match: string

@@ -16,7 +16,7 @@ type Connected = (
   release: Release,
 ) => void
 
-export interface QueuePoolOptions extends pg.PoolConfig {
+interface QueuePoolOptions extends pg.PoolConfig {
   /** How long connecting is retried. */
   retryMs?: number
 }

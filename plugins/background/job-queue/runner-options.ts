@@ -39,7 +39,7 @@ const concurrency = 2
 const keptCharacters = 1_000
 
 /** Jobs running in this process, and the signal that aborts them. */
-export interface JobExecution {
+interface JobExecution {
   active: Set<Promise<void>>
   signal: AbortSignal
   record: JobRecord

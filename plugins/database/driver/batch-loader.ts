@@ -7,7 +7,7 @@ import DataLoader from 'dataloader'
 import { RequestDeadline } from '../../observability/request-context/deadline.ts'
 import { bindContext, withDeadline } from '../../observability/request-context/index.ts'
 
-export interface BatchOptions {
+interface BatchOptions {
   /** In a larger batch, the first request would wait for the last. */
   maxBatchSize: number
   /** A batch that takes longer does not delay the next one; in milliseconds. */

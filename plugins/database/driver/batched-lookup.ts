@@ -1,7 +1,7 @@
 /** One statement for all requests that look up the same type of row by id. */
 import { createBatchLoader } from './batch-loader.ts'
 
-export interface BatchedLookup<Row> {
+interface BatchedLookup<Row> {
   /** Returns the rows of these ids in any order, without those that do not exist. */
   find: (ids: readonly string[]) => Promise<Row[]>
   getId: (row: Row) => string

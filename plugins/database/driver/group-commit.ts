@@ -12,7 +12,7 @@ import { isOfOneStatement } from './error-scope.ts'
 /** Most disks commit within `slowAfterMs`. */
 export const commitLimits = { maxBatchSize: 16, slowAfterMs: 5 }
 
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   /** The maximum duration of a request in milliseconds. */
   maxDurationMs: number
   /** Returns milliseconds since any fixed time. */

@@ -15,7 +15,7 @@ export { NotConnected } from './deadline-connection.ts'
 export { isOfOneStatement } from './error-scope.ts'
 export { commitLimits } from './group-commit.ts'
 
-export interface DialectOptions {
+interface DialectOptions {
   /** False behind a pooler that supports no prepared statements: nothing is named, pipelined or grouped. */
   preparesStatements: boolean
   /** The maximum duration of a request in milliseconds. */

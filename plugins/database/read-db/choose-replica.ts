@@ -1,6 +1,6 @@
 /** Chooses the replica for the next read, in rotation. */
 
-export interface Candidate {
+interface Candidate {
   replayedAt(): number | undefined
 }
 

@@ -12,7 +12,7 @@ import {
 
 import type { Db } from '../../../db/core/database.ts'
 
-export interface ReadTargets {
+interface ReadTargets {
   primary: Db
   /** The replica for the next statement; undefined for the primary. */
   choose(): Db | undefined

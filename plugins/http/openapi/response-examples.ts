@@ -56,7 +56,7 @@ export function addResponseExamples(document: { paths?: object; components?: obj
 }
 
 /** A value that the schema allows, with the optional properties whose values are known. */
-export function createExample(schema: unknown, schemas: Json, name = ''): unknown {
+function createExample(schema: unknown, schemas: Json, name = ''): unknown {
   if (!isRecord(schema)) return null
   const { $ref, const: only, enum: choices, anyOf, items, properties, pattern } = schema
   if (typeof $ref === 'string') {

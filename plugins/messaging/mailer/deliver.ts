@@ -20,7 +20,7 @@ export interface EmailDelivery extends OutgoingMail {
 /** Resolves to the mail server's response. Throws MailTransportError. */
 export type DeliverEmail = (mail: EmailDelivery) => Promise<string>
 
-export interface SmtpDelivery {
+interface SmtpDelivery {
   deliver: DeliverEmail
   close(): void
 }

@@ -20,7 +20,7 @@ interface SampleDeps {
   deliver: DeliverEmail | undefined
 }
 
-export interface SampleMail {
+interface SampleMail {
   kind: EmailKind
   tag: string
   to: string

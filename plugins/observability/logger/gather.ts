@@ -9,7 +9,7 @@ interface Destination extends DestinationStream {
   flushSync(): void
 }
 
-export interface GatherOptions {
+interface GatherOptions {
   /** Buffered characters that trigger a write. */
   minCharacters: number
   /** Milliseconds after which the buffer is written in any case. */

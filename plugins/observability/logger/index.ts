@@ -27,7 +27,7 @@ const secretFields = [
   'phone',
 ]
 
-export interface LoggerOptions {
+interface LoggerOptions {
   /** One of panic, fatal, error, warn, info, debug. */
   level: string
   /** Appended to instead of standard output. */

@@ -21,7 +21,7 @@ export interface Context {
   afterCallbacks?: (() => void)[] | undefined
 }
 
-export interface LogFields {
+interface LogFields {
   request_id?: string
   /** The job's id, and its task. */
   job?: string

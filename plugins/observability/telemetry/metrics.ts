@@ -33,7 +33,7 @@ export interface Metrics {
   gauge<N extends GaugeName>(name: N, read: () => Reading<N>[] | Promise<Reading<N>[]>): void
 }
 
-export type CountListener = (name: CounterName, labels: Readonly<Record<string, string>>) => void
+type CountListener = (name: CounterName, labels: Readonly<Record<string, string>>) => void
 
 /** Without a meter nothing is recorded. Gauges are skipped during shutdown, when their sources are closing too. */
 export function createMetrics(meter: Meter | undefined, isClosing = () => false): Metrics {

@@ -9,7 +9,7 @@ import { logFields } from '../request-context/index.ts'
 export type Attributes = Record<string, string | number | boolean>
 
 /** Work that has just ended. */
-export interface FinishedSpan {
+interface FinishedSpan {
   name: string
   ms: number
   attributes?: Attributes

@@ -5,7 +5,7 @@ import { type AccessToken, HookClaims } from '../../../schemas/access-token.ts'
 import { hookResponseInvalid } from '../../../schemas/errors.ts'
 import type { HookCaller } from './caller.ts'
 
-export interface ClaimsHookInput {
+interface ClaimsHookInput {
   claims: AccessToken
   /** The authentication method of the session; `token_refresh` when it is refreshed. */
   method: string

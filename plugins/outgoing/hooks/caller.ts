@@ -10,7 +10,7 @@ type CallerDeps = Pick<Deps<'telemetry'>['telemetry'], 'metrics' | 'tracing'> & 
 
 export type HookResponse = Record<string, unknown>
 
-export interface HookCall {
+interface HookCall {
   /** Of the client; empty when no request is involved. */
   ip: string | null
   /** Identifies the event across retries; a new one when absent. */

@@ -20,7 +20,7 @@ const totalMs = 5_000
 const attempts = 3
 const pauseMs = 2_000
 
-export interface HttpHook {
+interface HttpHook {
   url: string
   secrets: readonly string[]
   /** Rejects responses above `maxResponseBytes` and follows no redirects. */

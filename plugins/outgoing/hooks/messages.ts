@@ -2,7 +2,7 @@
 import type { User } from '../../../schemas/user.ts'
 import type { HookCaller } from './caller.ts'
 
-export interface HookSms {
+interface HookSms {
   otp: string
   /** E.164 digits without the plus sign. */
   phone: string
@@ -30,7 +30,7 @@ export interface HookEmail {
   end_session_url?: string
 }
 
-export interface SentFor {
+interface SentFor {
   user: User
   /** Of the message, and the same for every attempt to send it. */
   uuid: string

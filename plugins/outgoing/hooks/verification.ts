@@ -12,7 +12,7 @@ export interface AttemptedFactor extends HookAttempt {
   factor_type: string
 }
 
-export interface HookDecision {
+interface HookDecision {
   isRejected: boolean
   /** For the client; undefined when the hook sends none. */
   message: string | undefined

@@ -11,7 +11,7 @@ import type { ProviderHttp, ProviderSettings } from '../../../providers/core/typ
 import { createOauthProvider } from '../../../providers/registry.ts'
 import type { Deps } from '../../define-plugin.ts'
 
-export interface UsableCustomProvider {
+interface UsableCustomProvider {
   enabled: boolean
   settings: ProviderSettings
   provider: Provider | undefined

@@ -4,7 +4,7 @@ import type { ProviderSettings } from '../../../providers/core/types.ts'
 import { providerDisabled } from '../../../schemas/errors.ts'
 import { type FindCustom, isCustom } from './custom.ts'
 
-export interface Usable {
+interface Usable {
   provider: Provider
   settings: ProviderSettings
 }

@@ -123,7 +123,7 @@ export function listEndpoints(role: AdminRole): string[] {
 }
 
 /** The key of an endpoint in the table. */
-export const endpointName = (method: string, url: string): string =>
+const endpointName = (method: string, url: string): string =>
   `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`
 
 export function getMinimumRole({

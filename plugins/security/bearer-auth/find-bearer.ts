@@ -24,10 +24,7 @@ export interface AuthContext {
 }
 
 /** Throws bad_jwt, user_not_found or session_not_found. */
-export async function loadAuthContext(
-  lookUps: LookUps,
-  claims: AccessTokenClaims,
-): Promise<AuthContext> {
+async function loadAuthContext(lookUps: LookUps, claims: AccessTokenClaims): Promise<AuthContext> {
   const { sub } = claims
   const sessionId = getSessionId(claims)
   if (!sub) throw badJwt('invalid claim: missing sub claim')
@@ -77,7 +74,7 @@ export function checkAudience(request: FastifyRequest, { aud }: AccessTokenClaim
 }
 
 /** An OAuth client acts for a user within its scopes only (RFC 6749 §1.4). Throws insufficient_scope. */
-export function rejectClient(auth: AuthContext): AuthContext {
+function rejectClient(auth: AuthContext): AuthContext {
   if (auth.session?.oauth_client_id) throw clientTokenRejected()
   return auth
 }

@@ -34,7 +34,7 @@ declare module 'fastify' {
   }
 }
 
-export interface OrganizationAccess {
+interface OrganizationAccess {
   id: string
   permissions: readonly string[]
 }

@@ -37,7 +37,7 @@ export class DecryptionError extends Error {
 const ownKeyId = /^[0-9a-f]{16}$/
 
 /** How GoTrue stores secrets in a shared database: under the operator's key for it, or in plain text. */
-export interface SharedForm {
+interface SharedForm {
   key: NamedKey | undefined
 }
 

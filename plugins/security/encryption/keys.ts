@@ -21,7 +21,7 @@ export function encryptionKeyId(key: Buffer): string {
   return createHash('sha256').update('postern key id').update(key).digest('hex').slice(0, 16)
 }
 
-export type EncryptionSettings = Pick<
+type EncryptionSettings = Pick<
   Config,
   | 'AUTH_ENCRYPTION_KEY'
   | 'AUTH_ENCRYPTION_NEXT_KEY'
@@ -30,7 +30,7 @@ export type EncryptionSettings = Pick<
 >
 
 /** The settings that hold keys. */
-export type KeyOrigin = keyof EncryptionSettings
+type KeyOrigin = keyof EncryptionSettings
 
 /** The encrypting key first, then all others that decrypt. */
 export function listConfiguredKeys(
@@ -48,7 +48,7 @@ export function listConfiguredKeys(
   return [given('AUTH_ENCRYPTION_KEY', AUTH_ENCRYPTION_KEY), ...others, fromSecret]
 }
 
-export interface ConfiguredKey {
+interface ConfiguredKey {
   origin: KeyOrigin
   key: Buffer
 }

@@ -18,7 +18,7 @@ declare module 'fastify' {
 
 export type Jwt = ReturnType<typeof createJwt>
 
-export interface JwtOptions {
+interface JwtOptions {
   signingKeys: SigningKeys
   config: ClaimsSource['config'] & Pick<Config, 'AUTH_JWT_VALID_METHODS'>
   /** Absent when no GoTrue shares the database. */
@@ -29,7 +29,7 @@ export interface JwtOptions {
 
 type SessionClaims = ClaimsSource['session'] & { amr: ClaimsSource['amr'] }
 
-export interface ApiTokenOptions {
+interface ApiTokenOptions {
   role: string
   sub?: string | undefined
   /** Lifetime. */

@@ -10,7 +10,7 @@ export interface StrengthRules {
   isBreached?: ((password: string) => Promise<boolean>) | undefined
 }
 
-export interface Weakness {
+interface Weakness {
   message: string
   reasons: string[]
 }

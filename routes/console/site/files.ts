@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { type Bundle, builtFolder, hasSource, readBundle, watchBundle } from './bundle.ts'
 
-export interface ConsoleFiles {
+interface ConsoleFiles {
   folder: string
   /** The current file names. */
   bundle(): Promise<Bundle>

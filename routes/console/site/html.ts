@@ -23,7 +23,7 @@ export const consoleHeaders = {
 }
 
 export const colorSchemes = ['light', 'dark'] as const
-export type ColorScheme = (typeof colorSchemes)[number]
+type ColorScheme = (typeof colorSchemes)[number]
 
 /** `base` is the external path of the server without a trailing slash. */
 export function consolePage(

@@ -4,7 +4,7 @@ import { findClientById } from '../../../db/oauth-server/clients.ts'
 import { getHost } from '../../../modules/pages/index.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 
-export interface RequestingApp {
+interface RequestingApp {
   /** For a client that registered itself, the host: its name is unverified. */
   name: string
   /** The requested languages. */

@@ -29,16 +29,16 @@ export const ScimList = Type.Object({}, { additionalProperties: true, title: 'Sc
 export const ScimSearch = Type.Object({}, { additionalProperties: true, title: 'ScimSearch' })
 export const ScimPatch = Type.Object({}, { additionalProperties: true, title: 'ScimPatch' })
 
-export const ConnectionPath = Type.Object({
+const ConnectionPath = Type.Object({
   connection: Type.String({ description: 'The id of the connection' }),
 })
-export const ResourcePath = Type.Object({ ...ConnectionPath.properties, id: Type.String() })
+const ResourcePath = Type.Object({ ...ConnectionPath.properties, id: Type.String() })
 
 const selection = {
   attributes: Type.Optional(Type.String({ description: 'Comma-separated names' })),
   excludedAttributes: Type.Optional(Type.String({ description: 'Comma-separated names' })),
 }
-export const SelectionQuery = Type.Object(selection)
+const SelectionQuery = Type.Object(selection)
 export const ScimListQuery = Type.Object({
   ...selection,
   filter: Type.Optional(Type.String({ description: 'RFC 7644 §3.4.2.2' })),

@@ -12,7 +12,7 @@ import { type ConsoleSite, makeAdmin, makeOrganization, makeUser } from './conso
 
 const agent = 'Mozilla/5.0 (X11; Linux) Firefox/140.0'
 
-export interface ConsolePages {
+interface ConsolePages {
   /** Besides those of the navigation. */
   paths: string[]
   dialogs: { name: string; path: string; open: (page: Page) => Promise<void> }[]

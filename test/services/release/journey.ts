@@ -7,7 +7,7 @@ import { AuthClient } from '@supabase/auth-js'
 import { until } from '../../support/processes/until.ts'
 
 /** Where emails arrive: the code of the last one to an address. */
-export type CodeFor = (address: string) => Promise<string | undefined> | string | undefined
+type CodeFor = (address: string) => Promise<string | undefined> | string | undefined
 
 /** Signs up, verifies the email, signs in, reads, changes, refreshes and signs out. */
 export async function runJourney(url: string, codeFor: CodeFor): Promise<void> {

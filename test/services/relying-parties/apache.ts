@@ -7,7 +7,7 @@ import { createFolder, startProgram } from '../programs.ts'
 
 const modules = ['mpm_event', 'authn_core', 'authz_core', 'authz_user', 'env', 'dir', 'include']
 
-export interface ApacheOptions {
+interface ApacheOptions {
   port: number
   issuer: string
   clientId: string

@@ -71,7 +71,7 @@ function offChain(message: string, signer: Uint8Array): Buffer {
 export const wallets = { ethereum: ethereumWallet, solana: solanaWallet }
 
 /** The SIWE message of viem for the same fields; the nonce distinguishes messages of the same time. */
-export function siweMessage({ address }: Wallet, issuedAt = new Date()): string {
+export function siweMessage({ address }: Wallet): string {
   return createSiweMessage({
     address: address as `0x${string}`,
     chainId: 1,
@@ -79,7 +79,7 @@ export function siweMessage({ address }: Wallet, issuedAt = new Date()): string 
     nonce: crypto.randomUUID().replaceAll('-', ''),
     uri: `${site}/sign-in`,
     version: '1',
-    issuedAt,
+    issuedAt: new Date(),
     statement: 'Sign in to the example.',
   })
 }

@@ -1,7 +1,7 @@
 import type { MailMessageRow } from '../../../../db/emails/dead-letters.ts'
 import { uncertain } from './reasons.ts'
 
-export interface RetryBlocker {
+interface RetryBlocker {
   /** The end of a sentence that begins with "it" or "this mail". */
   sentence: string
   /** It may have been delivered: the operator must confirm the retry. */

@@ -4,7 +4,7 @@ import type { JWK } from 'jose'
 import { importSigningKey, importVerificationKey, type Key, publicPart } from './key-material.ts'
 import type { VerificationKey } from './key-ring.ts'
 
-export interface ConfiguredKeys {
+interface ConfiguredKeys {
   signing: Key
   verifying: VerificationKey[]
 }

@@ -25,7 +25,7 @@ const subject = 'signing key'
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>
 
-export interface SigningKeysOptions {
+interface SigningKeysOptions {
   db: Db
   config: KeyRingConfig & Pick<Config, 'AUTH_JWT_EXP'>
   encryption: Encryption
@@ -34,12 +34,12 @@ export interface SigningKeysOptions {
   listen?: SubscribeFn
 }
 
-export interface KeyChangeOptions {
+interface KeyChangeOptions {
   /** For a change that a user requested: records the actor in the same transaction. */
   record?: RecordKeyChange
 }
 
-export interface NewKeyOptions extends KeyChangeOptions {
+interface NewKeyOptions extends KeyChangeOptions {
   /** Seconds until it signs; the default is safe for verifiers that cache the JWKS. */
   activateAfter?: number | undefined
 }

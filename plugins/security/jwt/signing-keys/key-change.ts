@@ -3,7 +3,7 @@ import type { Trx } from '../../../../db/core/database.ts'
 import type { SigningKeyRow } from '../../../../db/keys/signing-keys.ts'
 
 /** The effect of a change. */
-export interface KeyChange {
+interface KeyChange {
   /** The key that was added or removed. */
   kid: string
   before: SigningKeyRow[]

@@ -21,7 +21,7 @@ export interface KeyRing {
   algorithms(now: Date): string[]
 }
 
-export interface KeyRingParts {
+interface KeyRingParts {
   signing: Key
   verifying: VerificationKey[]
   /** Signs ID tokens when access tokens are signed with the shared secret. */

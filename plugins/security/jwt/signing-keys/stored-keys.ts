@@ -37,7 +37,7 @@ const demotionSlack = 60
 
 export const signingKeysChannel = 'postern_signing_keys'
 
-export interface StoredKeysOptions {
+interface StoredKeysOptions {
   db: Db
   encryption: Encryption
   /** AUTH_JWT_EXP, seconds. */
