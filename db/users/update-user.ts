@@ -25,6 +25,16 @@ export const withoutPendingChanges = {
   phone_change: '',
 } satisfies UserChange
 
+/** What a new password invalidates: pending changes, and links and codes that were sent. */
+export const withoutSentTokens = {
+  ...withoutPendingChanges,
+  confirmation_sent_at: null,
+  recovery_sent_at: null,
+  email_change_sent_at: null,
+  phone_change_sent_at: null,
+  reauthentication_sent_at: null,
+} satisfies UserChange
+
 type ChangedValues = UserChange & { key: string; now: Date }
 
 const change = (db: Db, value: ParamOf<ChangedValues>, names: readonly (keyof UserChange)[]) =>

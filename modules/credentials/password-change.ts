@@ -4,7 +4,7 @@ import { deleteKnownDevices } from '../../db/sessions/known-devices.ts'
 import type { SessionProof } from '../../db/sessions/session-proofs.ts'
 import { tokenTypes } from '../../db/tables/users.ts'
 import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'
-import { updateUser, withoutPendingChanges } from '../../db/users/update-user.ts'
+import { updateUser, withoutSentTokens } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
@@ -168,16 +168,7 @@ export async function setPassword(
   { ip, now }: AuditContext,
 ): Promise<void> {
   if (user.encrypted_password !== replaces) throw currentPasswordInvalid()
-  const change = {
-    encrypted_password: hash,
-    ...withoutPendingChanges,
-    confirmation_sent_at: null,
-    recovery_sent_at: null,
-    email_change_sent_at: null,
-    phone_change_sent_at: null,
-    reauthentication_sent_at: null,
-  }
-  await updateUser(trx, user.id, change, now)
+  await updateUser(trx, user.id, { encrypted_password: hash, ...withoutSentTokens }, now)
   // Pending sign-ups stay: before the identifier is verified, another user may have set the password.
   await deleteTokens(trx, user.id, tokenTypes)
   await revokeAllSessions(sessions, trx, user.id, { except: keepSession }, now)

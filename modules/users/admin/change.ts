@@ -7,11 +7,7 @@ import type { UserMetadata } from '../../../db/tables/users.ts'
 import { deleteOrphanedSignUp, deleteTokensSentTo } from '../../../db/tokens/by-channel.ts'
 import { deleteTokens } from '../../../db/tokens/one-time-tokens.ts'
 import { recomputeProviders } from '../../../db/users/providers.ts'
-import {
-  type UserChange,
-  updateUser,
-  withoutPendingChanges,
-} from '../../../db/users/update-user.ts'
+import { type UserChange, updateUser, withoutSentTokens } from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { RecordChange } from '../../../schemas/admin-user.ts'
@@ -96,7 +92,7 @@ function toColumns({ role, email, phone, passwordHash, bannedUntil }: AdminUserC
     ...(role && { role }),
     ...(email && { email, email_change: '', email_change_confirm_status: 0 }),
     ...(phone && { phone, phone_change: '' }),
-    ...(passwordHash && { encrypted_password: passwordHash, ...withoutPendingChanges }),
+    ...(passwordHash && { encrypted_password: passwordHash, ...withoutSentTokens }),
     ...(bannedUntil !== undefined && { banned_until: bannedUntil }),
   }
 }

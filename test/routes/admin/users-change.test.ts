@@ -7,7 +7,7 @@ import type { User } from '../../../schemas/user.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { codeIn } from '../../support/messages/mail-links.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
-import { getUser, refresh, statusAndCode, verify } from '../../support/requests.ts'
+import { changeUser, getUser, refresh, statusAndCode, verify } from '../../support/requests.ts'
 import { type App, type Built, build } from '../../support/server.ts'
 import {
   adminCreatedUser,
@@ -197,6 +197,16 @@ suite('PUT /admin/users/{user_id}', () => {
         .statusCode,
       200,
     )
+  })
+
+  test('a new password clears the times of messages that it invalidates', async () => {
+    const { id, session } = await signedInAdminCreatedUser(app, newAddress())
+    await changeUser(app, session.access_token, { email: newAddress() })
+    const url = `/admin/users/${id}`
+    const sentTimes = (user: object) => Object.keys(user).filter((key) => /_sent_at$/.test(key))
+    assert.deepEqual(sentTimes(await adminCall(app, 'GET', url)), ['email_change_sent_at'])
+    await adminCall(app, 'PUT', url, { password: 'another valid password' })
+    assert.deepEqual(sentTimes(await adminCall(app, 'GET', url)), [])
   })
 
   test('rejects requests and refreshes of a banned user until the ban ends', async () => {
