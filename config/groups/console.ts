@@ -6,7 +6,7 @@ export const console = group('Console', {
     false,
   ),
   AUTH_CONSOLE_REQUIRE_MFA: booleanField(
-    'Admins who sign in, with a role of their own (`npm run admin`) or of `AUTH_JWT_ADMIN_ROLES`, need a second factor for every request to the admin API.',
+    'Admins who sign in, with a role of their own (`npm run admin`) or of `AUTH_JWT_ADMIN_ROLES`, need a second factor for every request to the admin API. Without this variable, only those who have one must verify it.',
     false,
   ),
 })

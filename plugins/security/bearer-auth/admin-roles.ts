@@ -63,7 +63,9 @@ function checkSession(
 ): void {
   if (auth.session && sessionPolicy.expiredBy(auth.session, now)) throw sessionInvalid()
   checkFactor(auth)
-  if (config.AUTH_CONSOLE_REQUIRE_MFA) throwIfRequired(sessionPolicy.requiredByAdmin(auth))
+  const required = sessionPolicy.requiredByAdmin(auth)
+  // A second factor is verified by every admin who has one; the setting requires one of the others, too.
+  if (required === 'verification' || config.AUTH_CONSOLE_REQUIRE_MFA) throwIfRequired(required)
 }
 
 /** The user's role in the admins table; undefined for every other token. Throws like authorizeRole. */

@@ -101,7 +101,7 @@ function createFactorRules(rules: SessionRules) {
       return hasFactor(user) ? 'verification' : 'enrollment'
     },
 
-    /** The same for admins while AUTH_CONSOLE_REQUIRE_MFA is set, whatever their role. */
+    /** The same for admins, whatever their role. Enrollment is required while AUTH_CONSOLE_REQUIRE_MFA is set. */
     requiredByAdmin({ user, session }: FactorSubject): RequiredFactor | undefined {
       if (session && !isBelowAal2(session)) return undefined
       return hasFactor(user) ? 'verification' : 'enrollment'
