@@ -29,21 +29,29 @@ export function findConnection(db: Db, organizationId: string, id: string) {
     .executeTakeFirst()
 }
 
-/** The enabled connection of a provider, `sso:` and an id or a custom provider, with its organization. */
-export function findConnectionByProvider(db: Db, provider: string) {
-  const ssoId = /^sso:(.+)$/.exec(provider)?.[1]
-  return selectConnections(db)
+/** Enabled connections, with their organization. */
+const selectJoining = (db: Db) =>
+  selectConnections(db)
     .innerJoin('postern_organizations', 'postern_organizations.id', 'organization_id')
     .select(['postern_organizations.slug', 'postern_organizations.name as organization_name'])
     .where('postern_organization_connections.enabled', '=', true)
     .where('postern_organizations.sso_join', '=', true)
     .where('postern_organizations.deleted_at', 'is', null)
+
+/** By the provider: `sso:` and an id, or a custom provider. */
+export function findConnectionByProvider(db: Db, provider: string) {
+  const ssoId = /^sso:(.+)$/.exec(provider)?.[1]
+  return selectJoining(db)
     .where((eb) =>
       ssoId === undefined
         ? eb('custom_oauth_providers.identifier', '=', provider)
         : eb('sso_provider_id', '=', sql<string>`${ssoId}::uuid`),
     )
     .executeTakeFirst()
+}
+
+export function findJoiningConnection(db: Db, id: string) {
+  return selectJoining(db).where('postern_organization_connections.id', '=', id).executeTakeFirst()
 }
 
 export async function insertConnection(

@@ -1,8 +1,12 @@
 /** Membership by sign-in through the provider of a connection, with a role that the provider's claims determine. */
 import type { Trx } from '../../db/core/database.ts'
 import { findIdentity } from '../../db/identities/identities.ts'
-import { findConnectionByProvider } from '../../db/organizations/connections.ts'
+import {
+  findConnectionByProvider,
+  findJoiningConnection,
+} from '../../db/organizations/connections.ts'
 import { findMember, type MemberRow } from '../../db/organizations/members.ts'
+import { lockOrganization } from '../../db/organizations/organizations.ts'
 import type { RoleRule } from '../../db/tables/organizations.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
@@ -44,18 +48,22 @@ export async function permitConnectionJoin(
 }
 
 /**
- * In the transaction of the sign-in: the user becomes a member, or gets the role that the claims determine now. Changes
- * only roles of members of this connection. Throws organization_limit_reached.
+ * In the transaction of the sign-in, with the user locked: the user becomes a member, or gets the role that the claims
+ * determine now. Changes only roles of members of this connection. Does nothing when the connection was disabled since
+ * the hook was called. Throws organization_limit_reached.
  */
 export async function joinByConnection(
   deps: MemberDeps,
   trx: Trx,
-  connection: JoiningConnection,
+  permitted: JoiningConnection,
   user: UserRecord,
   { identity, ip }: { identity: ProviderIdentity; ip: string },
   now: Date,
 ): Promise<void> {
-  const { id: connection_id, organization_id } = connection
+  const { id: connection_id, organization_id } = permitted
+  await lockOrganization(trx, organization_id)
+  const connection = await findJoiningConnection(trx, connection_id)
+  if (!connection) return
   const role = findMappedRole(connection, identity)
   const by = { actor: user, ip }
   const before = await findMember(trx, organization_id, user.id)

@@ -2,7 +2,7 @@
 import type { Trx } from '../../db/core/database.ts'
 import { consumeOnce } from '../../db/replays/replays.ts'
 import { issueSamlCode } from '../../db/saml/codes.ts'
-import type { SsoProviderRow } from '../../db/saml/providers.ts'
+import { findSsoProvider, type SsoProviderRow } from '../../db/saml/providers.ts'
 import { consumeRelayState, type RelayStateRow } from '../../db/saml/relay-states.ts'
 import { isDeactivatedAt } from '../../db/scim/deactivation.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
@@ -29,7 +29,13 @@ import { createSession } from '../sessions/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
 import { storeProviderSession } from './provider-session.ts'
 import { samlMethod } from './sign-on.ts'
-import { findProvider, readPosted, type VerifiedSamlResponse, verify } from './verify.ts'
+import {
+  findProvider,
+  readPosted,
+  requireEnabled,
+  type VerifiedSamlResponse,
+  verify,
+} from './verify.ts'
 
 type ServiceDeps = Deps<
   'audit' | 'config' | 'db' | 'httpClient' | 'identities' | 'log' | 'organizations' | 'sessions'
@@ -119,6 +125,8 @@ interface Completion {
 async function complete(deps: ServiceDeps, trx: Trx, completion: Completion, now: Date) {
   const { external, verified, relay, permit, connection } = completion
   const { clientInfo, ...context } = completion.context
+  // Disabled or deleted while a hook was called or metadata were fetched.
+  requireEnabled(await findSsoProvider(trx, completion.provider.id))
   if (!(await consumeOnce(trx, verified.replayKey, verified.usableUntil))) {
     throw samlResponseInvalid('its assertion was already used')
   }

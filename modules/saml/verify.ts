@@ -51,6 +51,11 @@ export async function findProvider(
   const provider = relay
     ? await findSsoProvider(db, relay.sso_provider_id)
     : await findSsoProviderByEntityId(db, issuer)
+  return requireEnabled(provider)
+}
+
+/** Throws saml_idp_not_found and sso_provider_disabled. */
+export function requireEnabled(provider: SsoProviderRow | undefined): SsoProviderRow {
   if (!provider) throw samlIdpNotFound()
   if (provider.disabled) throw ssoProviderDisabled()
   return provider

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 
 import type { Db, Trx } from '../../db/core/database.ts'
 import { findAuthenticatedConnection, type ScimConnectionRow } from '../../db/scim/connections.ts'
-import { insertScimToken, revokeScimToken } from '../../db/scim/tokens.ts'
+import { insertScimToken, lockScimToken, revokeScimToken } from '../../db/scim/tokens.ts'
 import { scimRejected, scimTokenNotFound } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
 
@@ -50,15 +50,33 @@ export async function authenticateScimClient(
   authorization: string | undefined,
   now: Date,
 ): Promise<ScimConnectionRow> {
-  const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? []
-  const tokenHash = token && hashToken(token)
+  const tokenHash = readTokenHash(authorization)
   const found =
     tokenHash && isUuid(connectionId)
       ? await findAuthenticatedConnection(db, { connectionId, tokenHash }, now)
       : undefined
-  if (!found) throw scimRejected(401, undefined, 'A valid token of this connection is required')
+  if (!found) throw tokenRequired()
   if (!found.enabled || found.is_disabled) {
     throw scimRejected(403, undefined, 'This connection is disabled')
   }
   return found
 }
+
+/** Keeps the token and its connection as they are until the transaction ends. Throws 401 when they no longer permit it. */
+export async function lockScimClient(
+  trx: Trx,
+  connectionId: string,
+  authorization: string | undefined,
+  now: Date,
+): Promise<void> {
+  const tokenHash = readTokenHash(authorization) ?? ''
+  if (!(await lockScimToken(trx, { connectionId, tokenHash }, now))) throw tokenRequired()
+}
+
+function readTokenHash(authorization: string | undefined): string | undefined {
+  const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? []
+  return token && hashToken(token)
+}
+
+const tokenRequired = () =>
+  scimRejected(401, undefined, 'A valid token of this connection is required')

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
 import type { ScimGroupRow } from '../../../db/scim/groups.ts'
@@ -17,6 +17,7 @@ import {
   toGroupResource,
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
+import { applyScimChange } from './apply-change.ts'
 import {
   deletionSchema,
   getResourceKey,
@@ -52,9 +53,7 @@ const group: FastifyPluginAsyncTypebox = async (fastify) => {
     { schema: { ...deletionSchema, summary: 'Deprovision a group (SCIM)' } },
     async (request, reply) => {
       const key = getResourceKey(request, 'Group')
-      await db
-        .transaction()
-        .execute((trx) => removeScimGroup(scim, trx, toProvisioningRequest(request), key))
+      await applyScimChange(request, (trx, context) => removeScimGroup(scim, trx, context, key))
       return reply.removeHeader('content-type').status(204).send(null)
     },
   )
@@ -76,7 +75,7 @@ export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const resource = readResource(definition, request.body)
       const key = getResourceKey(request, 'Group')
-      const row = await change(fastify, request, request.query, (trx, context) =>
+      const row = await change(request, request.query, (trx, context) =>
         replaceScimGroup(scim, trx, context, key, resource),
       )
       return send(request, reply, row, request.query)
@@ -95,7 +94,7 @@ export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const operations = readOperations(definition, request.body)
       const key = getResourceKey(request, 'Group')
-      const row = await change(fastify, request, request.query, (trx, context) =>
+      const row = await change(request, request.query, (trx, context) =>
         patchScimGroup(scim, trx, context, key, operations),
       )
       return send(request, reply, row, request.query)
@@ -103,9 +102,9 @@ export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-function change({ db }: FastifyInstance, request: FastifyRequest, query: Selection, write: Write) {
-  return db.transaction().execute(async (trx) => {
-    await write(trx, toProvisioningRequest(request))
+function change(request: FastifyRequest, query: Selection, write: Write) {
+  return applyScimChange(request, async (trx, context) => {
+    await write(trx, context)
     return requireScimGroup(trx, getResourceKey(request, 'Group'), toReadOptions(query))
   })
 }

@@ -13,6 +13,7 @@ import {
   toGroupResource,
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
+import { applyScimChange } from './apply-change.ts'
 import { listScimResources } from './list-resources.ts'
 import {
   creationSchema,
@@ -55,7 +56,7 @@ const groups: FastifyPluginAsyncTypebox = async (fastify) => {
 
 /** The creation of one. */
 export const groupCreation: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, scim } = fastify
+  const { scim } = fastify
 
   fastify.post(
     path,
@@ -64,8 +65,8 @@ export const groupCreation: FastifyPluginAsyncTypebox = async (fastify) => {
       const context = toProvisioningRequest(request)
       const resource = readResource(definition, request.body)
       const withMembers = isSelected(definition, 'members', request.query)
-      const row = await db.transaction().execute(async (trx) => {
-        const key = await createScimGroup(scim, trx, context, resource)
+      const row = await applyScimChange(request, async (trx, current) => {
+        const key = await createScimGroup(scim, trx, current, resource)
         return requireScimGroup(trx, key, { withMembers })
       })
       reply.status(201).header('location', `${context.base}/Groups/${row.id}`)

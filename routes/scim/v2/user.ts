@@ -15,6 +15,7 @@ import {
   toUserResource,
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
+import { applyScimChange } from './apply-change.ts'
 import {
   deletionSchema,
   getResourceKey,
@@ -46,9 +47,7 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
     { schema: { ...deletionSchema, summary: 'Deprovision a user (SCIM)' } },
     async (request, reply) => {
       const key = getResourceKey(request, 'User')
-      await db
-        .transaction()
-        .execute((trx) => deleteScimUser(scim, trx, toProvisioningRequest(request), key))
+      await applyScimChange(request, (trx, context) => deleteScimUser(scim, trx, context, key))
       return reply.removeHeader('content-type').status(204).send(null)
     },
   )
@@ -91,15 +90,12 @@ export const userWrites: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 function change(
-  { db, scim }: FastifyInstance,
+  { scim }: FastifyInstance,
   request: FastifyRequest,
   make: (resource: Resource) => Resource,
 ) {
   const key = getResourceKey(request, 'User')
-  const write = db.transaction()
-  return write.execute((trx) =>
-    changeScimUser(scim, trx, toProvisioningRequest(request), key, make),
-  )
+  return applyScimChange(request, (trx, context) => changeScimUser(scim, trx, context, key, make))
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, row: ScimUserRow, query: Selection) {

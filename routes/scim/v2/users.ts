@@ -14,6 +14,7 @@ import {
   toUserResource,
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
+import { applyScimChange } from './apply-change.ts'
 import { listScimResources } from './list-resources.ts'
 import {
   creationSchema,
@@ -56,7 +57,7 @@ const users: FastifyPluginAsyncTypebox = async (fastify) => {
 
 /** The creation of one. */
 export const userCreation: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, scim } = fastify
+  const { scim } = fastify
 
   fastify.post(
     path,
@@ -67,9 +68,9 @@ export const userCreation: FastifyPluginAsyncTypebox = async (fastify) => {
       const claims = toAccountClaims(resource)
       await permitProvisionedJoin(scim, context, claims)
       const permit = await permitAccount(scim, context.connection, claims, context.ip)
-      const row = await db
-        .transaction()
-        .execute((trx) => createScimUser(scim, trx, context, { resource, permit }))
+      const row = await applyScimChange(request, (trx, current) =>
+        createScimUser(scim, trx, current, { resource, permit }),
+      )
       reply.status(201).header('location', `${context.base}/Users/${row.id}`)
       const shown = selectAttributes(definition, toUserResource(row, context.base), request.query)
       return sendResource(request, reply, row, shown)
