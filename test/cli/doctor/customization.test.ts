@@ -36,7 +36,7 @@ suite('doctor: hooks', () => {
       runCheck(hooks, createDoctorContext(t, { DATABASE_URL, ...hook(each) }))
 
     const unknown =
-      /^fail AUTH_HOOK_SEND_SMS_URI names the function public\.\w+, which does not exist with one argument/
+      /^fail AUTH_HOOK_SEND_SMS_URI names the function public\.\w+, which does not exist with a jsonb argument/
     assert.match((await check('nothing')).join(), unknown)
     assert.match((await check('send_all')).join(), unknown)
     assert.match(
