@@ -16,6 +16,9 @@ export const Device = Type.Object(
     impersonated_by: Type.Optional(
       Type.String({ description: 'The admin who created it as an impersonation' }),
     ),
+    client_id: Type.Optional(
+      Type.String({ format: 'uuid', description: 'The OAuth client that has the session' }),
+    ),
     current: Type.Boolean({ description: 'True for the session of the request' }),
   },
   { title: 'Device' },
@@ -31,6 +34,7 @@ interface DeviceSource {
   user_agent: string | null
   ip: string | null
   impersonated_by: string | null
+  oauth_client_id: string | null
 }
 
 export function toDevice(row: DeviceSource, currentId?: string): Device {
@@ -42,6 +46,7 @@ export function toDevice(row: DeviceSource, currentId?: string): Device {
     user_agent: row.user_agent,
     ip: row.ip,
     ...(row.impersonated_by && { impersonated_by: row.impersonated_by }),
+    ...(row.oauth_client_id && { client_id: row.oauth_client_id }),
     current: row.session_id === currentId,
   }
 }

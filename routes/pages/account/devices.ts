@@ -8,7 +8,7 @@ import { isRecord } from '../../../schemas/values/record.ts'
 
 const path = '/account/devices'
 
-/** The sessions of the user. */
+/** The sessions of the user; those of OAuth clients are at the connected apps. */
 function devices(): AccountPage {
   return {
     path,
@@ -16,12 +16,13 @@ function devices(): AccountPage {
     async show(visit, outcome) {
       const { body } = await visit.call({ method: 'GET', url: '/sessions' })
       const sessions = Array.isArray(body.sessions) ? body.sessions.filter(isRecord) : []
+      const own = sessions.filter((session) => session.client_id === undefined)
       return visit.show(
         'account/devices',
         {
           title: 'devices',
           data: (say, tag) => ({
-            devices: sessions.map((session) => ({
+            devices: own.map((session) => ({
               id: session.id,
               name: formatDevice(say, session.user_agent),
               ip: session.ip ?? '',

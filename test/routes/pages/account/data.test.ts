@@ -47,6 +47,12 @@ suite('account page, data of the user', () => {
     const list = await browser.open('/account/apps')
     assert.match(list.html, /Calendar/)
     assert.match(list.html, /see your email address/)
+    const devices = await browser.open('/account/devices')
+    assert.equal(devices.html.match(/<li class="row">/g)?.length, 2)
+    const headers = { authorization: `Bearer ${user.access_token}` }
+    const { sessions } = (await app.inject({ url: '/sessions', headers })).json()
+    const clients = sessions.map((session: { client_id?: string }) => session.client_id)
+    assert.deepEqual(clients.filter(Boolean), [client.client_id])
     const removed = await browser.submit(list, { action: 'revoke' })
     assert.match(removed.html, /No apps are connected/)
   })
