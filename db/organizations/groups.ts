@@ -97,3 +97,25 @@ export async function setGroupRole(
     .executeTakeFirstOrThrow()
   return stored.priority
 }
+
+/** The roles of other mappings from this priority on, and the default role, which members without a mapping have. */
+export async function listRolesFrom(
+  trx: Trx,
+  { connection_id: id, mapped_name: name }: Pick<GroupRow, 'connection_id' | 'mapped_name'>,
+  priority: number | null,
+): Promise<string[]> {
+  const rows = await trx
+    .selectFrom('postern_scim_role_mappings')
+    .select('role')
+    .where('sso_provider_id', '=', id)
+    .where('group_name', '<>', name)
+    .where(sql<boolean>`priority >= ${priority}::int`)
+    .unionAll(
+      trx
+        .selectFrom('postern_scim_connections')
+        .select('default_role as role')
+        .where('sso_provider_id', '=', id),
+    )
+    .execute()
+  return rows.map(({ role }) => role)
+}

@@ -1,6 +1,11 @@
 /** Roles of the groups that a SCIM client provisions. */
 import type { Trx } from '../../db/core/database.ts'
-import { type GroupRow, lockGroup, setGroupRole } from '../../db/organizations/groups.ts'
+import {
+  type GroupRow,
+  listRolesFrom,
+  lockGroup,
+  setGroupRole,
+} from '../../db/organizations/groups.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
 import { organizationGroupNotFound, validationFailed } from '../../schemas/errors.ts'
 import { type ChangedBy, recordChange } from './record.ts'
@@ -22,17 +27,19 @@ interface LockedOrganization {
  */
 export async function changeGroupRole(
   deps: Deps<'audit'>,
-  { trx, id, permissions, by }: LockedOrganization,
+  actor: LockedOrganization,
   groupId: string,
   { role: given, priority }: { role?: string; priority?: number },
   now: Date,
 ): Promise<GroupRow> {
+  const { trx, id, permissions, by } = actor
   const group = await lockGroup(trx, id, groupId)
   if (!group) throw organizationGroupNotFound()
   const role = given === undefined ? group.role : given || null
   if (role === null && priority !== undefined) throw validationFailed('A priority needs a role.')
   if (group.role) await checkReach(trx, id, group.role, permissions)
   if (given) await checkGrant(trx, id, given, permissions)
+  await checkOvertaken(actor, group, { role, priority })
   const changed = { ...group, role, priority: await setGroupRole(trx, group, { role, priority }) }
   const traits = { group_id: groupId, name: group.name, role, priority: changed.priority }
   await recordChange(
@@ -44,4 +51,23 @@ export async function changeGroupRole(
     now,
   )
   return changed
+}
+
+/**
+ * A member of several groups gets another role when a mapping is added, removed or moved before or behind that of
+ * another group, or instead of the default role.
+ */
+async function checkOvertaken(
+  { trx, id, permissions }: LockedOrganization,
+  group: GroupRow,
+  { role, priority = group.priority }: { role: string | null; priority: number | null | undefined },
+): Promise<void> {
+  const after = role === null ? null : priority
+  const isAdded = group.role === null && role !== null
+  if (after === group.priority && !isAdded) return
+  const places = [group.priority, after].filter((place) => place !== null)
+  const first = places.length > 0 ? Math.min(...places) : null
+  for (const overtaken of await listRolesFrom(trx, group, first)) {
+    await checkReach(trx, id, overtaken, permissions)
+  }
 }

@@ -282,6 +282,52 @@ suite('roles by SCIM groups', () => {
     }
   })
 
+  test('keep their order and existence before a mapping to more permissions than the caller has', async () => {
+    const { app, client, organization } = await newTenant({ AUTH_MAILER_AUTOCONFIRM: 'true' })
+    const url = `/admin/scim/connections/${client.connection.id}`
+    const role_mapping = [
+      { group: 'Trainees', role: 'member' },
+      { group: 'Owners', role: 'owner' },
+      { group: 'Staff', role: 'member' },
+    ]
+    assert.equal((await asAdmin(app, 'PUT', url, { role_mapping })).statusCode, 200)
+    const { access_token: token } = await createMember(app, { id: organization }, 'admin')
+    const set = async (name: string, payload: object) => {
+      const { groups } = (
+        await asAdmin(app, 'GET', `/admin/organizations/${organization}/groups`)
+      ).json()
+      const { id } = groups.find((group: { name: string }) => group.name === name)
+      return app.inject({
+        method: 'PUT',
+        url: `/organizations/${organization}/groups/${id}`,
+        headers: { authorization: `Bearer ${token}` },
+        payload,
+      })
+    }
+    for (const name of ['Trainees', 'Owners', 'Staff', 'Everyone']) await client.createGroup(name)
+    const rejected: [name: string, change: object][] = [
+      // Members of both groups would become owners.
+      ['Trainees', { role: '' }],
+      ['Trainees', { priority: 9 }],
+      // Owners who are in both groups would lose the role.
+      ['Staff', { priority: 0 }],
+      ['Everyone', { role: 'member', priority: 0 }],
+    ]
+    for (const [name, change] of rejected) {
+      const response = await set(name, change)
+      assert.deepEqual(statusAndCode(response), [403, 'organization_role_too_high'], name)
+    }
+    const permitted: typeof rejected = [
+      ['Trainees', { role: 'admin' }],
+      ['Everyone', { role: 'member' }],
+      ['Everyone', { priority: 2 }],
+      ['Staff', { role: '' }],
+    ]
+    for (const [name, change] of permitted) {
+      assert.equal((await set(name, change)).statusCode, 200, name)
+    }
+  })
+
   test('never demote the last owner', async () => {
     const { app, client, organization } = await newTenant()
     await mapped(app, client)
