@@ -30,7 +30,7 @@ export interface PosternServers {
   stop(): Promise<void>
 }
 
-export interface PosternOptions {
+interface PosternOptions {
   /** Adds the same server on the same database with traces and metrics on. */
   telemetry?: boolean
   /** Adds the same server twice, with an access token hook as database function and as HTTP server. */

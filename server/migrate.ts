@@ -5,7 +5,7 @@ import { migrate } from '../db/migrate/index.ts'
 import { DatabaseClient } from '../plugins/database/pool/database-client.ts'
 import { isPooled } from '../plugins/database/pool/pooler.ts'
 
-export interface RunMigrationsOptions {
+interface RunMigrationsOptions {
   connectionString: string
   /** AUTH_DB_NAMESPACE; the job queue has the schema `<schema>_jobs`. */
   schema: string
@@ -64,7 +64,7 @@ async function nameTransactionPooler(pool: pg.Pool, log: Log): Promise<void> {
   }
 }
 
-export function queueLogger(log: Log): Logger {
+function queueLogger(log: Log): Logger {
   return new Logger(() => (level, message) => {
     if (level === 'error' || level === 'warning') log.warn(message)
     else log.debug(message)

@@ -1,6 +1,6 @@
 /** The widgets of the captcha providers, for the pages and their content security policy. */
 
-export type CaptchaProvider = 'hcaptcha' | 'turnstile'
+type CaptchaProvider = 'hcaptcha' | 'turnstile'
 
 export interface CaptchaWidget {
   script: string

@@ -31,7 +31,7 @@ export interface PageData {
 }
 
 /** The tag and direction of a language. */
-export interface PageLanguage {
+interface PageLanguage {
   tag: string
   direction: string
 }

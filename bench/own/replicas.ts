@@ -7,7 +7,7 @@ import type { RunningServer } from './child.ts'
 /** Connections of all replicas together. */
 const pool = 20
 
-export interface ReplicasOptions {
+interface ReplicasOptions {
   databaseUrl: string
   count: number
   /** With prepared statements where that PgBouncer is at hand or can be built; 1.18 of Debian 12 has none. */

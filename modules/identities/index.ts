@@ -1,8 +1,9 @@
 /** Identities at providers: sign-in, linking and unlinking. */
+export { createExternalSession } from './create-session.ts'
 export {
   completeExternalSignIn,
   permitExternalUser,
   requireProviderEmail,
 } from './oauth-sign-in.ts'
-export type { ExternalUser, SignInOutcome } from './types.ts'
+export type { AcceptedSignIn, ExternalUser, SignInOutcome } from './types.ts'
 export { unlinkIdentity } from './unlink.ts'

@@ -47,8 +47,14 @@ export interface ExternalUser {
   emailOptional: boolean
 }
 
+export interface AcceptedSignIn {
+  state: 'accepted'
+  user: UserRecord
+  action: SignInAction
+}
+
 export type SignInOutcome =
-  | { state: 'accepted'; user: UserRecord; action: SignInAction }
+  | AcceptedSignIn
   /** Thrown after the commit: what was written must stay. */
   | { state: 'rejected'; error: ApiError }
 

@@ -31,7 +31,7 @@ interface ConnectionInput {
   change: ConnectionUpdate
 }
 
-export type ConnectionUpdate = Partial<
+type ConnectionUpdate = Partial<
   Pick<ConnectionRow, 'name' | 'enabled' | 'default_role' | 'role_mapping'>
 >
 

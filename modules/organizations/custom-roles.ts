@@ -20,7 +20,7 @@ import type { MemberDeps } from './members.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 
 /** A role of an organization; null for a role of every organization, which only admins of the server change. */
-export interface RoleKey {
+interface RoleKey {
   organizationId: string | null
   name: string
 }

@@ -23,7 +23,7 @@ import { type ChangedBy, recordChange } from './record.ts'
 export type MemberDeps = Deps<'audit' | 'config'>
 
 /** A member by organization and user. */
-export interface MemberKey {
+interface MemberKey {
   organizationId: string
   userId: string
 }

@@ -23,7 +23,7 @@ import { type ChangedBy, recordChange } from './record.ts'
 import { findRolePermissions } from './roles.ts'
 import { toSlug } from './slug.ts'
 
-export interface OrganizationValues {
+interface OrganizationValues {
   name: string
   /** Derived from the name when absent. */
   slug?: string | undefined

@@ -14,7 +14,7 @@ export interface ChangedBy {
   ip: string
 }
 
-export type OrganizationAction = Extract<AuditAction, `organization_${string}`>
+type OrganizationAction = Extract<AuditAction, `organization_${string}`>
 
 interface Traits extends Record<string, unknown> {
   organization_id: string

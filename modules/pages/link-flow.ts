@@ -37,5 +37,5 @@ export function changeFlow(deps: FlowDeps, cookie: string, next: string): LinkFl
 }
 
 /** The callback URL. */
-export const getCallbackUrl = ({ config }: Deps<'config'>): string =>
+const getCallbackUrl = ({ config }: Deps<'config'>): string =>
   `${config.AUTH_API_EXTERNAL_URL}/sign-in/callback`

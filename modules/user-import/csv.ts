@@ -5,7 +5,7 @@ import { escapeFormula } from './formulas.ts'
 import type { Format } from './read-rows.ts'
 
 type Cell = string | boolean | null | undefined
-export type ExportedRow = Record<string, Cell | object>
+type ExportedRow = Record<string, Cell | object>
 
 /** Escapes cells that a spreadsheet would run as formulas. */
 export function renderRows(

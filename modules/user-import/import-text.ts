@@ -4,7 +4,7 @@ import { type ImportRejection, storeBatch } from './batch.ts'
 import { type BulkRecord, type Defaults, RejectedRow, toBulkRecord } from './bulk-record.ts'
 import { type Format, parseRowsFromText } from './read-rows.ts'
 
-export interface ImportText {
+interface ImportText {
   text: string
   format: Format
   defaults: Defaults

@@ -9,7 +9,7 @@ const tables =
 const nothing =
   'This server provides authentication only, without storage, realtime and functions (docs/coming-from-supabase.md).'
 
-const answers: Record<string, string> = {
+const messages: Record<string, string> = {
   '/rest/v1': tables,
   '/graphql/v1': tables,
   '/storage/v1': nothing,
@@ -18,7 +18,7 @@ const answers: Record<string, string> = {
 }
 
 const otherServices: FastifyPluginAsync = async (fastify) => {
-  for (const [prefix, message] of Object.entries(answers)) {
+  for (const [prefix, message] of Object.entries(messages)) {
     for (const path of [prefix, `${prefix}/*`]) {
       fastify.all(path, { schema: { hide: true } }, async (_request, reply) =>
         // Clients read either `message` or `msg`.

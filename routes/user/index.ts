@@ -7,8 +7,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { registerRoutes } from '../../plugins/register-routes.ts'
 import userExport from './export.ts'
 import challenge from './factors/challenge.ts'
-import enrol from './factors/enrol.ts'
-import unenrol from './factors/unenrol.ts'
+import enroll from './factors/enroll.ts'
+import unenroll from './factors/unenroll.ts'
 import verify from './factors/verify.ts'
 import identities from './identities.ts'
 import logout from './logout.ts'
@@ -40,10 +40,10 @@ const userGroup: FastifyPluginAsync = async (fastify) => {
     logout,
     singleLogout,
     sessions,
-    enrol,
+    enroll,
     challenge,
     verify,
-    unenrol,
+    unenroll,
     recoveryCodeStatus,
     generateRecoveryCodes,
     verifyRecoveryCode,

@@ -84,7 +84,7 @@ export function toInvitation(row: InvitationSource): Static<typeof Invitation> {
 const Named = Type.Object({ id: Id, slug: Text, name: Text })
 
 /** An invitation as the invited user sees it. */
-export const ReceivedInvitation = Type.Object(
+const ReceivedInvitation = Type.Object(
   { id: Id, organization: Named, role: Text, created_at: Timestamp, expires_at: Timestamp },
   { title: 'ReceivedInvitation' },
 )

@@ -15,7 +15,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 
 import type { Ending } from './processes/ending.ts'
 
-export interface McpResource {
+interface McpResource {
   url: string
   /** The claims of the last verified token. */
   last: () => AuthInfo | undefined

@@ -131,7 +131,7 @@ function getTexts(query: unknown): string[] {
   return Array.isArray(texts) ? texts.map(String) : [statementText(query)]
 }
 
-export const statementText = (query: unknown): string =>
+const statementText = (query: unknown): string =>
   isObject(query) && 'text' in query ? String(query.text) : String(query)
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null

@@ -13,7 +13,7 @@ import { checkOperations } from '../limits.ts'
 import { splitName } from '../locate.ts'
 import { invalidValue } from '../values.ts'
 
-export interface PatchTarget {
+interface PatchTarget {
   /** The key of the extension; undefined for the resource itself. */
   extension?: string | undefined
   /** Undefined when the path is the extension. */

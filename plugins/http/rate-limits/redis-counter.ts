@@ -18,7 +18,7 @@ const maxResponseMs = 250
 /** How long an unresponsive server is not called. */
 const pauseMs = 2_000
 
-export interface SharedCounterOptions {
+interface SharedCounterOptions {
   url: string
   /** Prepended to every key, so that installations can share a server. */
   prefix: string

@@ -188,7 +188,7 @@ export type GaugeName = keyof typeof read
 type LabelsOf<I extends Instrument> = Record<I['labels'][number], string>
 export type CounterLabels<N extends CounterName> = LabelsOf<(typeof counters)[N]>
 export type HistogramLabels<N extends HistogramName> = LabelsOf<(typeof histograms)[N]>
-export type GaugeLabels<N extends GaugeName> = LabelsOf<(typeof read)[N]>
+type GaugeLabels<N extends GaugeName> = LabelsOf<(typeof read)[N]>
 
 export interface Reading<N extends GaugeName> {
   value: number

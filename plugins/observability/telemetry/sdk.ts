@@ -7,7 +7,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../../../config/groups/index.ts'
 import { version } from '../../../version.ts'
 
-export interface RunningSdk {
+interface RunningSdk {
   /** Exports buffered data. Never throws: an unreachable collector must not fail the shutdown. */
   shutdown(): Promise<void>
 }

@@ -2,22 +2,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
-import { createAuditEntry, recordAudit } from '../../../modules/audit/index.ts'
+import { recordAudit } from '../../../modules/audit/index.ts'
 import {
   type AuthorizationState,
   issueOauthCode,
   readLinkContext,
 } from '../../../modules/flows/index.ts'
 import {
+  type AcceptedSignIn,
   completeExternalSignIn,
+  createExternalSession,
   type ExternalUser,
   permitExternalUser,
-  type SignInOutcome,
 } from '../../../modules/identities/index.ts'
 import { joinByConnection, permitConnectionJoin } from '../../../modules/organizations/index.ts'
-import { createSession } from '../../../modules/sessions/index.ts'
-
-type Accepted = Extract<SignInOutcome, { state: 'accepted' }>
 
 interface CallbackInput {
   request: FastifyRequest
@@ -56,7 +54,7 @@ async function issueCode(
   { audit, flows }: FastifyInstance,
   trx: Trx,
   { request, flow, user: externalUser }: CallbackInput,
-  { user, action }: Accepted,
+  { user, action }: AcceptedSignIn,
   now: Date,
 ) {
   // The code exchange records the sign-in; other actions are recorded here.
@@ -68,20 +66,13 @@ async function issueCode(
 }
 
 async function openSession(
-  { audit, sessions }: FastifyInstance,
+  app: FastifyInstance,
   trx: Trx,
   { request: { clientInfo, clientIp: ip }, flow: { provider } }: CallbackInput,
-  { user, action }: Accepted,
+  found: AcceptedSignIn,
   now: Date,
 ) {
-  const isLinked = action === 'identity_linked'
-  const entry = isLinked ? undefined : createAuditEntry(audit, action, user, ip, { provider })
-  const opened = await createSession(
-    sessions,
-    trx,
-    user,
-    { method: 'oauth', clientInfo, audit: entry },
-    now,
-  )
+  const client = { provider, clientInfo, ip }
+  const opened = await createExternalSession(app.identities, trx, found, client, now)
   return { state: 'opened' as const, opened }
 }

@@ -1,18 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { createAuditEntry } from '../../../modules/audit/index.ts'
 import { requireFreshProof } from '../../../modules/credentials/index.ts'
 import { readLinkContext } from '../../../modules/flows/index.ts'
-import { completeExternalSignIn, permitExternalUser } from '../../../modules/identities/index.ts'
+import {
+  completeExternalSignIn,
+  createExternalSession,
+  permitExternalUser,
+} from '../../../modules/identities/index.ts'
 import { joinByConnection, permitConnectionJoin } from '../../../modules/organizations/index.ts'
-import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
+import { toTokenResponse } from '../../../modules/sessions/index.ts'
 import { badIdToken, manualLinkingDisabled } from '../../../schemas/errors.ts'
 import type { TokenRequest } from '../../../schemas/token-request.ts'
 import type { GrantHandler } from './grant.ts'
 
 /** An id_token (OpenID Connect Core §2) that an app received from the provider. */
 export function idTokenGrant(fastify: FastifyInstance): GrantHandler {
-  const { audit, bearerAuth, config, credentials, db, flows } = fastify
+  const { bearerAuth, config, credentials, db, flows } = fastify
   const { identities, oauthProviders, organizations, sessions } = fastify
 
   return async (body, request, now) => {
@@ -35,19 +38,11 @@ export function idTokenGrant(fastify: FastifyInstance): GrantHandler {
         now,
       )
       if (found.state === 'rejected') return found
-      const { user, action } = found
       if (connection) {
-        await joinByConnection(organizations, trx, connection, user, { identity, ip }, now)
+        await joinByConnection(organizations, trx, connection, found.user, { identity, ip }, now)
       }
-      const isLinked = action === 'identity_linked'
-      const entry = isLinked ? undefined : createAuditEntry(audit, action, user, ip, { provider })
-      const opened = await createSession(
-        sessions,
-        trx,
-        user,
-        { method: 'oauth', clientInfo, audit: entry },
-        now,
-      )
+      const client = { provider, clientInfo, ip }
+      const opened = await createExternalSession(identities, trx, found, client, now)
       return { state: 'opened' as const, opened }
     })
     if (outcome.state === 'rejected') throw outcome.error

@@ -66,7 +66,7 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
       try {
         return await grant(request.body, request, new Date())
       } catch (error) {
-        const outcome = isOurFault(error) ? 'failed' : 'rejected'
+        const outcome = isServerError(error) ? 'failed' : 'rejected'
         telemetry.metrics.count('postern.sign_ins', { method: grant_type, outcome })
         throw error
       }
@@ -74,7 +74,7 @@ const token: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-function isOurFault(error: unknown): boolean {
+function isServerError(error: unknown): boolean {
   return !(error instanceof ApiError) || error.status >= 500
 }
 

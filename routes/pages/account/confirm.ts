@@ -26,7 +26,7 @@ const send: Action = async (visit, fields) => {
 }
 
 /** The API records a presented secret in the session; a method that was added within a day does not count. */
-async function prove(visit: Visit, payload: object, fields: AccountFields) {
+async function reauthenticate(visit: Visit, payload: object, fields: AccountFields) {
   await visit.call({ method: 'PUT', url: '/user', payload })
   try {
     await visit.requireProof('factor')
@@ -51,7 +51,8 @@ export default addAccountPage(() => ({
   show,
   actions: {
     send,
-    password: (visit, fields) => prove(visit, { current_password: fields.password }, fields),
-    code: (visit, fields) => prove(visit, { nonce: fields.nonce?.trim() }, fields),
+    password: (visit, fields) =>
+      reauthenticate(visit, { current_password: fields.password }, fields),
+    code: (visit, fields) => reauthenticate(visit, { nonce: fields.nonce?.trim() }, fields),
   },
 }))

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { type AccountPage, addAccountPage } from '../../../modules/account/index.ts'
 import type { User } from '../../../schemas/user.ts'
+import { getLanguageName } from '../../../schemas/values/language-name.ts'
 
 const path = '/account/profile'
 
@@ -38,11 +39,6 @@ export const nameIn = (user: User): string => textIn(user, 'name') || textIn(use
 function textIn({ user_metadata: metadata }: User, name: string): string {
   const value = metadata[name]
   return typeof value === 'string' ? value : ''
-}
-
-/** The name of a language in that language. */
-function getLanguageName(tag: string): string {
-  return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
 }
 
 export default addAccountPage(profile)

@@ -1,7 +1,7 @@
 /** Sends requests to the servers of a cluster in turn, and records those that got no response or 5xx. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-export interface Failure {
+interface Failure {
   /** When the request was sent, and when it failed (`performance.now()`). */
   since: number
   at: number

@@ -17,7 +17,7 @@ interface Session {
   user: { id: string }
 }
 
-export interface LoadUser {
+interface LoadUser {
   email: string
   userId: string
   sessionId: string
@@ -33,7 +33,7 @@ export interface LoadUser {
 }
 
 /** A link of a mail: how often it was accepted. */
-export interface UsedLink {
+interface UsedLink {
   hash: string
   uses: number
 }

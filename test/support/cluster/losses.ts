@@ -6,7 +6,7 @@ import { emailStates } from '../../services/journal.ts'
 import type { Load } from './load.ts'
 
 /** Acknowledged writes that are missing, by kind. */
-export interface Losses {
+interface Losses {
   users: number
   sessions: number
   refreshes: number

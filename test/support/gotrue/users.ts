@@ -5,7 +5,7 @@ import type pg from 'pg'
 
 import { type Row, read, run, transaction } from './reader.ts'
 
-export type TokenKind = 'confirmation_token' | 'recovery_token'
+type TokenKind = 'confirmation_token' | 'recovery_token'
 
 /** GoTrue’s link token and the stored hash of its code. */
 export const gotrueHash = (address: string, code: string) =>

@@ -7,13 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from '../processes/listening.ts'
 import { until } from '../processes/until.ts'
 
-export interface ReceivedText {
+interface ReceivedText {
   /** In the provider’s form: `+15550100200`, or `whatsapp:+15550100200`. */
   to: string
   body: string
 }
-
-export type SmsServer = Awaited<ReturnType<typeof startSmsServer>>
 
 export async function startSmsServer() {
   const messages: ReceivedText[] = []

@@ -16,7 +16,7 @@ const PlanNode = Type.Recursive((Self) =>
     Plans: Type.Optional(Type.Array(Self)),
   }),
 )
-export type PlanNode = typeof PlanNode.static
+type PlanNode = typeof PlanNode.static
 const Explained = Type.Tuple([Type.Object({ Plan: PlanNode })])
 
 /**

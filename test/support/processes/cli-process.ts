@@ -6,7 +6,7 @@ import { wayToPrograms } from './child-environment.ts'
 import type { Ending } from './ending.ts'
 import { endWithUs } from './stop-with-parent.ts'
 
-export interface CliOptions {
+interface CliOptions {
   cwd: string
   /** The whole environment: only PATH and the compile cache of our own. */
   env?: Record<string, string>

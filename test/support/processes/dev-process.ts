@@ -20,7 +20,7 @@ import type { Ending } from './ending.ts'
 import { freePort } from './free-port.ts'
 import { endWithUs } from './stop-with-parent.ts'
 
-export interface DevOptions {
+interface DevOptions {
   env?: Record<string, string>
   /** The operating system's user. */
   uid?: number

@@ -1,5 +1,5 @@
 /** The public URLs of each provider, and the path at its fake. */
-export interface PublicAddress {
+interface PublicAddress {
   bases: Record<string, string>
   issuer?: string
   iss: string

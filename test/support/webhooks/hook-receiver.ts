@@ -16,7 +16,7 @@ export interface HookEvent {
 /** The user of a call’s payload. */
 export const userIn = (event: HookEvent) => Object(event.user) as Record<string, unknown>
 
-export interface SeenCall {
+interface SeenCall {
   /** As parsed by the library. */
   event: HookEvent
   headers: NodeJS.Dict<string | string[]>
@@ -35,8 +35,6 @@ type Reply = (event: HookEvent, count: number) => HookReply
 type Response = (event: HookEvent) => object
 
 export const hookSecret = `v1,whsec_${Buffer.alloc(32, 7).toString('base64')}`
-
-export type HookReceiver = Awaited<ReturnType<typeof startHookReceiver>>
 
 /** Responds `{}` by default; a call with a wrong signature gets 401. */
 export async function startHookReceiver(ending: Ending, { secret = hookSecret } = {}) {

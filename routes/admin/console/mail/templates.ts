@@ -5,6 +5,7 @@ import { recordAdminAction } from '../../../../modules/audit/index.ts'
 import { ErrorResponses } from '../../../../schemas/error.ts'
 import { validationFailed } from '../../../../schemas/errors.ts'
 import { normalizeEmail } from '../../../../schemas/fields.ts'
+import { getLanguageName } from '../../../../schemas/values/language-name.ts'
 
 const Templates = Type.Object({
   kinds: Type.Array(Type.String()),
@@ -120,15 +121,6 @@ const templates: FastifyPluginAsyncTypebox = async (fastify) => {
     const tag = languages.available.find((known) => known.toLowerCase() === text.toLowerCase())
     if (tag) return tag
     throw validationFailed(`locale must be one of ${languages.available.join(', ')}`)
-  }
-}
-
-/** The language's own name. */
-function getLanguageName(tag: string): string {
-  try {
-    return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
-  } catch {
-    return tag
   }
 }
 

@@ -34,7 +34,7 @@ const Enrolled = Type.Object(
   { title: 'EnrolledFactor' },
 )
 
-const enrol: FastifyPluginAsyncTypebox = async (fastify) => {
+const enroll: FastifyPluginAsyncTypebox = async (fastify) => {
   const { bearerAuth, db, factors } = fastify
 
   fastify.post(
@@ -76,4 +76,4 @@ function readType(type: string | undefined): ChallengeableFactorType {
   throw validationFailed('factor_type needs to be totp, phone, or webauthn')
 }
 
-export default enrol
+export default enroll

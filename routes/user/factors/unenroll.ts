@@ -8,7 +8,7 @@ import { readUuid } from '../../../schemas/fields.ts'
 
 const Removed = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
-const unenrol: FastifyPluginAsyncTypebox = async (fastify) => {
+const unenroll: FastifyPluginAsyncTypebox = async (fastify) => {
   const { bearerAuth, db, factors } = fastify
 
   fastify.delete(
@@ -34,4 +34,4 @@ const unenrol: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-export default unenrol
+export default unenroll
