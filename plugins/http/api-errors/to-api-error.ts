@@ -6,6 +6,7 @@ import {
   badJson,
   databaseBusy,
   databaseUnavailable,
+  notFound,
   requestEntityTooLarge,
   requestTimeout,
   serviceUnavailable,
@@ -36,6 +37,7 @@ export function toApiError(thrown: unknown, maxBytes = bodyLimit): ApiError {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return requestEntityTooLarge(maxBytes)
   if (code === 'FST_ERR_BAD_URL') return validationFailed('The URL is not percent-encoded UTF-8')
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return validationFailed('The URL is too long', 404)
+  if (isWithoutFile(error, code)) return notFound()
   if (code.startsWith('FST_ERR_CTP')) return badJson('send one JSON object')
   if (code === '22021' || code === '22P05') {
     return validationFailed('Text must not contain NUL')
@@ -48,6 +50,12 @@ export function toApiError(thrown: unknown, maxBytes = bodyLimit): ApiError {
 
 function getCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/** Of @fastify/static: a folder, a path out of the folder, or a condition (Range, If-Match) that the file does not meet. */
+function isWithoutFile(error: Error, code: string): boolean {
+  if (code.startsWith('FST_STATIC_')) return true
+  return 'expose' in error && 'statusCode' in error && Number(error.statusCode) < 500
 }
 
 type Invalid = Error & Required<Pick<FastifyError, 'validation'>> & FastifyError

@@ -52,6 +52,23 @@ suite('console site', () => {
     }
   })
 
+  test('returns 404 for a path and for a condition that no file meets', async () => {
+    const { app } = await server(on)
+    for (const path of ['', '%00', 'main%00.js', '%5c..%5c..%5cpackage.json', '.env']) {
+      assert.equal((await app.inject(`/console/assets/${path}`)).statusCode, 404, path)
+    }
+    const [url = ''] = await listFiles(app)
+    const conditions: Record<string, string>[] = [
+      { range: 'bytes=99999999-' },
+      { 'if-match': '"x"' },
+      { 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' },
+    ]
+    for (const headers of conditions) {
+      const { statusCode } = await app.inject({ url, headers })
+      assert.equal(statusCode, 404, Object.keys(headers).join())
+    }
+  })
+
   test('links its files below the path of AUTH_API_EXTERNAL_URL', async () => {
     const env = { ...on, AUTH_API_EXTERNAL_URL: 'https://example.com/auth/v1' }
     const { app } = await server(env)
