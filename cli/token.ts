@@ -1,6 +1,9 @@
 /** `npm run token`: creates, lists and revokes tokens of services (`service_role`) and of public clients (`anon`). */
 import { parseArgs } from 'node:util'
 
+import { decodeJwt } from 'jose'
+
+import { nearestName } from '../config/core/nearest-name.ts'
 import type { Config } from '../config/groups/index.ts'
 import type { Db } from '../db/core/database.ts'
 import {
@@ -19,10 +22,12 @@ import { withSigningKeys } from './shared/with-signing-keys.ts'
 
 export const usage = `npm run token -- --role service_role [--exp 90d] [--sub UUID]
 npm run token -- list
-npm run token -- revoke JTI`
+npm run token -- revoke JTI|TOKEN`
 
 /** A leaked token is valid until it expires or is revoked: longer lifetimes have to be requested. */
 const defaultLifetime = '90d'
+
+const knownRoles = ['service_role', 'anon', 'authenticated']
 
 interface Context {
   config: Config
@@ -74,6 +79,10 @@ async function issue(signingKeys: SigningKeys, { config, db }: Context, request:
   const traits = { command: 'npm run token', now, jti, role, sub: sub ?? '', expires_at }
   await auditCommand(db, config, 'api_token_issued', traits)
   console.log(token)
+  const nearest = nearestName(role, knownRoles)
+  if (nearest !== undefined && nearest !== role) {
+    console.error(`The role of this token is ${role}; did you mean ${nearest}?`)
+  }
 }
 
 async function list(db: Db): Promise<void> {
@@ -90,13 +99,30 @@ function formatToken({ jti, role, expires_at, revoked_at, kid }: ApiTokenRow): s
   )
 }
 
-/** Every replica applies it immediately, or within seconds without notifications. */
-async function revoke({ config, db }: Context, jti: string): Promise<void> {
+/**
+ * Every replica applies it immediately, or within seconds without notifications. Other programs may have issued the
+ * token, so an unknown id is revoked too.
+ */
+async function revoke({ config, db }: Context, given: string): Promise<void> {
+  const jti = given.startsWith('ey') ? idIn(given) : given
   const now = new Date()
+  const isKnown = (await listApiTokens(db, now)).some((token) => token.jti === jti)
   if (!(await revokeApiToken(db, jti, now))) throw new Error(`The token ${jti} is already revoked.`)
   await notify(db, signingKeysChannel)
   await auditCommand(db, config, 'api_token_revoked', { command: 'npm run token', now, jti })
   await list(db)
+  if (isKnown) return
+  console.error(
+    `This server issued no valid token with the id ${jti}. If it is a typing error, revoke one of the list.`,
+  )
+}
+
+function idIn(token: string): string {
+  const { jti } = decodeJwt(token)
+  if (jti !== undefined) return jti
+  throw new Error(
+    'This token has no id (jti): revoke the key that signed it (npm run keys -- revoke).',
+  )
 }
 
 /** In seconds. */

@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
-import { createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair, jwtVerify } from 'jose'
+import {
+  createLocalJWKSet,
+  decodeJwt,
+  exportJWK,
+  generateKeyPair,
+  jwtVerify,
+  UnsecuredJWT,
+} from 'jose'
 
 import { run as runKeys } from '../../cli/keys/index.ts'
 import { run as runToken } from '../../cli/token.ts'
@@ -116,6 +123,35 @@ suite('keys and token commands', () => {
     assert.equal((await send()).statusCode, 200)
     await command(database.url, 'token', 'revoke', 'issued-by-another-program')
     await until(async () => (await send()).statusCode === 403)
+  })
+
+  test('revokes a pasted token, and says when an id was never issued', async (t) => {
+    const { url: DATABASE_URL } = await cloneDatabase(t)
+    const env = { ...commandEnvironment, AUTH_ENCRYPTION_KEY: encryptionKey, DATABASE_URL }
+    const run = (...args: string[]) => callCommand(runToken, args, env)
+    const token = (await run('--role', 'service_role')).stdout.trim()
+    const { jti = '' } = decodeJwt(token)
+
+    const { stdout, stderr } = await run('revoke', token)
+
+    assert.match(stdout, new RegExp(`^${jti} {2}service_role {2}revoked `, 'm'))
+    assert.doesNotMatch(stderr, /issued no valid token/)
+    assert.match(
+      (await run('revoke', 'mistyped')).stderr,
+      /^This server issued no valid token with the id mistyped\. If it is a typing error, /m,
+    )
+    const unsigned = new UnsecuredJWT({ role: 'service_role' }).encode()
+    assert.match((await run('revoke', unsigned)).stderr, /^This token has no id \(jti\): revoke/m)
+  })
+
+  test('warns about a misspelt role', async (t) => {
+    const { url: DATABASE_URL } = await cloneDatabase(t)
+    const env = { ...commandEnvironment, AUTH_ENCRYPTION_KEY: encryptionKey, DATABASE_URL }
+    const { stdout, stderr } = await callCommand(runToken, ['--role', 'service-role'], env)
+    assert.equal(decodeJwt(stdout.trim()).role, 'service-role')
+    assert.match(stderr, /^The role of this token is service-role; did you mean service_role\?$/m)
+    const own = await callCommand(runToken, ['--role', 'reporting'], env)
+    assert.doesNotMatch(own.stderr, /did you mean/)
   })
 
   test('writes audit log entries without secrets', async (t) => {
