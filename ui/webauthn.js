@@ -8,7 +8,7 @@ if (form && window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
   button.addEventListener('click', async () => {
     const given = form.dataset.options ? JSON.parse(form.dataset.options) : await ask()
     if (!given.options) return form.submit()
-    const credential = await respond(given.options).catch(() => null)
+    const credential = await respond(given.options).catch(showError)
     if (!credential) return
     form.elements.challenge_id.value = given.challenge_id
     form.elements.credential.value = JSON.stringify(credential.toJSON())
@@ -25,4 +25,14 @@ function respond(options) {
   return form.dataset.webauthn === 'create'
     ? credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })
     : credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) })
+}
+/** A dialog that the user closed needs no message. */
+function showError({ name }) {
+  if (name === 'NotAllowedError' || name === 'AbortError') return
+  const { failed, keyAddress } = document.querySelector('main').dataset
+  const message = document.querySelector('[role=alert]') ?? document.createElement('p')
+  message.className = 'bad'
+  message.setAttribute('role', 'alert')
+  message.textContent = name === 'SecurityError' ? keyAddress : failed
+  form.before(message)
 }

@@ -71,6 +71,18 @@ suite('passkeys and security keys on the hosted pages', { skip }, () => {
     await key.click()
     await page.getByRole('heading', { name: 'App requests access to your account' }).waitFor()
   })
+
+  test('say that passkeys cannot be used at the address of the page', async (t) => {
+    const elsewhere = {
+      AUTH_WEBAUTHN_RP_ID: 'app.example',
+      AUTH_WEBAUTHN_RP_ORIGINS: 'https://app.example',
+    }
+    const { issuer, page } = await openProvider(t, { ...keysOn, ...elsewhere }, 'localhost')
+    await page.goto(`${issuer}/sign-in`)
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    const message = 'Passkeys and security keys cannot be used at this address.'
+    await page.getByRole('alert').getByText(message).waitFor()
+  })
 })
 
 async function open(
