@@ -86,8 +86,11 @@ export async function changeConnection(
   now: Date,
 ): Promise<ListedConnection> {
   const before = await findOrThrow(trx, key)
-  const roles = change.enabled === false ? change : { ...before, ...change }
-  await checkRoles(trx, key.organizationId, roles, granted)
+  const { enabled, default_role, role_mapping } = change
+  // A removed mapping takes its role from members at their next sign-in.
+  const usesEarlierRoles = enabled !== false || default_role !== undefined || role_mapping
+  if (usesEarlierRoles) await checkRoles(trx, key.organizationId, before, granted)
+  await checkRoles(trx, key.organizationId, change, granted)
   await updateConnection(trx, key.id, change, now)
   return recorded(deps, trx, 'organization_connection_updated', key, by, now)
 }

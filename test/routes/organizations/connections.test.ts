@@ -14,6 +14,7 @@ import {
 import {
   adminOk,
   as,
+  createMember,
   createOwner,
   ok,
   organizationsOn,
@@ -114,6 +115,20 @@ suite('connection of an organization', () => {
     assert.deepEqual(statusAndCode(rejected), [403, 'organization_role_too_high'])
   })
 
+  test('keeps a mapping to a role with more permissions than the member who would remove it', async () => {
+    const { app, organization, path, connection } = await withSaml()
+    const url = `/connections/${connection.id}`
+    const role_mapping = [{ attribute: 'groups', value: 'board', role: 'owner' }]
+    await adminOk(app, `PUT /admin${path}${url}`, { role_mapping })
+    const admin = await createMember(app, organization, 'admin')
+    const changes = [{ role_mapping: [] }, { default_role: 'member' }]
+    for (const change of changes.flatMap((one) => [one, { ...one, enabled: false }])) {
+      const response = await as(app, admin, `PUT ${path}${url}`, change)
+      assert.deepEqual(statusAndCode(response), [403, 'organization_role_too_high'])
+    }
+    await ok(app, admin, `PUT ${path}${url}`, { enabled: false })
+  })
+
   test('cannot be enabled by a member with fewer permissions than its roles', async () => {
     const { app, owner, path, connection, signIn } = await withSaml()
     const admin = (await signIn('ben', 'it')) as Session
@@ -122,7 +137,7 @@ suite('connection of an organization', () => {
     await ok(app, owner, url, { role_mapping, enabled: false })
     const rejected = await as(app, admin, url, { enabled: true })
     assert.deepEqual(statusAndCode(rejected), [403, 'organization_role_too_high'])
-    await ok(app, admin, url, { role_mapping: [], enabled: true })
+    await ok(app, owner, url, { role_mapping: [], enabled: true })
     await ok(app, owner, `PUT ${path}`, { joining: { sso: false } })
     await ok(app, owner, url, { role_mapping })
     const joining = await as(app, admin, `PUT ${path}`, { joining: { sso: true } })
