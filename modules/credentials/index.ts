@@ -27,7 +27,7 @@ export {
   emailChangeHalfConfirmed,
   getPhoneTokenType,
   isOtpValid,
-  isVerificationType,
+  requireLinkType,
   setFirstPassword,
   type TokenVerification,
 } from './verification.ts'

@@ -4,7 +4,7 @@ import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
 import { updateUser } from '../../db/users/update-user.ts'
 import { findUser, isBanned, type UserRecord } from '../../db/users/users.ts'
 import type { Deps } from '../../plugins/define-plugin.ts'
-import { otpExpired, userBanned } from '../../schemas/errors.ts'
+import { otpExpired, userBanned, validationFailed } from '../../schemas/errors.ts'
 import type { AuditAction } from '../audit/actions.ts'
 import { notifyUser } from '../emails/index.ts'
 import {
@@ -52,8 +52,10 @@ export const emailChangeHalfConfirmed =
 /** The token type of an SMS code for this type of /verify. */
 export const getPhoneTokenType = (type: string): TokenType | undefined => phoneTypes.get(type)
 
-export const isVerificationType = (type: string): boolean =>
-  emailTypes.has(type) || phoneTypes.has(type)
+/** Throws validation_failed for a type that no link has: SMS messages contain codes only. */
+export function requireLinkType(type: string): void {
+  if (!emailTypes.has(type)) throw validationFailed('Unsupported verification type')
+}
 
 /**
  * Consumes the token and applies its effect. A rejected attempt has been counted, so that the transaction must be

@@ -6,6 +6,7 @@ import {
   consumeOtp,
   emailChangeHalfConfirmed,
   isOtpValid,
+  requireLinkType,
   type VerificationResult,
 } from '../../../modules/credentials/index.ts'
 import {
@@ -41,7 +42,7 @@ const traits = { provider: 'email' }
 
 /** Consumes a link: creates a session and redirects to the site, also with an error. */
 export function linkOpening(fastify: FastifyInstance) {
-  const { credentials, db, flows } = fastify
+  const { flows } = fastify
 
   return {
     /** Throws validation_failed for an incomplete link. */
@@ -60,15 +61,25 @@ export function linkOpening(fastify: FastifyInstance) {
       ),
 
     /** Undefined for a valid link, otherwise the redirect target with the error. */
-    async findLinkError(
+    findLinkError: (
       request: FastifyRequest,
       link: EmailLinkRequest,
       now: Date,
-    ): Promise<string | undefined> {
-      const isLive = await isOtpValid(credentials, db, link.token, link.type, now)
-      return isLive ? undefined : rejectionTarget(fastify, request, link, linkExpired())
-    },
+    ): Promise<string | undefined> =>
+      requireValid(fastify, link, now).then(
+        () => undefined,
+        (thrown) => rejectionTarget(fastify, request, link, thrown),
+      ),
   }
+}
+
+async function requireValid(
+  { credentials, db }: FastifyInstance,
+  { token, type }: EmailLinkRequest,
+  now: Date,
+): Promise<void> {
+  requireLinkType(type)
+  if (!(await isOtpValid(credentials, db, token, type, now))) throw linkExpired()
 }
 
 /** Consumes the link and returns the redirect target. */
@@ -80,6 +91,7 @@ async function consume(
 ): Promise<string> {
   const { credentials, db, sessions } = fastify
   const { token, type, target } = link
+  requireLinkType(type)
   const usesPkce = isPkce(token)
   const outcome = await db.transaction().execute(async (trx) => {
     const verified = await consumeOtp(credentials, trx, { type, linkToken: token }, now)

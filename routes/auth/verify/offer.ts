@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-import { isVerificationType, type TokenVerification } from '../../../modules/credentials/index.ts'
+import { requireLinkType, type TokenVerification } from '../../../modules/credentials/index.ts'
 import { isPkceLink } from '../../../modules/otp/index.ts'
 import { validationFailed } from '../../../schemas/errors.ts'
 import { normalizeEmailOfCode, normalizePhone } from '../../../schemas/fields.ts'
@@ -31,7 +31,7 @@ export function readOffer(body: VerifyBody, aud: string): Offer {
     )
   }
   if (token_hash || (!email && !phone && isLinkToken(code))) {
-    if (!isVerificationType(type)) throw validationFailed('Unsupported verification type')
+    requireLinkType(type)
     return { type, linkToken: token_hash || code }
   }
   if (!email === !phone) {
