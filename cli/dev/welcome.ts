@@ -24,7 +24,7 @@ ${consoleLine(config)}${accountLine(config)}  Example           ${url}/dev/examp
   Guide             ${url}/docs/guide
   Reference         ${url}/docs
   Your site         ${describeSite(config)}
-  Mail              ${describeMail(config)}
+  Email             ${describeMail(config)}
   Database          ${describeDatabase(config)}
 
   anon key          ${tokens.anon}

@@ -9,7 +9,8 @@ export const explained: readonly string[] = [
   ...['phone_not_confirmed', 'invalid_credentials', 'user_already_exists', 'weak_password'],
   ...['over_email_send_rate_limit', 'over_sms_send_rate_limit', 'otp_expired', 'no_authorization'],
   ...['bad_jwt', 'not_admin', 'session_not_found', 'provider_disabled', 'unexpected_failure'],
-  ...['email_provider_not_configured', 'service_unavailable'],
+  ...['email_provider_not_configured', 'service_unavailable', 'feature_disabled'],
+  ...['insufficient_aal'],
 ]
 
 /**
