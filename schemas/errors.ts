@@ -116,7 +116,7 @@ export const userReferenced = (constraint: string | undefined, cause: unknown) =
     'conflict',
     constraint === undefined
       ? 'Other data still refers to this account, so it cannot be deleted'
-      : `Rows of other tables refer to this user: ${constraint}. Delete them first, change the constraint to "on delete cascade" or "set null", or soft-delete the user`,
+      : `Rows of other tables refer to this user: ${constraint}. Delete them first, change the constraint to "on delete cascade" or "set null", or soft-delete the user.`,
     { cause },
   )
 export const unknownHost = () =>
@@ -222,24 +222,24 @@ export const mailNotSent = (why: string) =>
 export const settingLocked = (name: string) =>
   error(409, 'setting_locked', `${name} is set in the environment: change it there`)
 export const invalidSettings = (faults: readonly string[]) =>
-  error(422, 'invalid_settings', `${faults.join('. ')}. Nothing was changed`)
+  error(422, 'invalid_settings', `${faults.join('. ')}. Nothing was changed.`)
 export const settingNotFound = () =>
   error(404, 'setting_change_not_found', 'This change does not exist')
 export const settingChangedSince = (name: string) =>
   error(
     409,
     'setting_changed',
-    `${name} was changed since. Send "force": true to restore the earlier value anyway`,
+    `${name} was changed since. Send "force": true to restore the earlier value anyway.`,
   )
 export const adminExists = () => error(409, 'admin_exists', 'The user is already an admin')
 export const noSuchAdmin = () => error(404, 'admin_not_found', 'The user is not an admin')
 export const lastOwner = () =>
-  error(422, 'last_owner', 'This is the last owner. Make another admin an owner first')
+  error(422, 'last_owner', 'This is the last owner. Make another admin an owner first.')
 export const firstAdminLinkInvalid = () =>
   error(
     403,
     'first_admin_link_invalid',
-    'The link was used or has expired, or there already is an admin. Restart the server for a new one, or run npm run admin -- create ADDRESS',
+    'The link was used or has expired, or there already is an admin. Restart the server for a new one, or run npm run admin -- create ADDRESS.',
   )
 // Organizations
 export const organizationsDisabled = () =>
@@ -260,7 +260,7 @@ export const organizationPermissionRequired = (permission: string) =>
   error(
     403,
     'organization_permission_required',
-    `Your role in this organization does not allow this. It needs the permission ${permission}`,
+    `Your role in this organization does not allow this. It needs the permission ${permission}.`,
   )
 export const organizationRoleTooHigh = () =>
   error(
@@ -279,7 +279,7 @@ export const lastOrganizationOwner = () =>
     'This is the last owner of an organization. Make another member an owner first, or delete the organization.',
   )
 export const memberNotFound = () =>
-  error(404, 'member_not_found', 'The user is no member of this organization')
+  error(404, 'member_not_found', 'The user is not a member of this organization')
 export const memberExists = () =>
   error(409, 'member_exists', 'The user is a member of this organization already')
 export const organizationRoleNotFound = (name: string) =>
@@ -542,7 +542,7 @@ export const repeatTooSoon = (retryAfter: number) =>
   new RepeatTooSoon(
     429,
     'over_request_rate_limit',
-    'The original message is still being sent. Try again shortly',
+    'The original message is still being sent. Try again shortly.',
     {
       retryAfter,
     },
@@ -565,7 +565,7 @@ export const mailNotConfigured = () =>
   error(
     500,
     'email_provider_not_configured',
-    'This server cannot send email: the operator has to set AUTH_SMTP_HOST, AUTH_SMTP_PORT and AUTH_SMTP_ADMIN_EMAIL.',
+    'This server cannot send email: the operator has to set AUTH_SMTP_HOST, AUTH_SMTP_PORT and AUTH_SMTP_ADMIN_EMAIL',
   )
 export const smsSendFailed = (cause?: unknown) =>
   error(
@@ -623,7 +623,7 @@ export const providerEmailUnverified = () =>
   error(
     422,
     'provider_email_needs_verification',
-    'A user already has this email address, and the provider has not verified it.',
+    'A user already has this email address, and the provider has not verified it',
   )
 export const inviteNotFound = () => error(404, 'invite_not_found', 'Invite not found')
 export const manualLinkingDisabled = () =>

@@ -102,7 +102,7 @@ async function retryOne(
   const row = await findMail(tools.db, id)
   if (row === undefined) throw new Error(`There is no email ${id}.`)
   const blocker = findBlocker(row, includeUnknownOutcome, new Date())
-  if (blocker !== undefined) throw new Error(`This mail ${blocker}.`)
+  if (blocker !== undefined) throw new Error(`This email ${blocker}.`)
   await requeue(tools, [row])
 }
 

@@ -109,7 +109,7 @@ async function serveNewer(
   const isServed = pending.length === 0 && (await servesNewer(db, schema))
   if (!isServed) throw new SchemaTooNewError(schema, unknown)
   log.warn(
-    `The schema "${schema}" was migrated by a newer version of this program (${unknown.join(', ')}). This one serves on.`,
+    `The schema "${schema}" was migrated by a newer version of this program (${unknown.join(', ')}). This version keeps serving.`,
   )
 }
 

@@ -35,7 +35,7 @@ export async function retryOnLockConflict(
       if (isOver || attempt % 10 === 0) {
         const sentence = describeWait(what, statement, await holders(waiting))
         if (isOver) {
-          throw new Error(`${sentence} Nothing of it is done; start again.`, { cause: error })
+          throw new Error(`${sentence} Nothing was changed: start again.`, { cause: error })
         }
         waiting.log.info(sentence)
       }

@@ -50,7 +50,7 @@ async function startLocked(
   release: () => void,
 ): Promise<RunningPostgres> {
   const cluster: Cluster = { folder, bin: binaries(folder.account) }
-  if (await stopOrphan(cluster)) log.info('Stopped a Postgres left behind by an earlier run')
+  if (await stopOrphan(cluster)) log.info('Stopped the Postgres of an earlier run')
   const access = readAccess(folder)
   // Written before the database exists, which has this password from then on.
   writeAccess(folder, access)

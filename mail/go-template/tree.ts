@@ -138,7 +138,7 @@ function declaration(action: Action, max: number) {
   const assign = tokens.findIndex(({ type, text }) => type === 'mark' && assignSigns.includes(text))
   const sign = tokens[assign]?.text
   if (sign === '=' && isOpener(action)) {
-    throw new TemplateError(`= cannot stand in {{ ${keyword} }}`, line)
+    throw new TemplateError(`= is not allowed in {{ ${keyword} }}`, line)
   }
   const names = tokens.slice(0, Math.max(assign, 0)).filter((token) => token.text !== ',')
   if (assign !== -1 && (names.length < 1 || names.length > max)) {

@@ -57,5 +57,5 @@ export function checkDeletable(
 ): void {
   if (user.is_sso_user) throw ssoManaged('An SSO account is deleted by its identity provider')
   if (bearerAuth.isConfirmed({ user, session }, now)) return
-  throw insufficientAal('AAL2 session is required to delete the account.')
+  throw insufficientAal('AAL2 session is required to delete the account')
 }

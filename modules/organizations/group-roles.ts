@@ -36,7 +36,7 @@ export async function changeGroupRole(
   const group = await lockGroup(trx, id, groupId)
   if (!group) throw organizationGroupNotFound()
   const role = given === undefined ? group.role : given || null
-  if (role === null && priority !== undefined) throw validationFailed('A priority needs a role.')
+  if (role === null && priority !== undefined) throw validationFailed('A priority needs a role')
   if (group.role) await checkReach(trx, id, group.role, permissions)
   if (given) await checkGrant(trx, id, given, permissions)
   await checkOvertaken(actor, group, { role, priority })

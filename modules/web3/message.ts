@@ -87,5 +87,5 @@ function readUri(field: string, value: string): URL {
 
 /** The caller throws the returned error. */
 export function invalid(fault: string) {
-  return validationFailed(`The signed message ${fault}.`)
+  return validationFailed(`The signed message ${fault}`)
 }

@@ -19,7 +19,7 @@ export const solana: Chain = {
 
   checkForm({ address, chainId }, signature) {
     if (!/^[A-Za-z0-9+/_-]{86}(?:==)?$/.test(signature)) {
-      throw validationFailed('The signature must be 64 bytes in base64 or base64url.')
+      throw validationFailed('The signature must be 64 bytes in base64 or base64url')
     }
     if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(address) || !decodePublicKey(address)) {
       throw invalid('has no Solana address (32 bytes in base58) in its second line')

@@ -12,5 +12,5 @@ export function readTime(field: string, value: string | undefined): Date | undef
   const isDay = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date)
   const time = new Date(value.toUpperCase())
   if (date !== '' && isDay && !Number.isNaN(time.getTime())) return time
-  throw validationFailed(`The signed message has no valid time (RFC 3339) in "${field}".`)
+  throw validationFailed(`The signed message has no valid time (RFC 3339) in "${field}"`)
 }

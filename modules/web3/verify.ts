@@ -70,7 +70,7 @@ function readChain({ config }: Deps<'config'>, name = ''): { chain: Chain; valid
 async function verify(chain: Chain, { message: written = '', signature = '' }: SignedMessage) {
   const text = Buffer.from(written)
   if (text.length < minBytes || text.length > maxBytes) {
-    throw validationFailed(`The message must be ${minBytes} to ${maxBytes} bytes long.`)
+    throw validationFailed(`The message must be ${minBytes} to ${maxBytes} bytes long`)
   }
   const message = parseMessage(chain.name, written)
   chain.checkForm(message, signature)

@@ -73,10 +73,10 @@ const keys: FastifyPluginAsyncTypebox = async (fastify) => {
   ) {
     if (action === 'rotate') return jwt.keys.rotate(alg, { record }, now)
     if (action === 'import') {
-      if (!jwk) throw validationFailed('To import a key, send its private JWK as jwk.')
+      if (!jwk) throw validationFailed('To import a key, send its private JWK as jwk')
       return jwt.keys.importKey(jwk, { record }, now)
     }
-    if (kid === undefined) throw validationFailed('To revoke a key, send its kid.')
+    if (kid === undefined) throw validationFailed('To revoke a key, send its kid')
     await jwt.keys.revoke(kid, { record }, now)
     return kid
   }

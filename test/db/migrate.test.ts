@@ -154,7 +154,10 @@ suite('migrate', () => {
 
     const warnings = await migrated(url)
 
-    assert.match(warnings.join(), /"auth" was migrated by a newer version.*9999-later.*serves on/)
+    assert.match(
+      warnings.join(),
+      /"auth" was migrated by a newer version.*9999-later.*keeps serving/,
+    )
     const index = "select 1 from pg_class where relname = 'postern_users_email_idx'"
     assert.deepEqual(await query(url, index), [])
   })

@@ -238,7 +238,7 @@ const broken: [name: string, source: string, line: number, problem: RegExp][] = 
     'an assignment in a condition',
     '{{ $x := 1 }}\n{{ if $x = 2 }}{{ end }}',
     2,
-    /= cannot stand in/,
+    /= is not allowed in/,
   ],
   ['an assignment to $', '{{ $ = 1 }}', 1, /cannot be declared/],
   ['a branch that opens a comment', '{{ if .A }}<!-- {{ end }}x', 1, /branches end/],

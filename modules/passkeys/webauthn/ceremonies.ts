@@ -80,7 +80,7 @@ export function createCeremonies(relyingParty: RelyingParty | undefined) {
 function requireSite(relyingParty: RelyingParty | undefined): RelyingParty {
   if (relyingParty) return relyingParty
   throw unexpectedFailure(
-    'Passkeys and security keys cannot be used: the operator has to set AUTH_WEBAUTHN_RP_ID, AUTH_WEBAUTHN_RP_DISPLAY_NAME and AUTH_WEBAUTHN_RP_ORIGINS.',
+    'Passkeys and security keys cannot be used: the operator has to set AUTH_WEBAUTHN_RP_ID, AUTH_WEBAUTHN_RP_DISPLAY_NAME and AUTH_WEBAUTHN_RP_ORIGINS',
   )
 }
 

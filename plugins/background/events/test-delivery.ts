@@ -15,7 +15,7 @@ export async function testEndpoint(
 ) {
   const secrets = listWebhookSecrets(deps, webhook, now)
   if (secrets.length === 0) {
-    throw validationFailed('This webhook is not in AUTH_WEBHOOK_ENDPOINTS of this server.', 422)
+    throw validationFailed('This webhook is not in AUTH_WEBHOOK_ENDPOINTS of this server', 422)
   }
   const event = {
     id: crypto.randomUUID(),

@@ -49,8 +49,8 @@ export function createReplica(options: ReplicaOptions): Replica {
     }
     if (found === problem) return
     problem = found
-    if (found === undefined) log.info(`Read replica ${name} is used again`)
-    else log.warn(`Read replica ${name} is not used, reads go to the primary: ${found}`)
+    if (found === undefined) log.info(`read replica ${name} is used again`)
+    else log.warn(`read replica ${name} is not used, reads go to the primary: ${found}`)
   }
 
   async function look(primary: ServerState): Promise<void> {

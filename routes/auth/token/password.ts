@@ -33,7 +33,7 @@ export function passwordGrant({
     username: string,
     aud: string,
   ) {
-    if (email || phone) throw validationFailed('Send one of username, email and phone.')
+    if (email || phone) throw validationFailed('Send one of username, email and phone')
     return resolveUsername(db, username, aud)
   }
 

@@ -132,7 +132,7 @@ function createKeyChanges({ config, stored, newAlgorithm, sync }: KeyChangeDeps)
 
 function rejectConfigured({ AUTH_JWT_KEYS }: KeyRingConfig): void {
   if (!AUTH_JWT_KEYS) return
-  throw validationFailed('The signing keys come from AUTH_JWT_KEYS: change them there.', 422)
+  throw validationFailed('The signing keys come from AUTH_JWT_KEYS: change them there', 422)
 }
 
 function algorithmOfNewKeys(configured: Config['AUTH_JWT_ALGORITHM']): GeneratedAlgorithm {

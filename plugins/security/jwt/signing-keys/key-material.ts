@@ -137,5 +137,5 @@ export async function generateJwk(alg: GeneratedAlgorithm): Promise<JWK> {
 }
 
 function signingKeyRejected(why: string, cause?: unknown) {
-  return new ApiError(422, 'validation_failed', `Invalid signing key: ${why}.`, { cause })
+  return new ApiError(422, 'validation_failed', `Invalid signing key: ${why}`, { cause })
 }

@@ -80,7 +80,7 @@ export function createStoredKeys(options: StoredKeysOptions) {
     /** As rotate, with a given private JWK. */
     async importKey(jwk: JWK, activateAfter: number, record: RecordKeyChange, now: Date) {
       if (jwk.kty === 'oct') {
-        throw validationFailed('A shared secret belongs in AUTH_JWT_SECRET.', 422)
+        throw validationFailed('A shared secret belongs in AUTH_JWT_SECRET', 422)
       }
       await importSigningKey(jwk)
       return insertStandbyKey(options, jwk, activateAfter, record, now)
@@ -136,7 +136,7 @@ async function add(
     activates_at: activatesAt,
   }
   if (await insertSigningKey(trx, key, now)) return kid
-  throw validationFailed(`There is a signing key ${kid} already.`, 422)
+  throw validationFailed(`There is a signing key ${kid} already`, 422)
 }
 
 function insertStandbyKey(
@@ -170,7 +170,7 @@ async function revoke(
 ): Promise<void> {
   await changingFor(options.db, record, async (trx, rows) => {
     if (!(await revokeKey(trx, kid, now))) {
-      throw validationFailed('There is no active signing key with this kid.', 404)
+      throw validationFailed('There is no active signing key with this kid', 404)
     }
     if (rows.find((key) => key.kid === kid)?.state !== 'current') return kid
     const next = rows.find(({ state }) => state === 'standby')
