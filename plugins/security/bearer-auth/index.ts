@@ -85,7 +85,11 @@ function createBearerAuth(deps: Deps<'config' | 'db' | 'jwt'>) {
     reauthorize,
     reauthorizeSession,
     ...admins,
-    ...createOrganizationGuards({ db, reauthorizeAdmin: admins.reauthorizeAdmin }),
+    ...createOrganizationGuards({
+      db,
+      reauthorizeAdmin: admins.reauthorizeAdmin,
+      sessionPolicy,
+    }),
   }
 }
 

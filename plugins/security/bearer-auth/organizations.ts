@@ -9,6 +9,7 @@ import { findMembership } from '../../../db/organizations/members.ts'
 import { findOrganization, lockOrganization } from '../../../db/organizations/organizations.ts'
 import { lockUsers } from '../../../db/users/update-user.ts'
 import {
+  insufficientAal,
   noAuthorization,
   organizationNotFound,
   organizationPermissionRequired,
@@ -23,6 +24,7 @@ import {
 import type { AdminRequest } from './admins.ts'
 import { findLive } from './find-bearer.ts'
 import { lookUpsIn } from './look-ups.ts'
+import type { SessionPolicy } from './session-policy.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -49,9 +51,10 @@ interface GuardDeps {
     now: Date,
     subject?: readonly { id: string }[],
   ) => Promise<void>
+  sessionPolicy: SessionPolicy
 }
 
-export function createOrganizationGuards({ db, reauthorizeAdmin }: GuardDeps) {
+export function createOrganizationGuards({ db, reauthorizeAdmin, sessionPolicy }: GuardDeps) {
   return {
     /** Throws organization_not_found to users who are no members, and organization_permission_required. */
     async requireOrganization(request: FastifyRequest): Promise<void> {
@@ -67,7 +70,7 @@ export function createOrganizationGuards({ db, reauthorizeAdmin }: GuardDeps) {
     /**
      * First in a transaction: verifies that the actor is signed in and has the permission, until the transaction ends.
      * Locks the users, the actor among them, in one order, and then the organization. Throws like
-     * `requireOrganization`.
+     * `requireOrganization`, and insufficient_aal for a member who has yet to verify a second factor.
      */
     async reauthorizeInOrganization(
       trx: Trx,
@@ -87,13 +90,16 @@ export function createOrganizationGuards({ db, reauthorizeAdmin }: GuardDeps) {
       } else {
         if (!auth) throw noAuthorization()
         await lockUsers(trx, [auth.user.id, ...userIds])
-        await findLive(lookUpsIn(trx), auth.claims, now)
+        const current = await findLive(lookUpsIn(trx), auth.claims, now)
+        if (!sessionPolicy.isConfirmed(current, now)) throw insufficientAal(unconfirmed, 403)
       }
       await lockOrganization(trx, organization?.id ?? '')
       return loadAccess(trx, request)
     },
   }
 }
+
+const unconfirmed = 'AAL2 session is required to change an organization.'
 
 async function loadAccess(
   db: Db,
