@@ -125,7 +125,7 @@ suite('keys and token commands', () => {
     await until(async () => (await send()).statusCode === 403)
   })
 
-  test('revokes a pasted token, and says when an id was never issued', async (t) => {
+  test('revokes a pasted token, and reports an id that was never issued', async (t) => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
     const env = { ...commandEnvironment, AUTH_ENCRYPTION_KEY: encryptionKey, DATABASE_URL }
     const run = (...args: string[]) => callCommand(runToken, args, env)

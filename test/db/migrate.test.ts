@@ -55,7 +55,7 @@ suite('migrate', () => {
     )
   })
 
-  test('works while a user creates and drops other tables', async (t) => {
+  test('succeeds while a user creates and drops other tables', async (t) => {
     const { url } = await emptyDatabase(t)
     const others = openPool({ connectionString: url, max: 1 })
     t.after(() => others.end())

@@ -224,7 +224,7 @@ suite('npm run dev', { concurrency: 2 }, () => {
     assert.equal(await isListening(postgresPort(folder)), false)
   })
 
-  test('works as an unprivileged user', { skip: !isRoot && 'is one already' }, async (t) => {
+  test('starts as an unprivileged user', { skip: !isRoot && 'is one already' }, async (t) => {
     const folder = newProject(t)
     chownSync(folder, unknown, unknown)
     const { url, started } = await startDev(t, folder, { uid: unknown })

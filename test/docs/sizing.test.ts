@@ -30,7 +30,7 @@ suite('docs/sizing.md', () => {
     }
   })
 
-  test('calculates the cores per day correctly', () => {
+  test('calculates the cores per day', () => {
     const rows = [...page.matchAll(/^\| ([\d,]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$/gm)]
     assert.equal(rows.length, 3)
     for (const [, users = '', ...reported] of rows) {

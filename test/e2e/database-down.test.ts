@@ -46,7 +46,7 @@ suite('unavailable database', () => {
     assert.equal((await signUp(app, { email: newAddress() })).statusCode, 200)
   })
 
-  test('returns 503 for writes on a full disk, while reads work', async (t) => {
+  test('returns 503 for writes on a full disk, while reads succeed', async (t) => {
     const { app, database } = await start(t)
     const session = await signUpUser(app)
     const writes = () =>

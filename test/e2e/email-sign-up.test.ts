@@ -9,7 +9,7 @@ import { linkIn } from '../support/messages/mail-links.ts'
 import { build } from '../support/server.ts'
 
 suite('sign-up, confirmation, sign-in, refresh and sign-out', () => {
-  test('work with the SDK', async (t) => {
+  test('succeed with the SDK', async (t) => {
     const { client, mail, url } = await listen(t)
     const email = 'ann@example.com'
     const password = 'correct horse battery'

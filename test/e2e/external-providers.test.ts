@@ -25,7 +25,7 @@ suite('all providers', () => {
 
     // A verified email comes first, so that each email is known.
     for (const name of ['github', ...titles.filter((title) => title !== 'github')]) {
-      await t.test(`handles the sign-in by ${name}`, async () => {
+      await t.test(`signs in by ${name}, with a verified email only`, async () => {
         const fragment = await signIn(app, name)
         if (unverified.includes(name)) {
           assert.equal(fragment.get('error_code'), 'provider_email_needs_verification')

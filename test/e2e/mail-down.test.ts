@@ -14,7 +14,7 @@ import { signUp } from '../support/users.ts'
 const email = 'ann@example.com'
 
 suite('unreachable mail server', { concurrency: 2 }, () => {
-  test('delays the email without changing responses, and its link works', async (t) => {
+  test('delays the email without changing responses, and its link is valid', async (t) => {
     const { mail, env } = await withoutMailServer(t)
     const server = await build(t, { env })
     const { app } = server

@@ -31,7 +31,7 @@ interface Domain {
   dns_record: { name: string; value: string }
 }
 
-test('organizations work with domains, invitations, SSO, SCIM and row-level security together', async (t) => {
+test('members join an organization by domain, invitation, SSO and SCIM, and row-level security applies', async (t) => {
   const { app, mail, dns, as: sql } = await product(t)
   const { owner, organization } = await createOwner(app, 'Acme')
   const path = `/organizations/${organization.id}`

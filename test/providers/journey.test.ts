@@ -20,7 +20,7 @@ suite('sign-in by provider', () => {
   for (const [title, provided] of Object.entries(cases)) {
     const name = title.split(' ')[0] ?? ''
 
-    test(`${title}: works with a configured URL`, async (t) => {
+    test(`${title}: signs in with a configured URL`, async (t) => {
       const fake = await startFakeProvider(t, provided.documented)
       const settings = fakeProviderSettings({ url: `${fake.origin}/` })
       const provider = createOauthProvider(name, settings, createUpstream())
@@ -33,7 +33,7 @@ suite('sign-in by provider', () => {
 
     const address = publicAddressByProvider[title]
     if (!address) continue
-    test(`${title}: works with its public URLs`, async (t) => {
+    test(`${title}: signs in with its public URLs`, async (t) => {
       const fake = await startFakeProvider(t, provided.documented, address.issuer)
       const { fetch, toLocalUrl } = publicAddresses(fake.origin, address.bases)
       const provider = createOauthProvider(name, fakeProviderSettings({}), createUpstream(fetch))

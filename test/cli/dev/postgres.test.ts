@@ -130,7 +130,7 @@ suite('startPostgres', () => {
     )
   })
 
-  test('works in a folder that only root can enter', {
+  test('starts in a folder that only root can enter', {
     skip: !isRoot && 'needs root',
   }, async (t) => {
     const dir = newFolder()

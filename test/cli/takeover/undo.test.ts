@@ -200,7 +200,7 @@ suite('takeover undo', () => {
     })
   }
 
-  test('GoTrue’s statements work afterwards for users, sessions, factors and links', async (t) => {
+  test('GoTrue’s statements succeed afterwards for users, sessions, factors and links', async (t) => {
     const t2 = lastFirst(t)
     const { database, account } = await livedDatabase(t2)
     const { id, email, token, secret, hash } = account
@@ -246,7 +246,7 @@ suite('takeover undo', () => {
     assert.match(await done(database, 'status'), /^Shared with GoTrue since /)
   })
 
-  test('works on a database created by Postern, with GoTrue’s list of migrations', async (t) => {
+  test('gives a database created by Postern GoTrue’s list of migrations', async (t) => {
     const server = await build(t)
     await server.app.close()
     await done(server.database, 'undo')

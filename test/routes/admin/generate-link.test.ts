@@ -114,7 +114,7 @@ suite('POST /admin/generate_link', () => {
     })
   }
 
-  test('returns a hashed_token that works as token_hash', async () => {
+  test('returns a hashed_token that /verify accepts as token_hash', async () => {
     const { hashed_token } = await generate({ type: 'invite', email: newAddress() })
     const payload = { type: 'invite', token_hash: hashed_token }
     const verified = await app.inject({ method: 'POST', url: '/verify', payload })

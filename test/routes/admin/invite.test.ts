@@ -72,7 +72,7 @@ suite('POST /invite', () => {
     }
   })
 
-  test('works while sign-ups are disabled', async () => {
+  test('invites a user while sign-ups are disabled', async () => {
     const server = await servers({ AUTH_DISABLE_SIGNUP: 'true' })
     const email = newAddress()
     const token = await adminToken(server.app)

@@ -32,7 +32,7 @@ async function prepare(ending: Ending, options: BuildOptions) {
 suite('email requests: account enumeration', () => {
   const prepared = shareServers(prepare)
   for (const { path, more } of requests) {
-    test(`${path} ${JSON.stringify(more)}: responds and works identically for each account state`, async () => {
+    test(`${path} ${JSON.stringify(more)}: sends the same response and the same statements for each account state`, async () => {
       // The pipeline of its one connection: statements and round trips are the same for each account state.
       const { app, requested } = await prepared({ AUTH_DB_MAX_POOL_SIZE: '1' })
       const send = (email: string) => call(app, path, { email, ...more })

@@ -236,7 +236,7 @@ suite('PUT /user with a new phone number', () => {
     assert.deepEqual(responses.map(statusAndCode), [rejected, rejected])
   })
 
-  test('works with phone sign-in disabled when an SMS provider is configured', async (t) => {
+  test('changes the number with phone sign-in disabled, if an SMS provider is configured', async (t) => {
     const off = { ...confirmed, AUTH_EXTERNAL_PHONE_ENABLED: 'false' }
     const server = await buildWithSms(t, { env: off })
     const [session, phone] = [await signUpUser(server.app), newNumber()]

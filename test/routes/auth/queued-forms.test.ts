@@ -24,7 +24,7 @@ interface Queued {
 }
 
 suite('email requests queued by another release', () => {
-  test('handles a request without a version', async (t) => {
+  test('sends the email of a request without a version', async (t) => {
     const { server, user, since } = await requestForm(t)
     const { app } = server
     const [job] = await listJobs(app)
@@ -38,7 +38,7 @@ suite('email requests queued by another release', () => {
     assert.ok(await nextEmail(second, user.email, since))
   })
 
-  test('retries a request of a newer version until a newer server handles it', async (t) => {
+  test('retries a request of a newer version until a newer server reads it', async (t) => {
     const { server, user, since } = await requestForm(t)
     const { app } = server
     await app.pool.query(`update ${jobs} set payload = (payload::jsonb || '{"v": 2}')::json`)

@@ -39,7 +39,7 @@ suite('POST /token: legacy refresh tokens', () => {
   })
 
   for (const seconds of [0, 10, 3600]) {
-    test(`handles a consumed token presented after ${seconds} s`, async (t) => {
+    test(`returns the successor of a consumed token presented after ${seconds} s`, async (t) => {
       const { app } = await serverFor(autoconfirm)
       const { user } = await signUpUser(app)
       const now = Math.ceil(Date.now() / 1000) * 1000

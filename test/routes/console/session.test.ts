@@ -113,7 +113,7 @@ suite('one-time link for an admin', () => {
     return { app, config, token: tokenIn(link) }
   }
 
-  test('creates and signs in the first owner, and works once', async () => {
+  test('creates and signs in the first owner, and is valid once', async () => {
     const { app, config, token } = await firstLink()
     const browser = consoleBrowser(app)
     const email = newAddress()
@@ -194,7 +194,7 @@ suite('one-time link for an admin', () => {
     assert.equal(made.statusCode, 200, made.body)
   })
 
-  test('with an email works for that email only, also when admins exist', async () => {
+  test('with an email is valid for that email only, also when admins exist', async () => {
     const { app, config } = await server()
     await createAdmin(app, 'owner')
     const email = newAddress()

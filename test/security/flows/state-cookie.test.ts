@@ -160,7 +160,7 @@ suite('sign-in bound to the browser', () => {
     assert.ok((await finishSignIn(server, params, cookie)).signedIn)
   })
 
-  test('works over plain HTTP in development', async () => {
+  test('is set without Secure over plain HTTP', async () => {
     const server = await start({ AUTH_API_EXTERNAL_URL: 'http://auth.example' })
     const { cookie = '', attributes, params } = await begin(server, { bind_browser: 'true' })
     assert.match(cookie, /^postern-flow-/)

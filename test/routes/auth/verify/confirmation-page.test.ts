@@ -64,7 +64,7 @@ suite('GET /verify: prefetching', () => {
     })
   }
 
-  test('serves a prefetching browser a page whose button works', async () => {
+  test('serves a prefetching browser a page whose button confirms', async () => {
     const server = await servers()
     const headers = { 'sec-purpose': 'prefetch' }
     const { body } = await server.app.inject({ url: await newLink(server), headers })
