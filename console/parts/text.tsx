@@ -90,6 +90,7 @@ export function FactList({ facts }: { facts: Facts }) {
         ([name, value]) =>
           value !== undefined &&
           value !== null &&
+          value !== false &&
           value !== '' && (
             <>
               <dt>{name}</dt>

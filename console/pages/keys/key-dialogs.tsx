@@ -58,8 +58,7 @@ export function RevokeDialog({ of, onDone, onClose }: KeyDialogProps & { of: Sig
       </p>
       {of.pinned_by.length > 0 && (
         <p class="note warn">
-          {of.pinned_by.length} service tokens become invalid:{' '}
-          {of.pinned_by.map(({ role }) => role).join(', ')}.
+          Service tokens that become invalid: {of.pinned_by.map(({ role }) => role).join(', ')}.
         </p>
       )}
     </Confirm>

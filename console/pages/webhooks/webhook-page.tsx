@@ -86,7 +86,7 @@ function Facts({ webhook }: { webhook: Webhook }) {
           ['Address', <code key="url">{url}</code>],
           ['Events', events.length === 0 ? 'All' : events.join(', ')],
           ['Paused because', reason],
-          ['Failures in a row', failures > 0 && failures],
+          ['Failures in a row', failures],
           ['Next attempt', retry_at && <Moment key="retry" at={retry_at} />],
         ]}
       />
