@@ -15,6 +15,7 @@ import type { StoredScimResource } from '../../db/tables/scim.ts'
 import { lockUser } from '../../db/users/update-user.ts'
 import { findUser } from '../../db/users/users.ts'
 import { scimRejected } from '../../schemas/errors.ts'
+import { endLoginsOfUser } from '../saml/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
 import {
   deactivateAccount,
@@ -121,7 +122,9 @@ async function followChanges(
   if (user) await followEmail(deps, trx, user, claims, request)
 }
 
-/** Deletes the user and the membership. The account is kept if anything else uses it. */
+/**
+ * Deletes the user, the membership and the sessions of the provider. The account is kept if anything else uses it.
+ */
 export async function deleteScimUser(
   deps: ScimDeps,
   trx: Trx,
@@ -129,7 +132,8 @@ export async function deleteScimUser(
   { id, ifMatch }: ResourceRequest,
 ): Promise<void> {
   const { connection, now } = request
-  const key = { connectionId: connection.sso_provider_id, id }
+  const connectionId = connection.sso_provider_id
+  const key = { connectionId, id }
   const before = await lockWithAccount(trx, key)
   checkVersion(before, ifMatch)
   await updateScimUser(trx, key, { deletedAt: now }, now)
@@ -138,6 +142,7 @@ export async function deleteScimUser(
   if (!userId) return
   await recordStateChange(deps, trx, 'user_deprovisioned', userId, request)
   await leaveOrganization(deps, trx, userId, request)
+  await endLoginsOfUser(deps, trx, { sso_provider_id: connectionId, user_id: userId }, now)
   if (owns) await deleteUnusedAccount(deps, trx, userId, request)
   else await unlinkAccount(trx, userId, request)
 }

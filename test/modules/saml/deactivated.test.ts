@@ -65,3 +65,33 @@ suite('SCIM-deactivated user with a separate email', () => {
     assert.equal((await call(app, '/token?grant_type=pkce', exchange)).statusCode, 404)
   })
 })
+
+suite('user whom SCIM deletes without a deactivation', () => {
+  test('loses the provider’s sessions and codes, and keeps the account with its other sessions', async (t) => {
+    const { app, idp, client, path } = await linkedUser(t)
+    const { refresh_token = '' } = (await postSignOn(app, idp)).fragment
+    const code_challenge = 'x'.repeat(43)
+    const pkce = { code_challenge, code_challenge_method: 'plain' }
+    const { query } = await postSignOn(app, idp, pkce)
+    const session = await signedIn(app, own)
+    assert.equal((await client.send('DELETE', path)).statusCode, 204)
+    assert.notEqual((await refresh(app, refresh_token)).statusCode, 200)
+    const exchange = { auth_code: query.code, code_verifier: code_challenge }
+    assert.equal((await call(app, '/token?grant_type=pkce', exchange)).statusCode, 404)
+    assert.equal((await getUser(app, session)).statusCode, 200)
+  })
+
+  test('loses the provider’s sessions also of an account that SCIM created and that is kept', async (t) => {
+    const { app } = await build(t, { env: { ...scimOn, ...samlOn } })
+    const organization_id = await newOrganization(app, 'corp.test')
+    const idp = await addIdp(app)
+    const client = await newClient(app, { organization_id, sso_provider_id: idp.id })
+    const user = await client.create({ userName: corporate, emails: [{ value: corporate }] })
+    const { user_id } = await findScimAccount(app, user.id)
+    await adminCall(app, 'PUT', `/admin/users/${user_id}`, { password })
+    const { refresh_token = '' } = (await postSignOn(app, idp)).fragment
+    assert.equal((await client.send('DELETE', `/Users/${user.id}`)).statusCode, 204)
+    assert.ok(await adminCall(app, 'GET', `/admin/users/${user_id}`))
+    assert.notEqual((await refresh(app, refresh_token)).statusCode, 200)
+  })
+})
