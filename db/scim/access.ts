@@ -2,6 +2,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 
 import type { Database, Trx } from '../core/database.ts'
+import type { UserMetadata } from '../tables/users.ts'
 
 interface RoleChange {
   user_id: string
@@ -113,5 +114,49 @@ export async function deleteProviderIdentity(
     .deleteFrom('identities')
     .where('user_id', '=', userId)
     .where('provider', '=', provider)
+    .execute()
+}
+
+/** Changes the identity at the provider; deletes it when another one has the new name. */
+export async function moveProviderIdentity(
+  trx: Trx,
+  { userId, provider, name }: { userId: string; provider: string; name: string },
+  to: { name: string; data: UserMetadata },
+  now: Date,
+): Promise<void> {
+  await trx
+    .updateTable('identities')
+    .set({
+      provider_id: to.name,
+      identity_data: sql`identity_data || ${JSON.stringify(to.data)}::jsonb`,
+      updated_at: now,
+    })
+    .where('user_id', '=', userId)
+    .where('provider', '=', provider)
+    .where('provider_id', '=', name)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('identities as taken')
+            .select(sql`1`.as('one'))
+            .where('taken.provider', '=', provider)
+            .where('taken.provider_id', '=', to.name)
+            .whereRef('taken.id', '<>', 'identities.id'),
+        ),
+      ),
+    )
+    .execute()
+  if (name !== to.name) await deleteNamedIdentity(trx, { userId, provider, name })
+}
+
+async function deleteNamedIdentity(
+  trx: Trx,
+  { userId, provider, name }: { userId: string; provider: string; name: string },
+): Promise<void> {
+  await trx
+    .deleteFrom('identities')
+    .where('user_id', '=', userId)
+    .where('provider', '=', provider)
+    .where('provider_id', '=', name)
     .execute()
 }

@@ -21,6 +21,7 @@ import {
   deactivateAccount,
   deleteUnusedAccount,
   followEmail,
+  followIdentity,
   reactivateAccount,
   recordStateChange,
   undoEarlierDeactivation,
@@ -116,8 +117,9 @@ async function followChanges(
   if (!userId) return
   if (before.active && !after.active) await deactivateAccount(deps, trx, userId, request)
   if (!before.active && after.active) await reactivateAccount(deps, trx, userId, request)
-  const claims = toAccountClaims(after.resource)
-  if (!after.owns_account || toAccountClaims(before.resource).email === claims.email) return
+  const [earlier, claims] = [toAccountClaims(before.resource), toAccountClaims(after.resource)]
+  await followIdentity(trx, userId, { before: earlier, after: claims }, request)
+  if (!after.owns_account || earlier.email === claims.email) return
   const user = await findUser(trx, userId)
   if (user) await followEmail(deps, trx, user, claims, request)
 }

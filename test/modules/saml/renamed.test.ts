@@ -1,0 +1,56 @@
+/** Single sign-on after a SCIM client gave a user another userName, which is the NameID. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+
+import { decodeJwt } from 'jose'
+
+import { sharedServers } from '../../support/processes/shared-servers.ts'
+import { signedResponse } from '../../support/saml/idp.ts'
+import { addIdp, post, samlOn } from '../../support/saml/server.ts'
+import { findScimAccount, newClient, newOrganization, scimOn } from '../../support/scim/clients.ts'
+
+suite('SCIM user with another userName', () => {
+  const servers = sharedServers()
+
+  async function renamed(options: { signsInBefore?: string } = {}) {
+    const { app } = await servers({ ...scimOn, ...samlOn })
+    const organization_id = await newOrganization(app, `${crypto.randomUUID()}.test`)
+    const { idp, id } = await addIdp(app)
+    const client = await newClient(app, { organization_id, sso_provider_id: id })
+    /** Returns the account that the sign-in opens. */
+    const signIn = async (nameId: string) => {
+      const xml = signedResponse({ idp, nameId, attributes: { mail: [`${nameId}@corp.example`] } })
+      const { fragment, location } = await post(app, xml)
+      assert.ok(fragment.access_token, location.href)
+      return decodeJwt(fragment.access_token).sub
+    }
+    const user = await client.create({ userName: 'ann' })
+    const { user_id: account } = await findScimAccount(app, user.id)
+    assert.equal(await signIn('ann'), account)
+    const before = options.signsInBefore && (await signIn(options.signsInBefore))
+    const response = await client.patch(
+      `/Users/${user.id}`,
+      { op: 'replace', path: 'userName', value: 'ann.smith' },
+      { op: 'replace', path: 'emails', value: [{ value: 'ann.smith@corp.example' }] },
+    )
+    assert.equal(response.statusCode, 200, response.body)
+    return { signIn, account, before }
+  }
+
+  test('signs in to the same account under the new name', async () => {
+    const { signIn, account } = await renamed()
+    assert.equal(await signIn('ann.smith'), account)
+  })
+
+  test('is not opened by a new user who gets the earlier name and address', async () => {
+    const { signIn, account } = await renamed()
+    assert.notEqual(await signIn('ann'), account)
+  })
+
+  test('does not get the account of another user who signed in under the new name', async () => {
+    const { signIn, account, before } = await renamed({ signsInBefore: 'ann.smith' })
+    assert.equal(await signIn('ann.smith'), before)
+    assert.notEqual(before, account)
+    assert.notEqual(await signIn('ann'), account)
+  })
+})
