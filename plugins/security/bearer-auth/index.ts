@@ -85,11 +85,7 @@ function createBearerAuth(deps: Deps<'config' | 'db' | 'jwt'>) {
     reauthorize,
     reauthorizeSession,
     ...admins,
-    ...createOrganizationGuards({
-      db,
-      reauthorizeAdmin: admins.reauthorizeAdmin,
-      sessionPolicy,
-    }),
+    ...createOrganizationGuards({ db, sessionPolicy, ...admins }),
   }
 }
 
