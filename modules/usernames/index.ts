@@ -3,3 +3,4 @@ export { assignUsername, changeUsername, nextUsernameChange, removeUsername } fr
 export { canonicalUsername, resolveUsername } from './resolve.ts'
 export { getUsernameRules, isAvailable, readUsername } from './rules.ts'
 export { assignReservedUsername, readSignUpUsername, reserveUsername } from './sign-up.ts'
+export { type ComputeSkeleton, loadSkeleton } from './skeleton.ts'

@@ -2,9 +2,10 @@
 import type { Db } from '../../../db/core/database.ts'
 import { listVerifiedNames } from '../../../db/oauth-server/client-names.ts'
 import { invalidClientMetadata } from '../../../schemas/errors.ts'
+import { type ComputeSkeleton, loadSkeleton } from '../../usernames/index.ts'
 
-/** Control, format, private-use and separator characters, which hide or reorder text. */
-const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u
+/** Control, format, private-use and separator characters, which hide or reorder text, and letters without a glyph. */
+const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/u
 
 /** Scripts with similar letters. */
 const confusableScripts = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic'].map(
@@ -14,20 +15,29 @@ const confusableScripts = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee',
 /** Throws invalid_client_metadata. */
 export async function checkSelfChosenName(db: Db, name: string | undefined): Promise<void> {
   if (!name) return
+  if (name.trim() === '') throw invalid('client_name must not be blank')
   if (invisible.test(name)) throw invalid('client_name must not contain invisible characters')
   if (confusableScripts.filter((script) => script.test(name)).length > 1) {
     throw invalid('client_name must not mix scripts with similar letters')
   }
+  const computeSkeleton = await loadSkeleton()
+  const forms = listComparableForms(name, computeSkeleton)
   const names = await listVerifiedNames(db)
-  if (names.some((each) => toComparableForm(each) === toComparableForm(name))) {
+  const taken = names.flatMap((each) => listComparableForms(each, computeSkeleton))
+  if (taken.some((form) => forms.includes(form))) {
     throw invalid('client_name is used by another application')
   }
 }
 
-/** Equal for names that differ only in case, accents, width, blanks and punctuation. */
-function toComparableForm(name: string): string {
-  const letters = name.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '')
-  return (letters || name).toLowerCase()
+/**
+ * Names that differ only in case, accents, width, blanks, punctuation and letters that look alike have a form in common.
+ * The table of skeletons is that of lower-case letters, and a capital I looks like an l.
+ */
+function listComparableForms(name: string, computeSkeleton: ComputeSkeleton): string[] {
+  const letters = name.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '') || name
+  return [letters, letters.replaceAll('I', 'l')].map((text) =>
+    computeSkeleton(text.toLowerCase()).toLowerCase(),
+  )
 }
 
 const invalid = (description: string) =>

@@ -97,11 +97,18 @@ suite('self-registered clients', () => {
     'a zero-width blank': 'Pay\u200broll',
     'an override of the reading direction': 'Pay\u202ellor',
     'a line break': 'Good\nApp',
+    'the name of a client of the operator and an invisible letter': 'Payroll\u3164',
+    'an invisible letter only': '\uffa0',
+    'blanks only': '  ',
+    'the name of a client of the operator with a capital I for an l': 'PayroIl',
+    'the name of a client of the operator with digits for letters': 'C0c0',
+    'the name of a client of the operator in Cyrillic letters that look alike': 'Сосо',
   }
   for (const [title, client_name] of Object.entries(rejectedNames)) {
     test(`cannot use ${title} in their name`, async () => {
       const app = await server()
       await createClient(app, { client_name: 'Payroll' })
+      await createClient(app, { client_name: 'Coco' })
       const payload = { client_name, redirect_uris: [callbackUrl] }
       const response = await app.inject({ method: 'POST', url: '/oauth/clients/register', payload })
       assert.deepEqual(
