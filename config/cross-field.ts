@@ -18,6 +18,7 @@ export function crossFieldIssues(config: Config): string[] {
     )
   }
   notices.push(...lifetimeNotices(config), ...passkeyNotices(config))
+  notices.push(...factorNotices(config), ...registrationNotices(config))
   const unused = mailLocalesWithoutEffect(config)
   if (unused.length > 0) {
     notices.push(
@@ -50,9 +51,27 @@ function passkeyNotices(config: Config): string[] {
     )
 }
 
+const factorTypes = ['TOTP', 'PHONE', 'WEB_AUTHN'] as const
+
+function factorNotices(config: Config): string[] {
+  return factorTypes.flatMap((type) => {
+    const [enroll, verify] = [
+      `AUTH_MFA_${type}_ENROLL_ENABLED`,
+      `AUTH_MFA_${type}_VERIFY_ENABLED`,
+    ] as const
+    if (!config[enroll] || config[verify]) return []
+    return [`${enroll} is true and ${verify} is not: users can add such a factor and never use it.`]
+  })
+}
+
+function registrationNotices(config: Config): string[] {
+  const variable = 'AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION'
+  if (!config[variable] || config.AUTH_OAUTH_SERVER_ENABLED) return []
+  return [`${variable} has no effect while AUTH_OAUTH_SERVER_ENABLED is false.`]
+}
+
 function canAddFactor(config: Config): boolean {
-  const kinds = ['TOTP', 'PHONE', 'WEB_AUTHN'] as const
-  return kinds.some(
+  return factorTypes.some(
     (kind) =>
       config[`AUTH_MFA_${kind}_ENROLL_ENABLED`] && config[`AUTH_MFA_${kind}_VERIFY_ENABLED`],
   )

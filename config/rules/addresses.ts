@@ -8,6 +8,7 @@ export function addressesRule(config: Config): ConfigIssue[] {
     ...mailHostIssues(config),
     ...metricsPortIssues(config),
     ...externalUrlIssues(config),
+    ...consentPathIssues(config),
     ...allowListIssues(config),
     ...unmatchableIssues(config),
   ]
@@ -56,6 +57,14 @@ function externalUrlIssues({ AUTH_API_EXTERNAL_URL: address }: Config): ConfigIs
   const problem = 'has a query, a fragment or a login'
   const hint = 'it must end with its host, port or path, as in https://auth.example.com'
   return [{ variable: 'AUTH_API_EXTERNAL_URL', problem, hint }]
+}
+
+function consentPathIssues(config: Config): ConfigIssue[] {
+  const variable = 'AUTH_OAUTH_SERVER_AUTHORIZATION_PATH'
+  const path = config[variable] ?? ''
+  if (!/^[a-z]+:/i.test(path)) return []
+  const hint = 'it must be a path under AUTH_SITE_URL, such as /oauth/consent'
+  return [{ variable, problem: `is "${path}"`, hint }]
 }
 
 /** A wildcard in place of a site's host. Custom schemes of apps are allowed. */

@@ -41,6 +41,13 @@ const rejected: Record<string, [env: Record<string, string>, message: RegExp]> =
     { AUTH_API_EXTERNAL_URL: 'https://me:secret@auth.test' },
     /^AUTH_API_EXTERNAL_URL has a query, a fragment or a login; (?!.*secret)/,
   ],
+  'a URL as path of the consent page': [
+    {
+      AUTH_OAUTH_SERVER_ENABLED: 'true',
+      AUTH_OAUTH_SERVER_AUTHORIZATION_PATH: 'https://app.test/consent',
+    },
+    /^AUTH_OAUTH_SERVER_AUTHORIZATION_PATH is "https:\/\/app\.test\/consent"; it must be a path under AUTH_SITE_URL/,
+  ],
   'a schema name with a hyphen': [
     { AUTH_DB_NAMESPACE: 'my-auth' },
     /^AUTH_DB_NAMESPACE is "my-auth"; it must be a schema name of lower-case letters, digits and underscores/,
@@ -236,6 +243,28 @@ suite('warnings', () => {
     assert.deepEqual(noticed('shop.test'), [])
     assert.deepEqual(noticed('app.shop.test'), [])
     assert.equal(noticed('hop.test').length, 1)
+  })
+
+  test('warns about second factors that can be enrolled and not verified', () => {
+    const noticed = (env: Record<string, string>) =>
+      read(env).notices.filter((notice) => notice.startsWith('AUTH_MFA_'))
+    assert.match(
+      noticed({ AUTH_MFA_TOTP_VERIFY_ENABLED: 'false' })[0] ?? '',
+      /^AUTH_MFA_TOTP_ENROLL_ENABLED is true and AUTH_MFA_TOTP_VERIFY_ENABLED is not: /,
+    )
+    assert.deepEqual(noticed({ AUTH_MFA_PHONE_VERIFY_ENABLED: 'true' }), [])
+    assert.deepEqual(noticed({}), [])
+  })
+
+  test('warns about registration of clients without the OAuth server', () => {
+    const noticed = (env: Record<string, string>) =>
+      read(env).notices.filter((notice) => notice.startsWith('AUTH_OAUTH_SERVER_'))
+    const registration = { AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION: 'true' }
+    assert.match(
+      noticed(registration)[0] ?? '',
+      /^AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION has no effect while AUTH_OAUTH_SERVER_ENABLED is false/,
+    )
+    assert.deepEqual(noticed({ ...registration, AUTH_OAUTH_SERVER_ENABLED: 'true' }), [])
   })
 
   test('warns about roles that require a factor when none can be enrolled', () => {
