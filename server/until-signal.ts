@@ -10,12 +10,12 @@ const pollIntervalMs = 500
 export function untilSignal(signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
   let first: number | undefined
   return new Promise((resolve) => {
-    const heard = (signal: NodeJS.Signals) => {
+    const onSignal = (signal: NodeJS.Signals) => {
       if (first !== undefined && performance.now() - first >= 1_000) process.exit(1)
       first ??= performance.now()
       resolve(signal)
     }
-    for (const signal of signals) process.on(signal, heard)
+    for (const signal of signals) process.on(signal, onSignal)
     if (process.env.npm_lifecycle_event !== undefined) onOrphaned(() => resolve('SIGTERM'))
   })
 }

@@ -12,7 +12,7 @@ interface VonageSettings {
   from: string
 }
 
-const Answer = Type.Object({
+const VonageResponse = Type.Object({
   messages: Type.Array(
     Type.Object({
       status: Type.String(),
@@ -50,7 +50,7 @@ function getEncoding(text: string): Record<string, string> {
 }
 
 function getFirstMessage({ body }: FormResponse) {
-  return Value.Check(Answer, body) ? body.messages[0] : undefined
+  return Value.Check(VonageResponse, body) ? body.messages[0] : undefined
 }
 
 function read(response: FormResponse): { messageId: string } {

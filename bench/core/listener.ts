@@ -13,7 +13,7 @@ export function findListener(url: string): number | undefined {
   const number = Number(port) || defaultPorts[protocol]
   if (number === undefined) return undefined
   const sockets = listeningSockets(number)
-  return rootAmong(processIds().filter((pid) => holdsOne(pid, sockets)))
+  return rootAmong(processIds().filter((pid) => hasSocket(pid, sockets)))
 }
 
 /** The postmaster behind a database URL, or the only one on this machine. */
@@ -58,7 +58,7 @@ function processIds(): number[] {
   }
 }
 
-function holdsOne(pid: number, sockets: Set<string>): boolean {
+function hasSocket(pid: number, sockets: Set<string>): boolean {
   try {
     const folder = `/proc/${pid}/fd`
     return readdirSync(folder).some((fd) => sockets.has(readLink(`${folder}/${fd}`)))

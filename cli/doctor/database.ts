@@ -41,7 +41,7 @@ export async function checkDatabase(context: DoctorContext): Promise<DoctorFindi
       ...(await findCitusSharding(db, schema)),
     ]
     if (blockers.length > 0) return blockers.map(fail)
-    facts = await ask(context)
+    facts = await queryFacts(context)
   } catch (error) {
     return [
       fail(
@@ -82,7 +82,7 @@ interface Facts {
   seconds: number
 }
 
-async function ask({ db, config }: DoctorContext): Promise<Facts> {
+async function queryFacts({ db, config }: DoctorContext): Promise<Facts> {
   const schema = config.AUTH_DB_NAMESPACE
   const { rows } = await sql<Facts>`
     select current_setting('server_version_num')::int / 10000 as version,

@@ -47,7 +47,7 @@ export async function start(): Promise<void> {
   if (!response?.ok || !isJson) return forget()
   const found: ConsoleSession = await response.json()
   pageSession.value = found
-  if (found.user && found.role && !found.required_factor) await askForToken()
+  if (found.user && found.role && !found.required_factor) await requestToken()
   else forget()
 }
 
@@ -59,13 +59,13 @@ export function signInWithKey(key: string): void {
 
 /** A token that is valid for some time; empty when signed out. */
 export async function freshToken(): Promise<string> {
-  if (credential.value.kind === 'session' && Date.now() > expiresAt - 60_000) await askForToken()
+  if (credential.value.kind === 'session' && Date.now() > expiresAt - 60_000) await requestToken()
   return token
 }
 
 /** Called when the API rejected the token: a session gets a new one, a key is dropped. */
 export async function rejectToken(): Promise<void> {
-  if (credential.value.kind === 'session') return askForToken()
+  if (credential.value.kind === 'session') return requestToken()
   forget('The key was not accepted. It may have expired, or belong to another server.')
 }
 
@@ -83,7 +83,7 @@ export function forget(reason?: string): void {
 }
 
 /** Concurrent requests share one token request. */
-function askForToken(): Promise<void> {
+function requestToken(): Promise<void> {
   asking ??= storeToken().finally(() => {
     asking = undefined
   })

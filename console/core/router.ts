@@ -60,10 +60,10 @@ export function startRouter(): void {
 
 /** The values of `:name` segments if the pattern matches the path. */
 export function matchPath(pattern: string, of: string): Record<string, string> | undefined {
-  const [wanted, given] = [pattern.split('/'), of.split('/')]
-  if (wanted.length !== given.length) return undefined
+  const [expected, given] = [pattern.split('/'), of.split('/')]
+  if (expected.length !== given.length) return undefined
   const values: Record<string, string> = {}
-  for (const [index, part] of wanted.entries()) {
+  for (const [index, part] of expected.entries()) {
     const value = given[index] ?? ''
     if (part.startsWith(':')) values[part.slice(1)] = decodeURIComponent(value)
     else if (part !== value) return undefined

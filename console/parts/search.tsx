@@ -15,8 +15,8 @@ export function Search({ label, placeholder }: { label: string; placeholder: str
 
 /** Whether one of the texts contains what is searched for, ignoring case. */
 export function matchesSearch(texts: readonly string[]): boolean {
-  const wanted = searchText().trim().toLowerCase()
-  return texts.some((text) => text.toLowerCase().includes(wanted))
+  const searched = searchText().trim().toLowerCase()
+  return texts.some((text) => text.toLowerCase().includes(searched))
 }
 
 const searchText = (): string => query.value.get('q') ?? ''

@@ -134,9 +134,9 @@ export const menuSections = computed(() =>
 
 export function CurrentPage() {
   const pages = menuSections.value.flatMap(({ pages }) => pages)
-  const wanted = path.value === '/' ? (pages[0]?.path ?? '/') : path.value
+  const current = path.value === '/' ? (pages[0]?.path ?? '/') : path.value
   for (const { path: pattern, show } of [...pages, ...inner]) {
-    const values = matchPath(pattern, wanted)
+    const values = matchPath(pattern, current)
     if (values) return <Fragment key={path.value + visits.value}>{show(values)}</Fragment>
   }
   return <NotFound />

@@ -31,8 +31,8 @@ export function lockEach(
         .select('users.id')
         .where('users.id', '=', requestedId)
         .forUpdate()
-        .as('held'),
+        .as('locked'),
       (join) => join.onTrue(),
     )
-    .select('held.id')
+    .select('locked.id')
 }

@@ -49,7 +49,7 @@ const recordRows = executeStatement((db, value: ParamOf<Outcomes>) => {
           .forKeyShare(),
       )
       // Looks each up by key: a plan cached for few deliveries would read all of the webhook.
-      .with('held', (eb) =>
+      .with('locked', (eb) =>
         eb
           .selectFrom((of) =>
             of
@@ -75,17 +75,17 @@ const recordRows = executeStatement((db, value: ParamOf<Outcomes>) => {
           .select(['outcome.due_at', 'outcome.answer']),
       )
       .updateTable('postern_webhook_deliveries as delivery')
-      .from('held')
+      .from('locked')
       .set((eb) => ({
-        state: eb.ref('held.state'),
-        due_at: eb.ref('held.due_at'),
-        answer: eb.ref('held.answer'),
+        state: eb.ref('locked.state'),
+        due_at: eb.ref('locked.due_at'),
+        answer: eb.ref('locked.answer'),
         leased_until: null,
-        delivered_at: sql<Date | null>`case when held.state = 'delivered' then ${value('now')}::timestamptz end`,
+        delivered_at: sql<Date | null>`case when locked.state = 'delivered' then ${value('now')}::timestamptz end`,
       }))
       .where('delivery.webhook_id', '=', value('webhookId'))
-      .where('delivery.position', '=', sql<number>`any(array(select position from held))`)
-      .whereRef('delivery.position', '=', 'held.position')
+      .where('delivery.position', '=', sql<number>`any(array(select position from locked))`)
+      .whereRef('delivery.position', '=', 'locked.position')
   )
 })
 

@@ -137,7 +137,7 @@ export async function resumeWebhook(db: Db, id: string, now: Date): Promise<void
         .where('failures', '>', 0)
         .returning('id'),
     )
-    .with('held', (eb) =>
+    .with('locked', (eb) =>
       eb
         .selectFrom(['woken', 'postern_webhook_deliveries as waiting'])
         .select(['waiting.webhook_id', 'waiting.position'])
@@ -149,10 +149,10 @@ export async function resumeWebhook(db: Db, id: string, now: Date): Promise<void
         .forUpdate('waiting'),
     )
     .updateTable('postern_webhook_deliveries as delivery')
-    .from('held')
+    .from('locked')
     .set({ due_at: now })
-    .whereRef('delivery.webhook_id', '=', 'held.webhook_id')
-    .whereRef('delivery.position', '=', 'held.position')
+    .whereRef('delivery.webhook_id', '=', 'locked.webhook_id')
+    .whereRef('delivery.position', '=', 'locked.position')
     .execute()
 }
 

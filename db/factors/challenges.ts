@@ -69,7 +69,7 @@ type Values = Omit<NewFactorChallenge, 'ceremony' | 'challenge' | 'sessionData'>
 
 const insertChallengeOfUser = queryOne((db, value: ParamOf<Values>) =>
   db
-    .with('held', (eb) => lockUserShared(eb, value('userId')))
+    .with('locked', (eb) => lockUserShared(eb, value('userId')))
     .with('asked', (eb) =>
       eb
         .updateTable('mfa_factors')
@@ -78,7 +78,7 @@ const insertChallengeOfUser = queryOne((db, value: ParamOf<Values>) =>
           updated_at: value('now'),
         })
         .where('id', '=', value('factorId'))
-        .where('user_id', '=', (held) => held.selectFrom('held').select('held.id'))
+        .where('user_id', '=', (of) => of.selectFrom('locked').select('locked.id'))
         .returning('id'),
     )
     .with('made', (eb) =>
@@ -185,14 +185,14 @@ export async function consumeChallenge(
   return result.numUpdatedRows > 0n
 }
 
-const deleteHeld = executeStatement((db, value: ParamOf<{ id: string; userId: string }>) =>
+const deleteLocked = executeStatement((db, value: ParamOf<{ id: string; userId: string }>) =>
   db
-    .with('held', (eb) => lockUserShared(eb, value('userId')))
+    .with('locked', (eb) => lockUserShared(eb, value('userId')))
     .deleteFrom('mfa_challenges')
     .where('id', '=', value('id'))
-    .where((eb) => eb.exists(eb.selectFrom('held').select('held.id'))),
+    .where((eb) => eb.exists(eb.selectFrom('locked').select('locked.id'))),
 )
 
 export async function deleteChallenge(db: Db, id: string, userId: string): Promise<void> {
-  await deleteHeld(db, { id, userId })
+  await deleteLocked(db, { id, userId })
 }

@@ -20,7 +20,7 @@ export async function finishTakeover(db: Db): Promise<void> {
   await db.updateTable('postern_takeover').set({ state: 'own', finished_at: sql`now()` }).execute()
   await db
     // In the order of lockUsers.
-    .with('held', (eb) =>
+    .with('locked', (eb) =>
       eb
         .selectFrom('users')
         .select('users.id')
@@ -32,7 +32,7 @@ export async function finishTakeover(db: Db): Promise<void> {
         .forNoKeyUpdate(),
     )
     .updateTable('users')
-    .from('held')
+    .from('locked')
     .set({
       confirmation_token: '',
       recovery_token: '',
@@ -41,7 +41,7 @@ export async function finishTakeover(db: Db): Promise<void> {
       email_change_token_current: '',
       phone_change_token: '',
     })
-    .whereRef('users.id', '=', 'held.id')
+    .whereRef('users.id', '=', 'locked.id')
     .execute()
 }
 

@@ -24,9 +24,9 @@ export function counting(db: Db, kind: OwnerType, value: ParamOf<AttemptValues>)
   const isNewDay = sql`coalesce(postern_throttles.day_began_at <= ${value('dayBefore')}, true)`
   const count = sql`postern_throttles.failures + 1`
   const seconds = sql`least(2 ^ least(${count} - ${value('free')}::int, 20), ${value('maxBlockSeconds')})`
-  const key = sql`case when guess.is_known then ${value('deviceKey')} else ${value('accountKey')} end`
+  const key = sql`case when attempt.is_known then ${value('deviceKey')} else ${value('accountKey')} end`
   return db
-    .with('guess', (eb) => eb.selectNoFrom(isKnown(eb, kind, value).as('is_known')))
+    .with('attempt', (eb) => eb.selectNoFrom(isKnown(eb, kind, value).as('is_known')))
     .with('counted', (cte) =>
       cte
         .insertInto('postern_throttles')
@@ -36,7 +36,7 @@ export function counting(db: Db, kind: OwnerType, value: ParamOf<AttemptValues>)
         ])
         .expression((eb) =>
           eb
-            .selectFrom('guess')
+            .selectFrom('attempt')
             .select([
               key.as('key'),
               sql`1`.as('failures'),

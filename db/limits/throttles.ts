@@ -52,7 +52,7 @@ export interface CountedAttempt {
 export function countAttempt(db: Db, attempt: AttemptCount, now: Date): Promise<CountedAttempt> {
   const { device } = attempt
   const owner = device ? ownerValues(device.owner) : { owner: null, aud: null }
-  const count = guessCounts[device ? getOwnerType(device.owner) : 'userId']
+  const count = attemptCounts[device ? getOwnerType(device.owner) : 'userId']
   return count(db, { ...valuesFor(attempt), ...owner, now })
 }
 
@@ -129,7 +129,7 @@ function valuesFor({ device, ...attempt }: AttemptCount) {
   return { ...attempt, deviceKey: device?.key ?? null, deviceHash: device?.hash ?? null }
 }
 
-const guessCounts = {
+const attemptCounts = {
   email: attemptCount('email'),
   phone: attemptCount('phone'),
   userId: attemptCount('userId'),
@@ -138,9 +138,9 @@ const guessCounts = {
 function attemptCount(kind: OwnerType) {
   return queryOneOrThrow((db, value: ParamOf<AttemptValues>) =>
     counting(db, kind, value)
-      .selectFrom('guess')
+      .selectFrom('attempt')
       .leftJoin('counted', (join) => join.onTrue())
-      .select(['guess.is_known as isKnownDevice', 'counted.blocked_until as blockedUntil'])
+      .select(['attempt.is_known as isKnownDevice', 'counted.blocked_until as blockedUntil'])
       .select('counted.day_failures as dayFailures')
       .select(sql<boolean>`counted.key is not null`.as('isCounted')),
   )
@@ -151,14 +151,14 @@ const signInCounts = { email: signInCount('email'), phone: signInCount('phone') 
 function signInCount(kind: IdentifierType) {
   return queryOneOrThrow((db, value: ParamOf<AttemptValues>) =>
     counting(db, kind, value)
-      .selectFrom('guess')
+      .selectFrom('attempt')
       .leftJoin('counted', (join) => join.onTrue())
       .leftJoin(
         selectOwner(db, kind, value).select(userColumns).select(userRelations).as('target_user'),
         (join) => join.onTrue(),
       )
       .selectAll('target_user')
-      .select(['guess.is_known as isKnownDevice', 'counted.blocked_until as blockedUntil'])
+      .select(['attempt.is_known as isKnownDevice', 'counted.blocked_until as blockedUntil'])
       .select('counted.day_failures as dayFailures')
       .select(sql<boolean>`counted.key is not null`.as('isCounted')),
   )

@@ -22,7 +22,7 @@ export function findRefreshToken(db: Db, token: string): Promise<RefreshTokenRow
  * The session of a user who is still neither banned nor deleted. It is locked before its tokens, in the order in which a
  * session is revoked. The other order could deadlock.
  */
-const heldSession = (db: Pick<Db, 'selectFrom'>, id: string, now: Date) =>
+const lockedSession = (db: Pick<Db, 'selectFrom'>, id: string, now: Date) =>
   db
     .selectFrom('sessions')
     .select('sessions.id')
@@ -54,13 +54,13 @@ export async function rotateLegacyToken(
   now: Date,
 ): Promise<CounterState | undefined> {
   return db
-    .with('held', (eb) => heldSession(eb, sessionId, now))
+    .with('locked', (eb) => lockedSession(eb, sessionId, now))
     .with('consumed', (eb) =>
       eb
         .updateTable('refresh_tokens')
         .set({ revoked: true, updated_at: now })
         .where('id', '=', tokenId)
-        .where('session_id', '=', (of) => of.selectFrom('held').select('held.id'))
+        .where('session_id', '=', (of) => of.selectFrom('locked').select('locked.id'))
         .where(sql<boolean>`revoked is not true`)
         .returning('session_id as consumed_session_id'),
     )
@@ -98,13 +98,13 @@ export async function rotateRefreshToken(
   now: Date,
 ): Promise<boolean> {
   const row = await db
-    .with('held', (eb) => heldSession(eb, sessionId, now))
+    .with('locked', (eb) => lockedSession(eb, sessionId, now))
     .with('consumed', (eb) =>
       eb
         .updateTable('refresh_tokens')
         .set({ revoked: true, updated_at: now })
         .where('id', '=', tokenId)
-        .where('session_id', '=', (of) => of.selectFrom('held').select('held.id'))
+        .where('session_id', '=', (of) => of.selectFrom('locked').select('locked.id'))
         .where(sql<boolean>`revoked is not true`)
         .returning(['session_id', 'user_id', 'token']),
     )

@@ -11,7 +11,7 @@ import { deleteTokens, type TokenType } from './one-time-tokens.ts'
 export async function cancelUnconfirmedEmailChange(
   trx: Trx,
   userId: string,
-  { asksCurrent }: { asksCurrent: boolean },
+  { requiresCurrent }: { requiresCurrent: boolean },
 ): Promise<void> {
   const dropped = await trx
     .updateTable('users')
@@ -19,7 +19,7 @@ export async function cancelUnconfirmedEmailChange(
     .where('id', '=', userId)
     .where('email_change', '<>', '')
     .where('is_anonymous', '=', false)
-    .$if(asksCurrent, (query) => query.where(sql<boolean>`coalesce(email, '') = ''`))
+    .$if(requiresCurrent, (query) => query.where(sql<boolean>`coalesce(email, '') = ''`))
     .returning('id')
     .executeTakeFirst()
   if (!dropped) return

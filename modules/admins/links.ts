@@ -49,8 +49,8 @@ export async function redeemLink(
   await lockFirstAdmin(trx)
   const link = await consumeAdminLink(trx, hashToken(token), now)
   if (!link) throw firstAdminLinkInvalid()
-  const isTheirs = link.email === null ? !(await hasAdmins(trx)) : link.email === user.email
-  if (!isTheirs) throw firstAdminLinkInvalid()
+  const isForUser = link.email === null ? !(await hasAdmins(trx)) : link.email === user.email
+  if (!isForUser) throw firstAdminLinkInvalid()
   return addAdmin(trx, user.id, link.role, now)
 }
 

@@ -89,7 +89,7 @@ export async function startEmailChange(
   for (const [purpose, address] of listIntervals(user, email, context.network)) {
     await reserveInterval(deps.otp, trx, 'email', purpose, address, now)
   }
-  const change = { newEmail: email, asksCurrent: asksCurrent(deps), reachesNew }
+  const change = { newEmail: email, requiresCurrent: requiresCurrent(deps), reachesNew }
   await sendEmailChangeEmails(deps.emails, trx, user, change, context, now)
 }
 
@@ -104,7 +104,7 @@ export async function repeatEmailChange(
   const newEmail = user.email_change
   if (!newEmail) return
   const reachesNew = !(await isTaken(trx, newEmail, user.aud ?? '', user.id))
-  const change = { newEmail, asksCurrent: asksCurrent(deps), reachesNew }
+  const change = { newEmail, requiresCurrent: requiresCurrent(deps), reachesNew }
   await sendEmailChangeEmails(deps.emails, trx, user, change, context, now)
 }
 
@@ -120,14 +120,14 @@ export async function agreeToEmail(
   if (!email) return { state: 'rejected' }
   // With autoconfirm, either address may confirm for both.
   const { AUTH_MAILER_AUTOCONFIRM: autoconfirm } = deps.config
-  const needsBoth = asksCurrent(deps) && !autoconfirm && Boolean(user.email)
+  const needsBoth = requiresCurrent(deps) && !autoconfirm && Boolean(user.email)
   if (needsBoth && user.email_change_confirm_status === 0) {
     await updateUser(trx, user.id, { email_change_confirm_status: 1 }, now)
     return { state: 'half', user }
   }
   // Confirmation by the current address does not verify the new one.
-  const isNewProven = needsBoth || autoconfirm || by === 'email_change_token_new'
-  if (!isNewProven) return { state: 'rejected' }
+  const isNewVerified = needsBoth || autoconfirm || by === 'email_change_token_new'
+  if (!isNewVerified) return { state: 'rejected' }
   const type = 'email_change_token_new'
   await clearSharedAnonymousAccount(
     deps,
@@ -150,7 +150,7 @@ function isUnconfirmedChangeAllowed(
   return config.AUTH_MAILER_AUTOCONFIRM && (user.is_anonymous || !mailer.configured)
 }
 
-function asksCurrent({ config }: Deps<'config'>): boolean {
+function requiresCurrent({ config }: Deps<'config'>): boolean {
   return config.AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED
 }
 

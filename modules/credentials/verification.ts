@@ -151,7 +151,7 @@ function isSentTo(user: UserRecord, token: ConsumedToken, type: string): boolean
 function confirm(
   deps: VerificationDeps,
   trx: Trx,
-  { token: { token_hash: tokenHash }, user, type }: SpentBy,
+  { token: { token_hash: tokenHash }, user, type }: ConsumedOtp,
   now: Date,
 ): Promise<VerificationResult> {
   if (type === 'sms') return confirmPhone(deps, trx, user, tokenHash, now)
@@ -159,7 +159,7 @@ function confirm(
   return confirmSignUp(deps, trx, user, { type: as, tokenHash }, now)
 }
 
-interface SpentBy {
+interface ConsumedOtp {
   token: ConsumedToken
   user: UserRecord
   /** The type of /verify. */
@@ -170,7 +170,7 @@ interface SpentBy {
 async function apply(
   deps: VerificationDeps,
   trx: Trx,
-  { token, user, type }: SpentBy,
+  { token, user, type }: ConsumedOtp,
   now: Date,
 ): Promise<VerificationResult> {
   switch (token.token_type) {

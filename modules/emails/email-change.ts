@@ -16,7 +16,7 @@ import { getLinkVariables, userVariables } from './variables.ts'
 interface EmailChange {
   newEmail: string
   /** The current address must confirm too. */
-  asksCurrent: boolean
+  requiresCurrent: boolean
   /** False for an address in use: its owner gets no email, and the response is the same. */
   reachesNew: boolean
 }
@@ -39,7 +39,7 @@ export async function sendEmailChangeEmails(
   deps: EmailChangeDeps & Deps<'flows'>,
   trx: Trx,
   user: UserRecord,
-  { newEmail, asksCurrent, reachesNew }: EmailChange,
+  { newEmail, requiresCurrent, reachesNew }: EmailChange,
   context: LinkContext,
   now: Date,
 ): Promise<UserChange> {
@@ -50,7 +50,7 @@ export async function sendEmailChangeEmails(
     email_change_confirm_status: 0,
   }
   await updateUser(trx, user.id, change, now)
-  const current = asksCurrent && user.email ? user.email : undefined
+  const current = requiresCurrent && user.email ? user.email : undefined
   // A send email hook gets both addresses in one call, so the first email waits for the second link.
   const isPair = mailer.byHook && current !== undefined
   const toNew = { newEmail, reachesNew, waits: isPair }

@@ -71,6 +71,6 @@ export async function requestFirstEmailConfirmation(
 ): Promise<void> {
   await dryRunConfirmationEmail(deps, trx, email, links, now)
   const hasOwner = await isTaken(trx, email, user.aud ?? deps.config.AUTH_JWT_AUD, user.id)
-  const change = { newEmail: email, asksCurrent: false, reachesNew: !hasOwner }
+  const change = { newEmail: email, requiresCurrent: false, reachesNew: !hasOwner }
   await sendEmailChangeEmails(deps.emails, trx, user, change, links, now)
 }

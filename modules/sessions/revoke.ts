@@ -44,8 +44,8 @@ export async function revokeAllSessions(
   // Its code goes to the requester, as does the link of an email change, unless the current address must confirm.
   await dropPhoneChange(trx, userId)
   const { AUTH_MAILER_AUTOCONFIRM, AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED } = config
-  const asksCurrent = AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED && !AUTH_MAILER_AUTOCONFIRM
-  await cancelUnconfirmedEmailChange(trx, userId, { asksCurrent })
+  const requiresCurrent = AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED && !AUTH_MAILER_AUTOCONFIRM
+  await cancelUnconfirmedEmailChange(trx, userId, { requiresCurrent })
 }
 
 /** Revokes one session and locks the user first, like `revokeAllSessions`; false when the user has no such session. */

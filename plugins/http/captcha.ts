@@ -47,7 +47,12 @@ export function createCaptcha({ config, fetch, log, isAdmin }: CaptchaDeps) {
     const { url, secret, timeoutMs } = settings
     const body = new URLSearchParams({ secret, response: token, remoteip: remoteIp })
     const signal = AbortSignal.timeout(timeoutMs)
-    const result = await ask(fetch, url, { method: 'POST', body, redirect: 'error', signal })
+    const result = await requestResult(fetch, url, {
+      method: 'POST',
+      body,
+      redirect: 'error',
+      signal,
+    })
     if (result.success) return
     const codes = (result['error-codes'] ?? []).filter((code) => /^[a-z0-9-]{1,64}$/.test(code))
     if (codes.some((code) => code.endsWith('-secret'))) {
@@ -80,7 +85,7 @@ function settingsFrom(config: CaptchaDeps['config']) {
   return { url, secret, timeoutMs: config.AUTH_SECURITY_CAPTCHA_TIMEOUT * 1000 }
 }
 
-async function ask(fetch: CaptchaDeps['fetch'], url: string, request: RequestInit) {
+async function requestResult(fetch: CaptchaDeps['fetch'], url: string, request: RequestInit) {
   try {
     const response = await fetch(url, request)
     const result: unknown = await response.json()

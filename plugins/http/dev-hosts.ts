@@ -15,9 +15,9 @@ export default defineHooksPlugin({
   deps: ['config', 'addHook'],
   install(deps) {
     if (!deps.config.dev) return
-    const isOurs = createIsOurs(deps.config)
+    const isOwnHost = createHostCheck(deps.config)
     deps.addHook('onRequest', (request, _reply, done) => {
-      if (isOfDevelopment(request)) rejectOtherHosts(request, isOurs)
+      if (isOfDevelopment(request)) rejectOtherHosts(request, isOwnHost)
       done()
     })
   },
@@ -28,23 +28,23 @@ function isOfDevelopment({ routeOptions: { url = '' } }: FastifyRequest): boolea
   return /^\/(dev|docs)(\/|$)/.test(url)
 }
 
-function rejectOtherHosts({ headers }: FastifyRequest, isOurs: (name: string) => boolean): void {
+function rejectOtherHosts({ headers }: FastifyRequest, isOwnHost: (name: string) => boolean): void {
   // X-Forwarded-Host is ignored: a page can set it, but not `Host`.
   const host = nameIn(`http://${headers.host}`)
   // DNS rebinding needs a name, so a page at a literal address is our own.
-  if (host === undefined || !(isOurs(host) || isAddress(host))) throw unknownHost()
+  if (host === undefined || !(isOwnHost(host) || isAddress(host))) throw unknownHost()
   if (headers['sec-fetch-mode'] === 'navigate') return
   if (headers['sec-fetch-site'] === 'cross-site') throw notFound()
   if (headers.origin === undefined) return
   // Browsers omit the Sec-Fetch headers for non-TLS addresses of other machines.
   const origin = nameIn(headers.origin)
-  if (origin === undefined || !(isOurs(origin) || origin === host)) throw unknownHost()
+  if (origin === undefined || !(isOwnHost(origin) || origin === host)) throw unknownHost()
 }
 
 const loopback = /^(.+\.)?localhost$|^127\.\d+\.\d+\.\d+$|^\[::1\]$/
 
 /** The names of the local machine, and those configured for the server or the site. */
-function createIsOurs(config: Config): (name: string) => boolean {
+function createHostCheck(config: Config): (name: string) => boolean {
   const { AUTH_API_HOST, AUTH_API_EXTERNAL_URL, AUTH_SITE_URL, AUTH_MAILER_EXTERNAL_HOSTS } = config
   const given = [AUTH_API_HOST, ...AUTH_MAILER_EXTERNAL_HOSTS].map((host) =>
     nameIn(`http://${host}`),

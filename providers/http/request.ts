@@ -21,10 +21,10 @@ export function createSend(request: Request): Send {
 }
 
 /** Reads the response of a request. Throws only NoReply. */
-export async function readReply(url: string, ask: () => Promise<Response>): Promise<Reply> {
+export async function readReply(url: string, send: () => Promise<Response>): Promise<Reply> {
   const address = describeUrl(url)
   try {
-    const response = await ask()
+    const response = await send()
     const { ok, status } = response
     const contentType = response.headers.get('content-type')?.split(';')[0]?.trim() ?? ''
     return { ok, status, contentType, body: await response.text(), address }

@@ -37,7 +37,7 @@ export function createCodeExchange(
     const { id, secret } = await createProviderClient(settings, flow, callback.now)
     const server = { issuer: endpoints.token, token_endpoint: endpoints.token }
     const verifier = (flow.pkce && callback.secrets.codeVerifier) || nopkce
-    const ask = (style: ClientAuth) =>
+    const send = (style: ClientAuth) =>
       authorizationCodeGrantRequest(
         server,
         { client_id: id },
@@ -49,7 +49,7 @@ export function createCodeExchange(
       )
     const rejections: Reply[] = []
     for (const style of order) {
-      const requested = readReply(endpoints.token, () => ask(style))
+      const requested = readReply(endpoints.token, () => send(style))
       const reply = await requested.catch(noReplyAs('code_exchange'))
       const tokens = readTokens(reply)
       if (tokens) {

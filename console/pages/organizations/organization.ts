@@ -34,8 +34,8 @@ export function useList<T>(
   filters: Record<string, string | undefined> = {},
 ): LoadedPages<T> {
   return usePages<T>(async (cursor, signal) => {
-    const wanted = withQuery(path, { ...filters, cursor, limit: 50 })
-    const { body } = await requestApi<Record<string, T[]> & { next: string | null }>(wanted, {
+    const url = withQuery(path, { ...filters, cursor, limit: 50 })
+    const { body } = await requestApi<Record<string, T[]> & { next: string | null }>(url, {
       signal,
     })
     return { items: body[name] ?? [], next: body.next ?? undefined }

@@ -34,7 +34,7 @@ export function findMissing(
   if (maxAge !== undefined && age > maxAge) return 'sign_in'
   if (requiresFactor) return 'second_factor'
   const hasFactor = factors.some(({ status }) => status === 'verified')
-  const asksAal2 = isEssential || (acr === 'aal2' && hasFactor)
-  if (asksAal2 && signIn.aal === 'aal1') return 'second_factor'
+  const requiresAal2 = isEssential || (acr === 'aal2' && hasFactor)
+  if (requiresAal2 && signIn.aal === 'aal1') return 'second_factor'
   return undefined
 }

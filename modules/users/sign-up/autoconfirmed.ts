@@ -33,8 +33,8 @@ export async function findRepeatedSignUp(
   if (!isUnclaimed(owner, contact)) return { matchedHash: null }
   // A password attempt, counted with those of sign-ins.
   const device = { userId: owner.id, clientInfo }
-  const guess = { kind: 'password', account: contact.address, device } as const
-  const attempt = await throttleAttempt(otp, db, guess, now)
+  const target = { kind: 'password', account: contact.address, device } as const
+  const attempt = await throttleAttempt(otp, db, target, now)
   const verify = () => passwords.verifyFor(contact.address, owner, password)
   const matches = await attempt.check(db, verify, Boolean)
   return { matchedHash: matches ? owner.encrypted_password : null }
@@ -90,9 +90,9 @@ async function confirmed(
 ): Promise<SignUpOutcome> {
   await recordAudit(deps.audit, trx, 'user_signedup', user, { ip, now, traits: { provider } })
   await assignReservedUsername(deps.usernames, trx, user.id, user[provider], now)
-  const proven =
+  const verified =
     provider === 'email'
       ? await verifyEmail(deps, trx, user.id, { isAssumed: true }, now)
       : await verifyPhone(deps, trx, user.id, { isAssumed: true, inMetadata: true }, now)
-  return { state: 'confirmed', user: proven }
+  return { state: 'confirmed', user: verified }
 }

@@ -86,8 +86,8 @@ export function isUnclaimed(
 
 /** Whether no identifier of this account was ever verified. */
 export function isUnverified(user: Addresses, { provider, address }: LoginIdentifier): boolean {
-  const isTheirs = (provider === 'email' ? user.email : user.phone) === address
-  return isTheirs && !user.email_confirmed_at && !user.phone_confirmed_at
+  const isCurrent = (provider === 'email' ? user.email : user.phone) === address
+  return isCurrent && !user.email_confirmed_at && !user.phone_confirmed_at
 }
 
 /** Undefined when the identifier was verified or invited since it was read. */

@@ -17,7 +17,7 @@ export interface EventSendResult {
   retryAfterMs: number
 }
 
-const keptCharacters = 1024
+const maxCharacters = 1024
 const maxRetryAfterMs = 3600_000
 
 export async function sendEvent(
@@ -36,7 +36,7 @@ export async function sendEvent(
     )
     const { status } = response
     const text = await response.text()
-    const body = assertPostgresText(text, keptCharacters)
+    const body = assertPostgresText(text, maxCharacters)
     const answer = { status, body, error: null, duration_ms: duration() }
     const retryAfterMs = retryAfter(response.headers.get('retry-after'))
     return { answer, accepted: response.ok, gone: status === 410, retryAfterMs }

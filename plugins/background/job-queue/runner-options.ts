@@ -36,7 +36,7 @@ export interface JobRunnerOptions extends LockOptions {
 const concurrency = 2
 
 /** Maximum characters of an error message stored with its job. */
-const keptCharacters = 1_000
+const maxCharacters = 1_000
 
 /** Jobs running in this process, and the signal that aborts them. */
 interface JobExecution {
@@ -93,7 +93,7 @@ function toTask(name: string, handler: JobHandler, log: QueueLog, doing: JobExec
     } catch (error) {
       record.set(id, 'failed')
       log.error({ err: error, task: name, job: job.id, attempt: job.attempts }, 'job failed')
-      throw asKept(error)
+      throw toStorableError(error)
     } finally {
       active.delete(done)
     }
@@ -101,7 +101,7 @@ function toTask(name: string, handler: JobHandler, log: QueueLog, doing: JobExec
 }
 
 /** The library stores the message, which may contain a user's input, and stops when Postgres cannot store it. */
-function asKept(error: unknown): Error {
+function toStorableError(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error)
-  return new Error(assertPostgresText(message, keptCharacters), { cause: error })
+  return new Error(assertPostgresText(message, maxCharacters), { cause: error })
 }

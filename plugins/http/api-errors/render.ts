@@ -7,7 +7,7 @@ import type { ServerPageName } from '../pages/index.ts'
 const apiVersion = '2024-01-01'
 
 /** Clients that send this API version or a later one read `code` as the error code. */
-function wantsNamedCode(request: FastifyRequest): boolean {
+function readsNamedCode(request: FastifyRequest): boolean {
   const version = request.headers['x-supabase-api-version']
   if (typeof version !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(version)) return false
   return version >= apiVersion && !Number.isNaN(Date.parse(version))
@@ -25,14 +25,14 @@ export function render(
   if (details.retryAfter !== undefined) reply.header('retry-after', details.retryAfter)
   if (details.challenge !== undefined) reply.header('www-authenticate', details.challenge)
   if (status === 429) addLimitHeaders(details, reply)
-  if (wantsPage(request)) return sendPage(error, request, reply, help)
-  const isNamed = wantsNamedCode(request)
+  if (prefersPage(request)) return sendPage(error, request, reply, help)
+  const isNamed = readsNamedCode(request)
   if (isNamed) reply.header('x-supabase-api-version', apiVersion)
   return reply.type('application/json').send(JSON.stringify(buildBody(error, request.id, isNamed)))
 }
 
 /** Only browsers that follow a link prefer HTML; programs and SDKs accept JSON or anything. */
-function wantsPage({ method, headers }: FastifyRequest): boolean {
+function prefersPage({ method, headers }: FastifyRequest): boolean {
   const { accept = '', 'sec-fetch-mode': mode = 'navigate' } = headers
   return method === 'GET' && accept.includes('text/html') && mode === 'navigate'
 }

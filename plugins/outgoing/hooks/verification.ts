@@ -22,8 +22,8 @@ interface HookDecision {
 
 /** Throws HookError. */
 export function callVerificationHook<Attempt extends HookAttempt>(call: HookCaller) {
-  return async (guess: Attempt, ip: string): Promise<HookDecision> =>
-    toDecision(await call(guess, { ip }))
+  return async (attempt: Attempt, ip: string): Promise<HookDecision> =>
+    toDecision(await call(attempt, { ip }))
 }
 
 function toDecision({ decision, message, should_logout_user }: HookResponse): HookDecision {

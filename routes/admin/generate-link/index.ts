@@ -10,7 +10,7 @@ import { RedirectQuery } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
 import { LinkBody, readLinkRequest } from './link-request.ts'
 
-const Answer = Type.Object({
+const GeneratedLink = Type.Object({
   ...User.properties,
   action_link: Type.String({ description: 'To be delivered to the user' }),
   email_otp: Type.String({ description: 'The code, which verifies like the link' }),
@@ -32,7 +32,7 @@ const generateLinkRoute: FastifyPluginAsyncTypebox = async (fastify) => {
         tags: ['admin'],
         querystring: RedirectQuery,
         body: LinkBody,
-        response: { 200: Answer, ...ErrorResponses },
+        response: { 200: GeneratedLink, ...ErrorResponses },
       },
     },
     async (request) => {

@@ -106,7 +106,7 @@ async function finish(
   now: Date,
 ) {
   const { db, flows, oauthProviders, sessions } = app
-  checkAnswer(app, params)
+  checkCallback(app, params)
   const { provider, emailOptional, secrets, target } = flow
   await oauthProviders.checkSupported(provider)
   await consumeState(flows, flow)
@@ -125,7 +125,7 @@ async function finish(
   return redirectWithSession(target, session, { provider, ...tokens })
 }
 
-function checkAnswer({ oauthProviders }: FastifyInstance, params: Params): void {
+function checkCallback({ oauthProviders }: FastifyInstance, params: Params): void {
   const fault = oauthProviders.toCallbackError(params)
   if (fault) throw fault
   if (params.code || params.oauth_token) return

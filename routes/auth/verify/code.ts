@@ -30,8 +30,8 @@ export function codeVerification(fastify: FastifyInstance) {
     const offer = readOffer(body, request.audience)
     const { password } = body
     if (password) await passwords.checkStrength(password)
-    const guess = attemptFrom(offer, request)
-    const attempt = guess && (await throttleAttempt(otp, db, guess, now))
+    const target = attemptFrom(offer, request)
+    const attempt = target && (await throttleAttempt(otp, db, target, now))
 
     const act = () => consume(fastify, offer, password, request, now)
     const outcome = attempt ? await attempt.check(db, act, isAccepted) : await act()

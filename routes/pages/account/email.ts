@@ -55,9 +55,9 @@ function listAddresses(
   { user: { email: current, new_email } }: Visit,
 ) {
   if (!new_email) return []
-  const asksBoth = config.AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED && current !== ''
+  const requiresBoth = config.AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED && current !== ''
   const newAddress = { which: 'new', address: new_email }
-  return asksBoth ? [newAddress, { which: 'current', address: current }] : [newAddress]
+  return requiresBoth ? [newAddress, { which: 'current', address: current }] : [newAddress]
 }
 
 export default addAccountPage(email)

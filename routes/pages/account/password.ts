@@ -6,16 +6,19 @@ import { ApiError } from '../../../schemas/errors.ts'
 const path = '/account/password'
 
 function password({ config }: FastifyInstance): AccountPage {
-  const asksCurrent = config.AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD
+  const requiresCurrent = config.AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD
 
   const show: AccountPage['show'] = async (visit, outcome, { nonce }) => {
     const { hasPassword, isManaged, user } = visit
     if (!hasPassword && !isManaged) await visit.requireProof('credentials')
     const account = user.email || user.phone
-    const asks = { asksCurrent: asksCurrent && hasPassword, asksCode: nonce !== undefined }
+    const required = {
+      requiresCurrent: requiresCurrent && hasPassword,
+      requiresCode: nonce !== undefined,
+    }
     return visit.show(
       'account/password',
-      { title: 'password', data: () => ({ account, ...asks }) },
+      { title: 'password', data: () => ({ account, ...required }) },
       outcome,
     )
   }

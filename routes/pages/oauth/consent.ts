@@ -71,7 +71,7 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
         const required = findRequiredFactor(fastify, signedIn) ?? 'verification'
         return reply.redirect(factorPage(fastify, required, getPagePath(id)), 303)
       }
-      return ask(fastify, request, reply, id, signedIn, now)
+      return showConsent(fastify, request, reply, id, signedIn, now)
     },
   )
 
@@ -103,7 +103,7 @@ const consent: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 /** Shows the page, or redirects for an existing consent. */
-async function ask(
+async function showConsent(
   fastify: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,

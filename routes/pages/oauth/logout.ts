@@ -47,7 +47,7 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const fields = readFormFields(request.body ?? {})
-      if (fields.form_token === undefined) return askAgain(fastify, reply, fields)
+      if (fields.form_token === undefined) return redirectToConfirmation(fastify, reply, fields)
       checkForm(fastify, request, fields.form_token)
       const now = new Date()
       const signedIn = await findSignedIn(fastify, request, now)
@@ -76,7 +76,11 @@ async function begin(
 }
 
 /** The form of a client comes without the cookie (SameSite=Lax), which the browser sends after a redirect. */
-function askAgain({ config }: FastifyInstance, reply: FastifyReply, parameters: Parameters) {
+function redirectToConfirmation(
+  { config }: FastifyInstance,
+  reply: FastifyReply,
+  parameters: Parameters,
+) {
   const query = new URLSearchParams(listPassedOn(parameters))
   return reply.redirect(`${config.AUTH_API_EXTERNAL_URL}/oauth/logout?${query}`, 303)
 }

@@ -64,7 +64,7 @@ const factor: FastifyPluginAsyncTypebox = async (fastify) => {
       if (!signedIn) return signInFirst(fastify, reply, next)
       const token = await accessTokenFor(fastify, signedIn, now)
       if (fields.action === 'challenge') {
-        const challenged = await ask(fastify, request, fields, token)
+        const challenged = await createChallenge(fastify, request, fields, token)
         const challenge = challengeIn(challenged, fields)
         return showForm(fastify, request, reply, signedIn, {
           next,
@@ -93,7 +93,8 @@ async function attempt(
     return callApi(fastify, request, { url: '/factors/recovery-codes/verify', payload, token })
   }
   // TOTP codes need no challenge.
-  const challenged = action === 'totp' ? await ask(fastify, request, fields, token) : undefined
+  const challenged =
+    action === 'totp' ? await createChallenge(fastify, request, fields, token) : undefined
   if (challenged && challenged.status >= 400) return challenged
   const challenge_id = challenged ? textIn(challenged, 'id') : fields.challenge_id
   const answer = action === 'key' ? keyResponse(credential) : { code: code.trim() }
@@ -101,7 +102,7 @@ async function attempt(
   return callApi(fastify, request, { url, payload: { challenge_id, ...answer }, token })
 }
 
-function ask(
+function createChallenge(
   fastify: FastifyInstance,
   request: FastifyRequest,
   fields: Fields,

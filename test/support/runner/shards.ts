@@ -28,8 +28,8 @@ export function makeShards(testFiles: string[], processes: number): Shards {
   )
   const sorted = [...long, ...others]
   const split = Math.floor(shareOfLargeShards * sorted.length)
-  const large = deal(sorted.slice(0, split), processes)
-  const small = deal(sorted.slice(split), Math.ceil(processes / 2))
+  const large = distribute(sorted.slice(0, split), processes)
+  const small = distribute(sorted.slice(split), Math.ceil(processes / 2))
   const files = [...large, ...small].map((shard, index) => {
     const path = join(folder, `shard-${String(index + 1).padStart(2, '0')}.cjs`)
     writeFileSync(path, shard.map(toLine).join(''))
@@ -39,7 +39,7 @@ export function makeShards(testFiles: string[], processes: number): Shards {
 }
 
 /** Back and forth, so that no shard always gets the larger file. */
-function deal(files: string[], count: number): string[][] {
+function distribute(files: string[], count: number): string[][] {
   const shards = Array.from({ length: count }, (): string[] => [])
   for (const [index, file] of files.entries()) {
     const position = index % count

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { mount, type OpenidProvider } from './openid-provider.ts'
 import { devOidcPageHeaders, errorPage, loginPage } from './pages.ts'
 
-const Answer = Type.Object({
+const LoginForm = Type.Object({
   name: Type.Optional(Type.String({ maxLength: 200 })),
   answer: Type.String(),
 })
@@ -19,7 +19,7 @@ export function serveLogin(scope: FastifyInstance, provider: () => Promise<Openi
 
   scope.post<{ Body: { name?: string; answer: string } }>(
     path,
-    { schema: { hide: true, body: Answer } },
+    { schema: { hide: true, body: LoginForm } },
     async ({ raw, body }, reply) => {
       const name = body.name?.trim().normalize('NFC') || 'Ann'
       try {
