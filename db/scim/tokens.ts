@@ -1,6 +1,4 @@
 /** Tokens of SCIM connections. Only their hashes are stored. */
-import { sql } from 'kysely'
-
 import type { Db, Trx } from '../core/database.ts'
 
 interface ScimTokenRow {
@@ -61,28 +59,4 @@ export async function revokeScimToken(
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows > 0n
-}
-
-/** Returns false unless the token can be used, and its connection is enabled. */
-export async function lockScimToken(
-  trx: Trx,
-  { connectionId, tokenHash }: { connectionId: string; tokenHash: string },
-  now: Date,
-): Promise<boolean> {
-  const found = await trx
-    .selectFrom('scim_tokens')
-    .innerJoin(
-      'postern_scim_connections',
-      'postern_scim_connections.sso_provider_id',
-      'scim_tokens.sso_provider_id',
-    )
-    .select('scim_tokens.id')
-    .where('scim_tokens.sso_provider_id', '=', connectionId)
-    .where('token_hash', '=', tokenHash)
-    .where('revoked_at', 'is', null)
-    .where(sql<boolean>`coalesce(expires_at > ${now}, true)`)
-    .where('postern_scim_connections.enabled', '=', true)
-    .forShare()
-    .executeTakeFirst()
-  return found !== undefined
 }

@@ -7,6 +7,7 @@ import {
   findScimConnection,
   insertBareProvider,
   insertScimConnection,
+  lockScimAccess,
   replaceRoleMapping,
   type ScimConnectionRow,
   updateScimConnection,
@@ -50,6 +51,7 @@ export async function changeScimConnection(
   now: Date,
 ): Promise<{ before: ScimConnectionRow; after: ScimConnectionRow }> {
   const { name, default_role, enabled, role_mapping } = input
+  await lockScimAccess(trx, id, 'exclusive')
   const before = await requireScimConnection(trx, id)
   await checkRoles(trx, before.organization_id, input)
   const change = {
@@ -64,6 +66,7 @@ export async function changeScimConnection(
 
 /** The accounts are kept. Throws scim_connection_not_found. */
 export async function removeScimConnection(trx: Trx, id: string): Promise<ScimConnectionRow> {
+  await lockScimAccess(trx, id, 'exclusive')
   const before = await requireScimConnection(trx, id)
   await deleteScimConnection(trx, before)
   return before

@@ -23,7 +23,12 @@ export { permitProvisionedJoin } from './permit-join.ts'
 export { toGroupResource, toUserResource } from './response.ts'
 export { type ListRequest, readSearch } from './search.ts'
 export { createSelector, isSelected, type Selection, selectAttributes } from './selection.ts'
-export { authenticateScimClient, endScimToken, issueScimToken, lockScimClient } from './tokens.ts'
+export {
+  authenticateScimClient,
+  endScimToken,
+  issueScimToken,
+  reauthenticateScimClient,
+} from './tokens.ts'
 export { changeScimUser, createScimUser, deleteScimUser, requireScimUser } from './users.ts'
 export { readResource } from './values.ts'
 export { matchesVersion, toEntityTag } from './version.ts'

@@ -2,8 +2,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 import type { Db, Trx } from '../../db/core/database.ts'
-import { findAuthenticatedConnection, type ScimConnectionRow } from '../../db/scim/connections.ts'
-import { insertScimToken, lockScimToken, revokeScimToken } from '../../db/scim/tokens.ts'
+import {
+  findAuthenticatedConnection,
+  lockScimAccess,
+  type ScimConnectionRow,
+} from '../../db/scim/connections.ts'
+import { insertScimToken, revokeScimToken } from '../../db/scim/tokens.ts'
 import { scimRejected, scimTokenNotFound } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
 
@@ -35,6 +39,7 @@ export async function endScimToken(
   now: Date,
 ): Promise<void> {
   const isFound = isUuid(connectionId) && isUuid(id)
+  if (isFound) await lockScimAccess(trx, connectionId, 'exclusive')
   if (!isFound || !(await revokeScimToken(trx, { connectionId, id }, now))) {
     throw scimTokenNotFound()
   }
@@ -62,15 +67,15 @@ export async function authenticateScimClient(
   return found
 }
 
-/** Keeps the token and its connection as they are until the transaction ends. Throws 401 when they no longer permit it. */
-export async function lockScimClient(
+/** First in a transaction: the access does not end before the transaction. Throws like `authenticateScimClient`. */
+export async function reauthenticateScimClient(
   trx: Trx,
   connectionId: string,
   authorization: string | undefined,
   now: Date,
-): Promise<void> {
-  const tokenHash = readTokenHash(authorization) ?? ''
-  if (!(await lockScimToken(trx, { connectionId, tokenHash }, now))) throw tokenRequired()
+): Promise<ScimConnectionRow> {
+  await lockScimAccess(trx, connectionId, 'shared')
+  return authenticateScimClient(trx, connectionId, authorization, now)
 }
 
 function readTokenHash(authorization: string | undefined): string | undefined {

@@ -1,29 +1,20 @@
 import type { FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
-import {
-  authenticateScimClient,
-  lockScimClient,
-  type ProvisioningRequest,
-} from '../../../modules/scim/index.ts'
+import { type ProvisioningRequest, reauthenticateScimClient } from '../../../modules/scim/index.ts'
 import { toProvisioningRequest } from './shapes.ts'
 
-/**
- * Repeats the authentication, because the body or a hook may have taken long, and again at the end, under a lock that
- * keeps it valid: users are locked before tokens.
- */
+/** Authenticates again in the transaction, because the body or a hook may have taken long. */
 export async function applyScimChange<T>(
   request: FastifyRequest,
   work: (trx: Trx, context: ProvisioningRequest) => Promise<T>,
 ): Promise<T> {
   const { db } = request.server
   const { authorization } = request.headers
-  const { connection: known, ...context } = toProvisioningRequest(request)
-  const id = known.sso_provider_id
-  const connection = await authenticateScimClient(db, id, authorization, context.now)
+  const { connection, ...context } = toProvisioningRequest(request)
+  const id = connection.sso_provider_id
   return db.transaction().execute(async (trx) => {
-    const result = await work(trx, { ...context, connection })
-    await lockScimClient(trx, id, authorization, context.now)
-    return result
+    const current = await reauthenticateScimClient(trx, id, authorization, context.now)
+    return work(trx, { ...context, connection: current })
   })
 }

@@ -78,6 +78,36 @@ suite('a SCIM request', () => {
   }
 })
 
+suite('a SCIM connection', () => {
+  const newTenant = sharedScimServer()
+
+  test('is deleted while its client sends changes, of which each is made or rejected', async () => {
+    const { app, client } = await newTenant()
+    const names = ['ann', 'ben', 'cem', 'dan']
+    const users = await Promise.all(names.map((userName) => client.create({ userName })))
+    const members = users.map(({ id }) => ({ value: id }))
+    const groups = await Promise.all(names.map((name) => client.createGroup(name)))
+    const changes = Array.from({ length: 10 }, () =>
+      groups.map(({ id }, at) =>
+        client.patch(`/Groups/${id}`, {
+          op: at % 2 === 0 ? 'add' : 'remove',
+          path: 'members',
+          value: members,
+        }),
+      ),
+    )
+    const removal = asAdmin(app, 'DELETE', `/admin/scim/connections/${client.connection.id}`)
+    const responses = await Promise.all(changes.flat())
+    assert.equal((await removal).statusCode, 204)
+    const others = responses.filter(({ statusCode }) => ![200, 401].includes(statusCode))
+    assert.deepEqual(
+      others.map(({ body }) => body),
+      [],
+    )
+    assert.equal((await client.send('GET', '/Users')).statusCode, 401)
+  })
+})
+
 async function stored({ app: { pool } }: Tenant) {
   const users = await pool.query('select resource from auth.scim_users order by id')
   const groups = await pool.query('select resource from auth.postern_scim_groups order by id')
