@@ -6,7 +6,7 @@ import { providerNames } from '../../providers/registry.ts'
 import { type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
-export function addresses({ config }: DoctorContext): DoctorFinding[] {
+export function checkAddresses({ config }: DoctorContext): DoctorFinding[] {
   const { AUTH_SITE_URL, AUTH_API_EXTERNAL_URL } = config
   return [
     ...Object.entries({ AUTH_SITE_URL, AUTH_API_EXTERNAL_URL }).map(secure),

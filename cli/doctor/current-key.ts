@@ -3,7 +3,7 @@ import { listSigningKeys, type SigningKeyRow } from '../../db/keys/signing-keys.
 import type { DoctorContext } from './finding.ts'
 
 /** Undefined before the first start, or when the database is unavailable, which has a separate check. */
-export async function currentKey({
+export async function checkCurrentKey({
   config,
   db,
 }: DoctorContext): Promise<SigningKeyRow | undefined> {

@@ -13,7 +13,9 @@ import {
 
 const gibibyte = 2 ** 30
 
-export async function disk({ config }: Pick<DoctorContext, 'config'>): Promise<DoctorFinding[]> {
+export async function checkDisk({
+  config,
+}: Pick<DoctorContext, 'config'>): Promise<DoctorFinding[]> {
   const file = config.AUTH_LOG_FILE
   if (!file) return []
   const folder = dirname(file)

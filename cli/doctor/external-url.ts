@@ -5,7 +5,7 @@ import { connect } from 'node:tls'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { currentKey } from './current-key.ts'
+import { checkCurrentKey } from './current-key.ts'
 import {
   type DoctorContext,
   type DoctorFinding,
@@ -21,7 +21,7 @@ const minRemainingDays = 14
 
 const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kid: Type.Optional(Type.String()) })) })
 
-export async function externalChecks(context: DoctorContext): Promise<DoctorFinding[]> {
+export async function checkExternalUrl(context: DoctorContext): Promise<DoctorFinding[]> {
   const base = context.config.AUTH_API_EXTERNAL_URL
   const [keySet, lifetime] = await Promise.all([
     publishedKeys(`${base}/.well-known/jwks.json`, context),
@@ -64,7 +64,7 @@ async function checkSigningKey(
   const reached = pass(`${url} can be reached from here.`)
   const { AUTH_JWT_KEYS, AUTH_JWT_ALGORITHM } = context.config
   if (AUTH_JWT_KEYS || AUTH_JWT_ALGORITHM === 'HS256') return reached
-  const current = await currentKey(context)
+  const current = await checkCurrentKey(context)
   if (!current || keys.some(({ kid }) => kid === current.kid)) return reached
   return fail(
     `${url} does not publish the signing key of this database: another server responds there.`,

@@ -3,7 +3,7 @@ import { hookNames } from '../../config/groups/hooks.ts'
 import { findHookFunction } from '../shared/hook-function.ts'
 import { type DoctorContext, type DoctorFinding, fail, pass } from './finding.ts'
 
-export async function hooks({ config, db }: DoctorContext): Promise<DoctorFinding[]> {
+export async function checkHooks({ config, db }: DoctorContext): Promise<DoctorFinding[]> {
   const findings = hookNames.flatMap((hook) => {
     const variable = `AUTH_HOOK_${hook}_URI` as const
     const uri = URL.parse(config[variable] ?? '')

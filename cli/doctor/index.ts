@@ -10,22 +10,22 @@ import { createPool } from '../../plugins/database/pool/index.ts'
 import { configuredProxies, createHttpClient } from '../../plugins/outgoing/http-client/index.ts'
 import { configuredEncryption } from '../../plugins/security/encryption/index.ts'
 import { lacksDatabase } from '../shared/context.ts'
-import { addresses } from './addresses.ts'
+import { checkAddresses } from './addresses.ts'
 import { checkCaptcha } from './captcha.ts'
 import { checkDatabase } from './database.ts'
-import { disk } from './disk.ts'
-import { externalChecks } from './external-url.ts'
+import { checkDisk } from './disk.ts'
+import { checkExternalUrl } from './external-url.ts'
 import { type Check, type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
-import { hooks } from './hooks.ts'
-import { keys } from './keys.ts'
-import { mail } from './mail.ts'
-import { mailDomain } from './mail-domain.ts'
-import { providers } from './providers.ts'
-import { proxies } from './proxies.ts'
-import { redis } from './redis.ts'
-import { replicas } from './replicas.ts'
+import { checkHooks } from './hooks.ts'
+import { checkKeys } from './keys.ts'
+import { checkMail } from './mail.ts'
+import { checkMailDomain } from './mail-domain.ts'
+import { checkProviders } from './providers.ts'
+import { checkProxies } from './proxies.ts'
+import { checkRedis } from './redis.ts'
+import { checkReplicas } from './replicas.ts'
 import { checkSms } from './sms.ts'
-import { templates } from './templates.ts'
+import { checkTemplates } from './templates.ts'
 import { upgradeChecks } from './upgrade.ts'
 
 export const usage = `npm run doctor                       checks the configuration and the services that this server uses
@@ -35,21 +35,21 @@ npm run doctor -- --upgrade          run by a new version: what its start will c
 
 /** In the order of the output. */
 const checks: Record<string, Check> = {
-  addresses,
-  proxies,
+  addresses: checkAddresses,
+  proxies: checkProxies,
   database: checkDatabase,
-  'read replicas': replicas,
-  keys,
-  mail,
-  'mail domain': mailDomain,
-  templates,
+  'read replicas': checkReplicas,
+  keys: checkKeys,
+  mail: checkMail,
+  'mail domain': checkMailDomain,
+  templates: checkTemplates,
   sms: checkSms,
   captcha: checkCaptcha,
-  hooks,
-  providers,
-  outside: externalChecks,
-  redis,
-  disk,
+  hooks: checkHooks,
+  providers: checkProviders,
+  outside: checkExternalUrl,
+  redis: checkRedis,
+  disk: checkDisk,
 }
 
 const otherDatabaseHint =

@@ -1,11 +1,11 @@
 /** Checks the signing and encryption keys and their age. */
-import { currentKey } from './current-key.ts'
+import { checkCurrentKey } from './current-key.ts'
 import { type DoctorContext, type DoctorFinding, pass, warn } from './finding.ts'
 
 /** Days. */
 const maxAgeDays = 180
 
-export async function keys(context: DoctorContext): Promise<DoctorFinding[]> {
+export async function checkKeys(context: DoctorContext): Promise<DoctorFinding[]> {
   return [...(await signing(context)), encryption(context)]
 }
 
@@ -19,7 +19,7 @@ async function signing(context: DoctorContext): Promise<DoctorFinding[]> {
       ),
     ]
   }
-  const current = await currentKey(context)
+  const current = await checkCurrentKey(context)
   if (!current) return []
   const signsSince = current.activates_at ?? current.created_at
   const days = Math.floor((now.getTime() - signsSince.getTime()) / 86_400_000)

@@ -7,7 +7,7 @@ import { type DoctorContext, type DoctorFinding, describeError, pass, warn } fro
 /** All strings of all TXT records of a name. Throws the errors of node:dns. */
 type LookUp = (name: string) => Promise<string[][]>
 
-export async function mailDomain(
+export async function checkMailDomain(
   { config }: Pick<DoctorContext, 'config'>,
   lookUp: LookUp = dns.resolveTxt,
 ): Promise<DoctorFinding[]> {

@@ -16,7 +16,7 @@ import {
 } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
-export async function mail({ config, recipient }: DoctorContext): Promise<DoctorFinding[]> {
+export async function checkMail({ config, recipient }: DoctorContext): Promise<DoctorFinding[]> {
   if (config.AUTH_HOOK_SEND_EMAIL_ENABLED) return [pass('The send email hook sends all email.')]
   const options = smtpOptions(config)
   if (!options) return [notConfigured(config)]

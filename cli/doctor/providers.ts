@@ -14,7 +14,11 @@ import {
 
 const timeoutMs = 10_000
 
-export async function providers({ config, fetch, now }: DoctorContext): Promise<DoctorFinding[]> {
+export async function checkProviders({
+  config,
+  fetch,
+  now,
+}: DoctorContext): Promise<DoctorFinding[]> {
   const upstream = createProviderHttp({ fetch, timeoutMs, discoverySeconds: 3600 })
   const settings = [...namedProviders(config), ...issuerProviders(config)]
   const found = settings.map(async ([name, values]): Promise<DoctorFinding> => {

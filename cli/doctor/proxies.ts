@@ -2,7 +2,7 @@
 import { type DoctorContext, type DoctorFinding, pass, warn } from './finding.ts'
 import { isLocalHost } from './local-host.ts'
 
-export function proxies({ config }: DoctorContext): DoctorFinding[] {
+export function checkProxies({ config }: DoctorContext): DoctorFinding[] {
   const { AUTH_RATE_LIMIT_HEADER, AUTH_TRUSTED_PROXIES } = config
   const isLimited =
     AUTH_RATE_LIMIT_HEADER !== undefined || config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED

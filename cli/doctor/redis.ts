@@ -10,7 +10,7 @@ import {
 
 const timeoutMs = 3_000
 
-export async function redis({ config }: DoctorContext): Promise<DoctorFinding[]> {
+export async function checkRedis({ config }: DoctorContext): Promise<DoctorFinding[]> {
   const { AUTH_REDIS_URL: url, AUTH_WORKERS: workers } = config
   if (!url) {
     if (workers === 1) return []

@@ -4,7 +4,7 @@ import { findMismatch, readServerState } from '../../plugins/database/read-db/se
 import { type DoctorContext, type DoctorFinding, describeError, pass, warn } from './finding.ts'
 
 /** A standby that cannot be used does not fail the check: reads go to the primary. */
-export async function replicas({ config }: DoctorContext): Promise<DoctorFinding[]> {
+export async function checkReplicas({ config }: DoctorContext): Promise<DoctorFinding[]> {
   const { DATABASE_URL, AUTH_DB_READ_URL: urls } = config
   return Promise.all(
     urls.map(async (url, index) => {

@@ -4,7 +4,7 @@ import { previewAll } from '../../mail/preview.ts'
 import { type Rendering, withRenderer } from '../mail/renderer.ts'
 import { type DoctorContext, type DoctorFinding, pass, warn } from './finding.ts'
 
-export async function templates({
+export async function checkTemplates({
   config,
 }: Pick<DoctorContext, 'config'>): Promise<DoctorFinding[]> {
   if (!hasCustomTexts(config)) return []

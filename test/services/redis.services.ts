@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { redis } from '../../cli/doctor/redis.ts'
+import { checkRedis } from '../../cli/doctor/redis.ts'
 import { createDoctorContext, runCheck } from '../cli/doctor/doctor-context.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/processes/free-port.ts'
@@ -168,9 +168,9 @@ suite('doctor: Redis', { skip }, () => {
   test('reports a reachable and a hanging server', async (t) => {
     const server = await startRedis(t)
     const context = createDoctorContext(t, { AUTH_REDIS_URL: server.url })
-    assert.deepEqual(await runCheck(redis, context), ['pass Redis responds.'])
+    assert.deepEqual(await runCheck(checkRedis, context), ['pass Redis responds.'])
     server.signal('SIGSTOP')
-    assert.match((await runCheck(redis, context)).join(), /^fail Redis at .* does not respond/)
+    assert.match((await runCheck(checkRedis, context)).join(), /^fail Redis at .* does not respond/)
     server.signal('SIGCONT')
   })
 })

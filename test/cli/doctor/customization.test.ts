@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 
-import { hooks } from '../../../cli/doctor/hooks.ts'
-import { templates } from '../../../cli/doctor/templates.ts'
+import { checkHooks } from '../../../cli/doctor/hooks.ts'
+import { checkTemplates } from '../../../cli/doctor/templates.ts'
 import { query } from '../../db/sql.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
@@ -33,7 +33,7 @@ suite('doctor: hooks', () => {
     )
     const DATABASE_URL = Object.assign(new URL(url), { username: name, password }).href
     const check = (each: string) =>
-      runCheck(hooks, createDoctorContext(t, { DATABASE_URL, ...hook(each) }))
+      runCheck(checkHooks, createDoctorContext(t, { DATABASE_URL, ...hook(each) }))
 
     const unknown =
       /^fail AUTH_HOOK_SEND_SMS_URI names the function public\.\w+, which does not exist with a jsonb argument/
@@ -49,9 +49,9 @@ suite('doctor: hooks', () => {
 
   test('does not check disabled hooks and those over https', async (t) => {
     const disabled = { ...hook('nothing'), AUTH_HOOK_SEND_SMS_ENABLED: 'false' }
-    assert.deepEqual(await runCheck(hooks, createDoctorContext(t, disabled)), [])
+    assert.deepEqual(await runCheck(checkHooks, createDoctorContext(t, disabled)), [])
     const https = { ...hook(''), AUTH_HOOK_SEND_SMS_URI: 'https://hooks.test/x' }
-    assert.deepEqual(await runCheck(hooks, createDoctorContext(t, https)), [])
+    assert.deepEqual(await runCheck(checkHooks, createDoctorContext(t, https)), [])
   })
 })
 
@@ -61,7 +61,7 @@ suite('doctor: templates', () => {
     writeFileSync(`${folder}/right.html`, '<p>{{ .ConfirmationURL }}</p>')
     const check = (file: string) =>
       runCheck(
-        templates,
+        checkTemplates,
         createDoctorContext(t, { AUTH_TEMPLATES_DIR: folder, AUTH_MAILER_TEMPLATES_INVITE: file }),
       )
 
@@ -72,6 +72,6 @@ suite('doctor: templates', () => {
   })
 
   test('does not check the built-in texts', async (t) => {
-    assert.deepEqual(await runCheck(templates, createDoctorContext(t)), [])
+    assert.deepEqual(await runCheck(checkTemplates, createDoctorContext(t)), [])
   })
 })

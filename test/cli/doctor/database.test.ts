@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
 
 import { checkDatabase } from '../../../cli/doctor/database.ts'
-import { keys } from '../../../cli/doctor/keys.ts'
+import { checkKeys } from '../../../cli/doctor/keys.ts'
 import { findConnectionLimit, warnOfConnections } from '../../../server/connections.ts'
 import { query } from '../../db/sql.ts'
 import { cloneDatabase, emptyDatabase } from '../../support/database.ts'
@@ -128,7 +128,7 @@ suite('doctor: keys', () => {
   test('passes for the keys of a server that has run', async (t) => {
     const { database: made } = await build(t, { env: own })
     const context = createDoctorContext(t, { ...own, DATABASE_URL: made.url })
-    assert.deepEqual(await runCheck(keys, context), [
+    assert.deepEqual(await runCheck(checkKeys, context), [
       'pass The signing key (ES256) is 0 days old.',
       'pass Stored data has its own encryption key.',
     ])
@@ -136,7 +136,10 @@ suite('doctor: keys', () => {
     assert.ok(lines.includes('pass The encryption key decrypts the stored data.'), lines.join('\n'))
 
     const later = { ...context, now: new Date(Date.now() + 200 * 86_400_000) }
-    assert.match((await runCheck(keys, later))[0] ?? '', /^warn .* 200 days old: run npm run keys/)
+    assert.match(
+      (await runCheck(checkKeys, later))[0] ?? '',
+      /^warn .* 200 days old: run npm run keys/,
+    )
 
     const other = { ...own, AUTH_ENCRYPTION_KEY: key(), DATABASE_URL: made.url }
     const wrong = await runCheck(checkDatabase, createDoctorContext(t, other))
@@ -144,7 +147,7 @@ suite('doctor: keys', () => {
   })
 
   test('warns about a shared secret without an encryption key', async (t) => {
-    const lines = await runCheck(keys, createDoctorContext(t, { AUTH_JWT_ALGORITHM: 'HS256' }))
+    const lines = await runCheck(checkKeys, createDoctorContext(t, { AUTH_JWT_ALGORITHM: 'HS256' }))
     assert.match(lines[0] ?? '', /^warn Tokens are signed with AUTH_JWT_SECRET/)
     assert.match(lines[1] ?? '', /^warn AUTH_ENCRYPTION_KEY is not set/)
   })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { replicas } from '../../../cli/doctor/replicas.ts'
+import { checkReplicas } from '../../../cli/doctor/replicas.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { createDoctorContext, runCheck } from './doctor-context.ts'
 
@@ -11,7 +11,7 @@ suite('doctor: read replicas', () => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
     const AUTH_DB_READ_URL = `${DATABASE_URL},postgres://nobody@127.0.0.1:1/none`
     const lines = await runCheck(
-      replicas,
+      checkReplicas,
       createDoctorContext(t, { DATABASE_URL, AUTH_DB_READ_URL }),
     )
     assert.match(lines[0] ?? '', /^pass Standby 1 .* is a copy of the primary/)
@@ -19,6 +19,6 @@ suite('doctor: read replicas', () => {
   })
 
   test('checks nothing without replicas', async (t) => {
-    assert.deepEqual(await runCheck(replicas, createDoctorContext(t)), [])
+    assert.deepEqual(await runCheck(checkReplicas, createDoctorContext(t)), [])
   })
 })

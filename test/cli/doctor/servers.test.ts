@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:https'
 import { suite, test } from 'node:test'
 
-import { externalChecks } from '../../../cli/doctor/external-url.ts'
-import { mail } from '../../../cli/doctor/mail.ts'
-import { mailDomain } from '../../../cli/doctor/mail-domain.ts'
-import { providers } from '../../../cli/doctor/providers.ts'
-import { redis } from '../../../cli/doctor/redis.ts'
+import { checkExternalUrl } from '../../../cli/doctor/external-url.ts'
+import { checkMail } from '../../../cli/doctor/mail.ts'
+import { checkMailDomain } from '../../../cli/doctor/mail-domain.ts'
+import { checkProviders } from '../../../cli/doctor/providers.ts'
+import { checkRedis } from '../../../cli/doctor/redis.ts'
 import { certificate } from '../../mail/certificate.ts'
 import { startSmtp } from '../../mail/smtp.ts'
 import { startMailServer } from '../../support/messages/mail-server.ts'
@@ -28,18 +28,18 @@ suite('doctor: mail server', () => {
   test('checks the sender or the given recipient without sending an email', async (t) => {
     const server = await startMailServer(t)
     const requested = createDoctorContext(t, smtp(server.port))
-    assert.deepEqual(await runCheck(mail, requested), [
+    assert.deepEqual(await runCheck(checkMail, requested), [
       `pass 127.0.0.1:${server.port} accepts email from ${sender} to ${sender}.`,
     ])
     const named = createDoctorContext(t, smtp(server.port), { recipient: 'ann@ex.test' })
-    assert.match((await runCheck(mail, named)).join(), /^pass .* to ann@ex\.test\.$/)
+    assert.match((await runCheck(checkMail, named)).join(), /^pass .* to ann@ex\.test\.$/)
     assert.deepEqual(server.messages, [])
   })
 
   test('reports a rejected recipient with the server’s response', async (t) => {
     const server = await startMailServer(t)
     server.behave('permanent')
-    const [line = ''] = await runCheck(mail, createDoctorContext(t, smtp(server.port)))
+    const [line = ''] = await runCheck(checkMail, createDoctorContext(t, smtp(server.port)))
     assert.match(
       line,
       /^fail .*does not accept email: 550.*; check whether you may send from AUTH_SMTP_ADMIN_EMAIL/,
@@ -52,7 +52,7 @@ suite('doctor: mail server', () => {
       onAuth: (_auth, _session, done) => done(new Error('no')),
     })
     const variables = smtp(port, { AUTH_SMTP_USER: 'ann', AUTH_SMTP_PASS: 'secret-word' })
-    const [line = ''] = await runCheck(mail, createDoctorContext(t, variables))
+    const [line = ''] = await runCheck(checkMail, createDoctorContext(t, variables))
     assert.match(line, /^fail .*535.*; check AUTH_SMTP_USER and AUTH_SMTP_PASS/)
     assert.doesNotMatch(line, /secret-word/)
   })
@@ -64,20 +64,20 @@ suite('doctor: mail server', () => {
         username === 'ann' && password === 'right' ? done(null, { user: 'ann' }) : done(null, {}),
     })
     const variables = smtp(port, { AUTH_SMTP_USER: 'ann', AUTH_SMTP_PASS: 'right' })
-    assert.match((await runCheck(mail, createDoctorContext(t, variables))).join(), /^pass/)
+    assert.match((await runCheck(checkMail, createDoctorContext(t, variables))).join(), /^pass/)
     assert.deepEqual(emails, [])
   })
 
   test('reports an unreachable and a missing mail server', async (t) => {
     const port = await freePort()
-    const [line = ''] = await runCheck(mail, createDoctorContext(t, smtp(port)))
+    const [line = ''] = await runCheck(checkMail, createDoctorContext(t, smtp(port)))
     assert.match(line, /^fail .*ECONNREFUSED.*; check AUTH_SMTP_HOST, AUTH_SMTP_PORT/)
     assert.match(
-      (await runCheck(mail, createDoctorContext(t))).join(),
+      (await runCheck(checkMail, createDoctorContext(t))).join(),
       /^fail No mail server is configured/,
     )
     const auto = createDoctorContext(t, { AUTH_MAILER_AUTOCONFIRM: 'true' })
-    assert.match((await runCheck(mail, auto)).join(), /^warn No mail server is configured/)
+    assert.match((await runCheck(checkMail, auto)).join(), /^warn No mail server is configured/)
   })
 })
 
@@ -104,7 +104,7 @@ suite('doctor: sender domain', () => {
     test(domain, async (t) => {
       const { config } = createDoctorContext(t, smtp(25))
       const ours = { ...config, AUTH_SMTP_ADMIN_EMAIL: `auth@${domain}` }
-      const findings = await mailDomain({ config: ours }, lookUp)
+      const findings = await checkMailDomain({ config: ours }, lookUp)
       assert.deepEqual(
         findings.map(({ level }) => level),
         levels,
@@ -126,16 +126,16 @@ suite('doctor: providers', () => {
 
   test('reports a provider that accepts the client, one that does not, and an unreachable one', async (t) => {
     const { issuer } = await startOpenidProvider(t, { claimsInIdToken: true })
-    const known = await runCheck(providers, createDoctorContext(t, acme(issuer)))
+    const known = await runCheck(checkProviders, createDoctorContext(t, acme(issuer)))
     assert.deepEqual(known, ['pass acme is available and shows a sign-in page.'])
-    const attacker = await runCheck(providers, createDoctorContext(t, acme(issuer, 'another')))
+    const attacker = await runCheck(checkProviders, createDoctorContext(t, acme(issuer, 'another')))
     assert.match(attacker.join(), /^warn .* acme returns status 400: .*client id and redirect URI/)
     const gone = acme(`http://127.0.0.1:${await freePort()}`)
     assert.match(
-      (await runCheck(providers, createDoctorContext(t, gone))).join(),
+      (await runCheck(checkProviders, createDoctorContext(t, gone))).join(),
       /^fail acme cannot be used/,
     )
-    assert.deepEqual(await runCheck(providers, createDoctorContext(t)), [])
+    assert.deepEqual(await runCheck(checkProviders, createDoctorContext(t)), [])
   })
 })
 
@@ -143,7 +143,7 @@ suite('doctor: external URL', () => {
   test('reports an unreachable external URL', async (t) => {
     const AUTH_API_EXTERNAL_URL = `http://127.0.0.1:${await freePort()}`
     const [line = ''] = await runCheck(
-      externalChecks,
+      checkExternalUrl,
       createDoctorContext(t, { AUTH_API_EXTERNAL_URL }),
     )
     assert.match(line, /^fail http:.*jwks\.json cannot be reached from here \(ECONNREFUSED\)/)
@@ -152,7 +152,10 @@ suite('doctor: external URL', () => {
   test('reports an untrusted certificate that expires soon', async (t) => {
     const server = createServer(certificate(t), (_request, response) => void response.end('{}'))
     const AUTH_API_EXTERNAL_URL = `https://127.0.0.1:${await serve(t, server)}`
-    const lines = await runCheck(externalChecks, createDoctorContext(t, { AUTH_API_EXTERNAL_URL }))
+    const lines = await runCheck(
+      checkExternalUrl,
+      createDoctorContext(t, { AUTH_API_EXTERNAL_URL }),
+    )
     assert.match(lines[0] ?? '', /^fail .*\(DEPTH_ZERO_SELF_SIGNED_CERT\)/)
     assert.match(lines[1] ?? '', /^warn The certificate of 127\.0\.0\.1 is valid for [12] days/)
   })
@@ -160,7 +163,7 @@ suite('doctor: external URL', () => {
   test('reports another server at the external URL', async (t) => {
     const { issuer } = await startOpenidProvider(t, { claimsInIdToken: true })
     const context = createDoctorContext(t, { AUTH_API_EXTERNAL_URL: issuer })
-    const [line = ''] = await runCheck(externalChecks, context)
+    const [line = ''] = await runCheck(checkExternalUrl, context)
     assert.match(line, /^fail .* returns status 404 and no key set/)
   })
 })
@@ -168,11 +171,11 @@ suite('doctor: external URL', () => {
 suite('doctor: Redis', () => {
   test('reports an unreachable server without the password', async (t) => {
     const url = `redis://:secret-word@127.0.0.1:${await freePort()}`
-    const [line = ''] = await runCheck(redis, createDoctorContext(t, { AUTH_REDIS_URL: url }))
+    const [line = ''] = await runCheck(checkRedis, createDoctorContext(t, { AUTH_REDIS_URL: url }))
     assert.match(line, /^fail Redis at 127\.0\.0\.1:\d+ does not respond \(ECONNREFUSED\)/)
     assert.doesNotMatch(line, /secret-word/)
-    assert.deepEqual(await runCheck(redis, createDoctorContext(t)), [])
-    const workers = await runCheck(redis, createDoctorContext(t, { AUTH_WORKERS: '4' }))
+    assert.deepEqual(await runCheck(checkRedis, createDoctorContext(t)), [])
+    const workers = await runCheck(checkRedis, createDoctorContext(t, { AUTH_WORKERS: '4' }))
     assert.match(workers.join(), /^warn Each of the 4 workers/)
   })
 })

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { addresses } from '../../../cli/doctor/addresses.ts'
+import { checkAddresses } from '../../../cli/doctor/addresses.ts'
 import { checkCaptcha } from '../../../cli/doctor/captcha.ts'
-import { disk } from '../../../cli/doctor/disk.ts'
+import { checkDisk } from '../../../cli/doctor/disk.ts'
 import type { Check } from '../../../cli/doctor/finding.ts'
-import { proxies } from '../../../cli/doctor/proxies.ts'
+import { checkProxies } from '../../../cli/doctor/proxies.ts'
 import { checkSms } from '../../../cli/doctor/sms.ts'
 import { createDoctorContext, runCheck } from './doctor-context.ts'
 
@@ -37,9 +37,9 @@ const header = { ...https, AUTH_RATE_LIMIT_HEADER: 'x-real-ip' }
 
 /** The variables, and the beginning of each printed line. */
 const cases: [Check, title: string, variables: Record<string, string>, output: RegExp[]][] = [
-  [addresses, 'https', https, [/^pass AUTH_SITE_URL/, /^pass AUTH_API_EXTERNAL_URL/]],
+  [checkAddresses, 'https', https, [/^pass AUTH_SITE_URL/, /^pass AUTH_API_EXTERNAL_URL/]],
   [
-    addresses,
+    checkAddresses,
     'http URLs, local and remote',
     { AUTH_SITE_URL: 'http://app.example', AUTH_API_EXTERNAL_URL: 'http://localhost:8081' },
     [
@@ -48,7 +48,7 @@ const cases: [Check, title: string, variables: Record<string, string>, output: R
     ],
   ],
   [
-    addresses,
+    checkAddresses,
     'redirect targets',
     {
       ...https,
@@ -63,13 +63,13 @@ const cases: [Check, title: string, variables: Record<string, string>, output: R
     ],
   ],
   [
-    addresses,
+    checkAddresses,
     'a provider that redirects to this server',
     { ...google, AUTH_EXTERNAL_GOOGLE_REDIRECT_URI: 'https://auth.example/auth/v1/callback' },
     [/^pass/, /^pass/, /^pass google/],
   ],
   [
-    addresses,
+    checkAddresses,
     'a provider that redirects to another host',
     { ...google, AUTH_EXTERNAL_GOOGLE_REDIRECT_URI: 'https://app.example/callback' },
     [
@@ -78,20 +78,20 @@ const cases: [Check, title: string, variables: Record<string, string>, output: R
       /^warn google .* this server is at https:\/\/auth\.example\/auth\/v1\/callback/,
     ],
   ],
-  [proxies, 'a header of a local proxy', header, [/^pass/, /^warn Only proxies on this/]],
+  [checkProxies, 'a header of a local proxy', header, [/^pass/, /^warn Only proxies on this/]],
   [
-    proxies,
+    checkProxies,
     'a header of a remote proxy',
     { ...header, AUTH_TRUSTED_PROXIES: '10.0.0.0/8' },
     [/^pass/],
   ],
   [
-    proxies,
+    checkProxies,
     'trusted proxies at all addresses',
     { ...header, AUTH_TRUSTED_PROXIES: '0.0.0.0/0' },
     [/^pass/, /^warn AUTH_TRUSTED_PROXIES has 0\.0\.0\.0\/0/],
   ],
-  [proxies, 'no header', {}, []],
+  [checkProxies, 'no header', {}, []],
   [checkSms, 'disabled phones', {}, []],
   [
     checkSms,
@@ -131,10 +131,10 @@ const cases: [Check, title: string, variables: Record<string, string>, output: R
     { ...hcaptcha, AUTH_SECURITY_CAPTCHA_SECRET: '10000000-ffff-ffff-ffff-000000000001' },
     [/^warn .*does not look like a secret of hcaptcha/],
   ],
-  [disk, 'a log on standard output', {}, []],
-  [disk, 'an existing folder', { AUTH_LOG_FILE: '/tmp/auth.log' }, [/^(pass|warn) \/tmp has/]],
+  [checkDisk, 'a log on standard output', {}, []],
+  [checkDisk, 'an existing folder', { AUTH_LOG_FILE: '/tmp/auth.log' }, [/^(pass|warn) \/tmp has/]],
   [
-    disk,
+    checkDisk,
     'a missing folder',
     { AUTH_LOG_FILE: '/nowhere/auth.log' },
     [/^fail .*\/nowhere \(ENOENT\)/],
