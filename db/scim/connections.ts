@@ -103,23 +103,6 @@ export function findAuthenticatedConnection(
   return authenticated(db, { connectionId, tokenHash, now, usedBefore })
 }
 
-/**
- * Until the transaction ends: changes by clients are shared, the end of their access is exclusive. Not a row lock, for
- * which the exclusive one would wait as long as a client sends requests.
- */
-export async function lockScimAccess(
-  trx: Trx,
-  connectionId: string,
-  mode: 'shared' | 'exclusive',
-): Promise<void> {
-  const key = sql`hashtextextended(${`scim ${connectionId.toLowerCase()}`}, 0)`
-  const take =
-    mode === 'shared'
-      ? sql`select pg_advisory_xact_lock_shared(${key})`
-      : sql`select pg_advisory_xact_lock(${key})`
-  await take.execute(trx)
-}
-
 /** The provider of a connection without single sign-on: GoTrue's tables refer to one. */
 export async function insertBareProvider(trx: Trx, id: string, now: Date): Promise<void> {
   const times = { created_at: now, updated_at: now }

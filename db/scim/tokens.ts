@@ -1,4 +1,6 @@
 /** Tokens of SCIM connections. Only their hashes are stored. */
+import { sql } from 'kysely'
+
 import type { Db, Trx } from '../core/database.ts'
 
 interface ScimTokenRow {
@@ -59,4 +61,21 @@ export async function revokeScimToken(
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/**
+ * Until the transaction ends: changes by clients are shared, the end of their access is exclusive. Not a row lock, for
+ * which the exclusive one would wait as long as a client sends requests.
+ */
+export async function lockScimAccess(
+  trx: Trx,
+  connectionId: string,
+  mode: 'shared' | 'exclusive',
+): Promise<void> {
+  const key = sql`hashtextextended(${`scim ${connectionId.toLowerCase()}`}, 0)`
+  const take =
+    mode === 'shared'
+      ? sql`select pg_advisory_xact_lock_shared(${key})`
+      : sql`select pg_advisory_xact_lock(${key})`
+  await take.execute(trx)
 }

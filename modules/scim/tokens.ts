@@ -2,12 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 import type { Db, Trx } from '../../db/core/database.ts'
-import {
-  findAuthenticatedConnection,
-  lockScimAccess,
-  type ScimConnectionRow,
-} from '../../db/scim/connections.ts'
-import { insertScimToken, revokeScimToken } from '../../db/scim/tokens.ts'
+import { findAuthenticatedConnection, type ScimConnectionRow } from '../../db/scim/connections.ts'
+import { insertScimToken, lockScimAccess, revokeScimToken } from '../../db/scim/tokens.ts'
 import { scimRejected, scimTokenNotFound } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
 
