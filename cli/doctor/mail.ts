@@ -89,9 +89,13 @@ const hints: Record<string, string> = {
   EDNS: 'check AUTH_SMTP_HOST',
 }
 
+const certificateHint =
+  'check that the certificate names AUTH_SMTP_HOST and is valid; name the file of your own authority in NODE_EXTRA_CA_CERTS'
+
 function formatMessage(error: unknown): string {
   const { code = '', originalCode, response }: SmtpError = Object(error)
-  const known = hints[originalCode ?? ''] ?? hints[code]
+  const isCertificate = /CERT|^UNABLE_TO/.test(originalCode ?? '')
+  const known = isCertificate ? certificateHint : (hints[originalCode ?? ''] ?? hints[code])
   const hint = known ?? 'check AUTH_SMTP_HOST, AUTH_SMTP_PORT and AUTH_SMTP_TLS'
   return `${response ?? originalCode ?? describeError(error)}; ${hint}.`
 }

@@ -57,6 +57,16 @@ suite('doctor: mail server', () => {
     assert.doesNotMatch(line, /secret-word/)
   })
 
+  test('reports an untrusted certificate with the variable that trusts it', async (t) => {
+    const { port } = await startSmtp(t, { ...certificate(t), disabledCommands: [] })
+    const variables = smtp(port, { AUTH_SMTP_TLS: 'starttls' })
+    const [line = ''] = await runCheck(checkMail, createDoctorContext(t, variables))
+    assert.match(
+      line,
+      /^fail .*SELF_SIGNED_CERT; check that the certificate .*NODE_EXTRA_CA_CERTS\.$/,
+    )
+  })
+
   test('signs in with the correct password', async (t) => {
     const { port, emails } = await startSmtp(t, {
       authOptional: false,
