@@ -61,7 +61,7 @@ export async function clearAutoconfirmed(
 /**
  * A password, passkey, factor, identity, session, consent, membership or pending change from before the verification
  * may be another user's. A confirmed phone was verified and is kept, with its password, passkeys, factors, consents and
- * memberships.
+ * memberships. An unconfirmed one is an admin's, and is kept with its identity.
  */
 export async function clearUnverifiedCredentials(
   { sessions }: Deps<'sessions'>,
@@ -80,7 +80,7 @@ export async function clearUnverifiedCredentials(
     await leaveUnverifiedOrganizations(sessions, trx, user, now)
   }
   if (metadata) await replaceUserMetadata(trx, user.id, metadata, now)
-  const phone = keepsPhone ? ['phone'] : []
+  const phone = user.phone ? ['phone'] : []
   if ('id' in keepIdentity) {
     await deleteOtherIdentitiesOfProvider(trx, { id: keepIdentity.id, user_id: user.id }, phone)
   } else {

@@ -23,6 +23,7 @@ import {
   autoconfirm,
   invite,
   newAddress,
+  newNumber,
   signIn,
   signUp,
 } from '../../support/users.ts'
@@ -71,6 +72,18 @@ function hasNoSignUpAfterInvitation(order: Step[]): boolean {
 
 suite('attacker’s sign-up with another user’s email', { concurrency: 3 }, () => {
   const servers = sharedServers()
+
+  test('an unconfirmed phone that an admin set keeps its identity', async () => {
+    const server = await servers()
+    const [email, phone] = [newAddress(), newNumber()]
+    const { id } = await adminCall(server.app, 'POST', '/admin/users', { email, phone })
+    const token = codeIn(await steps['magic link'](server, email))
+    assert.equal((await verify(server.app, { type: 'email', email, token })).statusCode, 200)
+    const user = await adminCall(server.app, 'GET', `/admin/users/${id}`)
+    assert.equal(user.phone, phone)
+    assert.deepEqual(user.app_metadata.providers, ['email', 'phone'])
+    assert.deepEqual(user.identities?.map(({ provider }) => provider).sort(), ['email', 'phone'])
+  })
 
   for (const later of orders()) {
     const order: Step[] = ['attacker signs up', ...later]
