@@ -39,7 +39,7 @@ export async function startLanguageServer() {
   })
   await connection.sendNotification('initialized', {})
 
-  const ask = <Result>(method: string, position: Position, more: object = {}): Promise<Result> =>
+  const send = <Result>(method: string, position: Position, more: object = {}): Promise<Result> =>
     connection.sendRequest<Result>(`textDocument/${method}`, { ...toParams(position), ...more })
 
   return {
@@ -53,17 +53,17 @@ export async function startLanguageServer() {
       await connection.sendNotification('textDocument/didOpen', { textDocument })
     },
     async definitions(position: Position): Promise<Position[]> {
-      const found = await ask<Location | Location[] | null>('definition', position)
+      const found = await send<Location | Location[] | null>('definition', position)
       return [found ?? []].flat().map(toPosition)
     },
     async references(position: Position): Promise<Position[]> {
       const context = { includeDeclaration: false }
-      return ((await ask<Location[] | null>('references', position, { context })) ?? []).map(
+      return ((await send<Location[] | null>('references', position, { context })) ?? []).map(
         toPosition,
       )
     },
     async hover(position: Position): Promise<string> {
-      return (await ask<Hover | null>('hover', position))?.contents.value ?? ''
+      return (await send<Hover | null>('hover', position))?.contents.value ?? ''
     },
     stop(): void {
       connection.dispose()

@@ -269,8 +269,8 @@ client('auth-js', async (world, runJourney, t) => {
     ok(await customProviders.deleteProvider('custom:plain'))
     const gone = await customProviders.getProvider('custom:plain')
     assert.equal(gone.error?.code, 'custom_provider_not_found')
-    for (const [name, ask] of listMethods(customProviders)) {
-      const { error } = await ask('unprefixed', { type: 'saml' })
+    for (const [name, send] of listMethods(customProviders)) {
+      const { error } = await send('unprefixed', { type: 'saml' })
       assert.ok(error || name === 'listProviders', name)
     }
   })
@@ -309,8 +309,8 @@ client('auth-js', async (world, runJourney, t) => {
   await runJourney('disabled features', async () => {
     const { api } = await registeredUser()
     for (const part of [api.oauth, admin.oauth]) {
-      for (const [name, ask] of listMethods(part)) {
-        const response = await ask(crypto.randomUUID(), {})
+      for (const [name, send] of listMethods(part)) {
+        const response = await send(crypto.randomUUID(), {})
         assert.ok(response.error, name)
       }
     }

@@ -41,13 +41,13 @@ const requests: Record<string, Send> = {
 
 suite('compiled queries', () => {
   const serverFor = sharedServers()
-  for (const [name, ask] of Object.entries(requests)) {
+  for (const [name, request] of Object.entries(requests)) {
     test(`${name} compiles no query the second time`, async (t) => {
       const { app } = await serverFor(settings)
       const users = [await signUpUser(app), await signUpUser(app)]
       const compiledBy = watchCompiler(t)
       const compiled: string[][] = []
-      for (const user of users) compiled.push(await compiledBy(() => ask(app, user)))
+      for (const user of users) compiled.push(await compiledBy(() => request(app, user)))
       assert.deepEqual(compiled[1], [])
     })
   }
@@ -57,9 +57,9 @@ suite('query plans', () => {
   const serverFor = sharedServers()
   test('are cached by Postgres for frequent requests', async () => {
     const { app } = await serverFor({ ...settings, AUTH_DB_MAX_POOL_SIZE: '1' })
-    for (const ask of Object.values(requests)) {
+    for (const request of Object.values(requests)) {
       for (let times = 0; times < 8; times++) {
-        const { statusCode, body } = await ask(app, await signUpUser(app))
+        const { statusCode, body } = await request(app, await signUpUser(app))
         assert.equal(statusCode, 200, body)
       }
     }

@@ -120,35 +120,35 @@ suite('email flows by SDK', () => {
     })
   }
 
-  const typed: { type: EmailOtpType; ask: (at: World, email: string) => Promise<unknown> }[] = [
-    { type: 'signup', ask: (at, email) => at.client().signUp({ email, password }) },
-    { type: 'email', ask: (at, email) => at.client().signInWithOtp({ email }) },
+  const typed: { type: EmailOtpType; send: (at: World, email: string) => Promise<unknown> }[] = [
+    { type: 'signup', send: (at, email) => at.client().signUp({ email, password }) },
+    { type: 'email', send: (at, email) => at.client().signInWithOtp({ email }) },
     {
       type: 'magiclink',
-      ask: async (at, email) => {
+      send: async (at, email) => {
         await signedUpClient(at, email)
         return at.client().signInWithOtp({ email, options: { shouldCreateUser: false } })
       },
     },
     {
       type: 'recovery',
-      ask: async (at, email) => {
+      send: async (at, email) => {
         await signedUpClient(at, email)
         return at.client().resetPasswordForEmail(email)
       },
     },
     {
       type: 'invite',
-      ask: async (at, email) =>
+      send: async (at, email) =>
         call(at.app, '/invite', { email }, { token: await adminToken(at.app) }),
     },
   ]
-  for (const { type, ask } of typed) {
+  for (const { type, send } of typed) {
     for (const form of ['code', 'token_hash']) {
       test(`verifyOtp ${type} by ${form}`, async () => {
         const at = await world()
         const email = newAddress()
-        await ask(at, email)
+        await send(at, email)
         const subjects = { invite: /invited/, recovery: /Reset/, magiclink: /sign-in link/ }
         const expected = type in subjects ? subjects[type as keyof typeof subjects] : /Confirm/
         const message = await at.mail.waitFor(

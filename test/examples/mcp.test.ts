@@ -59,7 +59,7 @@ suite('examples/mcp', () => {
     return access_token
   }
 
-  async function ask(token: string, ...note: string[]): Promise<string> {
+  async function send(token: string, ...note: string[]): Promise<string> {
     const env = { ...process.env, MCP_URL: mcpUrl, TOKEN: token }
     const program = join(folder, 'client.js')
     return (await promisify(execFile)(process.execPath, [program, ...note], { env })).stdout
@@ -68,9 +68,9 @@ suite('examples/mcp', () => {
   test('stores notes per user, as the README shows', async () => {
     const ann = await fetchToken('ann@example.com')
     const readme = await readFile(join(folder, 'README.md'), 'utf8')
-    assert.equal(await ask(ann, 'buy bread'), /```\n(tools:[\s\S]*?)```/.exec(readme)?.[1])
-    assert.match(await ask(await fetchToken('ben@example.com')), /my_notes: There are none\./)
-    assert.match(await ask(ann, 'and butter'), /my_notes: buy bread\nand butter/)
+    assert.equal(await send(ann, 'buy bread'), /```\n(tools:[\s\S]*?)```/.exec(readme)?.[1])
+    assert.match(await send(await fetchToken('ben@example.com')), /my_notes: There are none\./)
+    assert.match(await send(ann, 'and butter'), /my_notes: buy bread\nand butter/)
   })
 
   test('returns 401 with the metadata URL to a request without a token', async () => {

@@ -26,7 +26,7 @@ export async function createAdmin(app: App, role: AdminRole) {
     id,
     session,
     email: session.email,
-    ask: (method: Method, url: string, payload?: object) =>
+    request: (method: Method, url: string, payload?: object) =>
       call(app, url, payload, { method, token }),
   }
 }

@@ -27,7 +27,7 @@ suite('client ID metadata documents', () => {
   const serverFor = sharedServers()
   const server = async () => (await serverFor(ownConsentPage)).app
 
-  function ask(app: App, challenge: string, more: Record<string, string> = {}) {
+  function send(app: App, challenge: string, more: Record<string, string> = {}) {
     return requestAuthorization(app, {
       client_id: url,
       redirect_uri,
@@ -43,7 +43,7 @@ suite('client ID metadata documents', () => {
     const state = await serveDocuments(t, app)
     state.document = { body: createDocument() }
     const { verifier, challenge } = makePkce()
-    const response = await ask(app, challenge)
+    const response = await send(app, challenge)
     assert.equal(response.statusCode, 302, response.body)
     const id = new URL(String(response.headers.location)).searchParams.get('authorization_id') ?? ''
     const user = await signUpUser(app)
@@ -65,7 +65,7 @@ suite('client ID metadata documents', () => {
     const user = await signUpUser(app)
     const { access_token: token } = user
     const details = async () => {
-      const response = await ask(app, makePkce().challenge)
+      const response = await send(app, makePkce().challenge)
       const id =
         new URL(String(response.headers.location)).searchParams.get('authorization_id') ?? ''
       return {
@@ -111,7 +111,7 @@ suite('client ID metadata documents', () => {
       await app.db.deleteFrom('oauth_clients').execute()
       const state = await serveDocuments(t, app)
       state.document = document
-      assert.equal((await ask(app, makePkce().challenge)).statusCode, 400)
+      assert.equal((await send(app, makePkce().challenge)).statusCode, 400)
     })
   }
 
@@ -122,7 +122,7 @@ suite('client ID metadata documents', () => {
     state.document = {
       body: createDocument({ resources: ['https://bank.example'], require_pkce: false }),
     }
-    const response = await ask(app, makePkce().challenge, { resource: 'https://bank.example' })
+    const response = await send(app, makePkce().challenge, { resource: 'https://bank.example' })
     assert.match(response.body, /error=invalid_target/)
   })
 
@@ -131,7 +131,7 @@ suite('client ID metadata documents', () => {
     await app.db.deleteFrom('oauth_clients').execute()
     const state = await serveDocuments(t, app)
     state.document = { body: createDocument({ application_type: 'native', client_type: 'public' }) }
-    const response = await ask(app, makePkce().challenge)
+    const response = await send(app, makePkce().challenge)
     assert.equal(response.statusCode, 302, response.body)
   })
 
@@ -158,7 +158,7 @@ suite('client ID metadata documents', () => {
     state.document = { body: createDocument() }
     const user = await signUpUser(app)
     const { access_token: token } = user
-    const response = await ask(app, makePkce().challenge)
+    const response = await send(app, makePkce().challenge)
     const { searchParams } = new URL(String(response.headers.location))
     await answerAuthorization(app, searchParams.get('authorization_id') ?? '', user)
     state.document = { status: 404, body: '' }
@@ -178,7 +178,7 @@ suite('client ID metadata documents', () => {
     await createClient(app, { client_name: 'Payroll' })
     const state = await serveDocuments(t, app)
     state.document = { body: createDocument({ client_name: 'PAYROLL' }) }
-    const response = await ask(app, makePkce().challenge)
+    const response = await send(app, makePkce().challenge)
     assert.match(response.json().msg, /another application/)
   })
 })

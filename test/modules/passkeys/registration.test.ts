@@ -20,7 +20,7 @@ import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
 import { anonymousUser, signedIn, signUpUser } from '../../support/users.ts'
 
-const ask = '/passkeys/registration/options'
+const optionsPath = '/passkeys/registration/options'
 
 suite('passkeys', () => {
   const serverFor = serversOnOneDatabase()
@@ -145,7 +145,7 @@ suite('passkeys', () => {
       const pending = await createRegistrationChallenge(app, user)
       await addPasskey(app, user)
       const full = [422, 'too_many_passkeys']
-      assert.deepEqual(statusAndCode(await send(app, 'POST', ask, user, {})), full)
+      assert.deepEqual(statusAndCode(await send(app, 'POST', optionsPath, user, {})), full)
       const credential = newDevice().create(pending.options)
       const body = { challenge_id: pending.challenge_id, credential }
       assert.deepEqual(statusAndCode(await finishRegistration(app, user, body)), full)
@@ -184,7 +184,7 @@ suite('passkeys', () => {
       const steppedUp = await stepUp(app, before, await addTotp(app, before))
       const aal1 = await signedIn(app, before.email)
       const insufficient = [403, 'insufficient_aal']
-      assert.deepEqual(statusAndCode(await send(app, 'POST', ask, aal1, {})), insufficient)
+      assert.deepEqual(statusAndCode(await send(app, 'POST', optionsPath, aal1, {})), insufficient)
       const credential = newDevice().create(pending.options)
       const body = { challenge_id: pending.challenge_id, credential }
       assert.deepEqual(statusAndCode(await finishRegistration(app, aal1, body)), insufficient)
@@ -200,7 +200,7 @@ suite('passkeys', () => {
       const anonymous = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' }
       const { app } = await serverFor({ ...passkeysOn, ...anonymous })
       const unknown = await anonymousUser(app)
-      assert.deepEqual(statusAndCode(await send(app, 'POST', ask, unknown, {})), [
+      assert.deepEqual(statusAndCode(await send(app, 'POST', optionsPath, unknown, {})), [
         403,
         'no_authorization',
       ])
@@ -210,7 +210,7 @@ suite('passkeys', () => {
         .set({ is_sso_user: true })
         .where('id', '=', user.user.id)
         .execute()
-      const rejected = await send(app, 'POST', ask, user, {})
+      const rejected = await send(app, 'POST', optionsPath, user, {})
       assert.deepEqual(statusAndCode(rejected), [422, 'validation_failed'])
     })
   })

@@ -17,16 +17,16 @@ suite('/admin/admins', () => {
     const app = await server()
     const owner = await createAdmin(app, 'owner')
     const { user, email } = await signUpUser(app)
-    const added = await owner.ask('POST', '/admin/admins', { email, role: 'support' })
+    const added = await owner.request('POST', '/admin/admins', { email, role: 'support' })
     assert.equal(added.statusCode, 201, added.body)
     assert.deepEqual([added.json().user_id, added.json().role], [user.id, 'support'])
     const url = `/admin/admins/${user.id}`
-    const changed = await owner.ask('PUT', url, { role: 'operator' })
+    const changed = await owner.request('PUT', url, { role: 'operator' })
     assert.equal(changed.json().role, 'operator', changed.body)
     const { admins } = await adminCall<{ admins: Admin[] }>(app, 'GET', '/admin/admins')
     assert.equal(admins.find(({ user_id: id }) => id === user.id)?.role, 'operator')
-    assert.equal((await owner.ask('DELETE', url)).statusCode, 204)
-    assert.deepEqual(statusAndCode(await owner.ask('DELETE', url)), [404, 'admin_not_found'])
+    assert.equal((await owner.request('DELETE', url)).statusCode, 204)
+    assert.deepEqual(statusAndCode(await owner.request('DELETE', url)), [404, 'admin_not_found'])
 
     const entries = await app.db
       .selectFrom('audit_log_entries')
@@ -72,12 +72,12 @@ suite('/admin/admins', () => {
   test('rejects demoting, removing and deleting the last owner', async () => {
     const app = await server()
     await removeAdmins(app)
-    const { id, ask } = await createAdmin(app, 'owner')
+    const { id, request } = await createAdmin(app, 'owner')
     await createAdmin(app, 'operator')
     const last = [422, 'last_owner']
     const url = `/admin/admins/${id}`
-    assert.deepEqual(statusAndCode(await ask('PUT', url, { role: 'operator' })), last)
-    assert.deepEqual(statusAndCode(await ask('DELETE', url)), last)
+    assert.deepEqual(statusAndCode(await request('PUT', url, { role: 'operator' })), last)
+    assert.deepEqual(statusAndCode(await request('DELETE', url)), last)
     for (const soft of [true, false]) {
       const body = { should_soft_delete: soft }
       assert.deepEqual(
@@ -85,15 +85,15 @@ suite('/admin/admins', () => {
         last,
       )
     }
-    assert.equal((await ask('PUT', url, { role: 'owner' })).statusCode, 200)
+    assert.equal((await request('PUT', url, { role: 'owner' })).statusCode, 200)
     await createAdmin(app, 'owner')
-    assert.equal((await ask('PUT', url, { role: 'operator' })).json().role, 'operator')
+    assert.equal((await request('PUT', url, { role: 'operator' })).json().role, 'operator')
   })
 
   test('rejects the account deletion of the last owner', async () => {
     const { app } = await serverFor({ ...withConsole, AUTH_USER_SELF_DELETE_ENABLED: 'true' })
-    const { ask } = await createAdmin(app, 'owner')
-    assert.deepEqual(statusAndCode(await ask('DELETE', '/user', {})), [422, 'last_owner'])
+    const { request } = await createAdmin(app, 'owner')
+    assert.deepEqual(statusAndCode(await request('DELETE', '/user', {})), [422, 'last_owner'])
   })
 
   test('does not list a deleted user as admin', async () => {

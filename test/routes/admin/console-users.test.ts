@@ -45,7 +45,7 @@ suite('users in the console', () => {
     const unknown = crypto.randomUUID()
     const ids = [one.user.id, unknown, owner.id]
     const ban = { action: 'ban', ids, ban_duration: '24h' }
-    const banned = (await operator.ask('POST', '/admin/users/bulk', ban)).json<Outcome>()
+    const banned = (await operator.request('POST', '/admin/users/bulk', ban)).json<Outcome>()
     assert.deepEqual(banned.done, [one.user.id])
     const failures = banned.failed.map(({ id, error_code }) => [id, error_code])
     assert.deepEqual(failures, [

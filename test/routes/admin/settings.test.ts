@@ -149,7 +149,7 @@ suite('/admin/settings', () => {
     const owner = await createAdmin(app, 'owner')
     const name = 'AUTH_RATE_LIMIT_VERIFY'
     for (const text of ['10', '20']) {
-      const changed = await owner.ask('PUT', '/admin/settings', { values: { [name]: text } })
+      const changed = await owner.request('PUT', '/admin/settings', { values: { [name]: text } })
       assert.equal(changed.statusCode, 200, changed.body)
     }
     const setting = await findSetting(app, name)
@@ -158,10 +158,10 @@ suite('/admin/settings', () => {
     const [second, first] = (await history()).changes
     assert.deepEqual([second?.before, second?.after], ['10', '20'])
     assert.deepEqual([first?.before, first?.after], [null, '10'])
-    const stale = await owner.ask('POST', `/admin/settings/history/${first?.id}/revert`)
+    const stale = await owner.request('POST', `/admin/settings/history/${first?.id}/revert`)
     assert.deepEqual(statusAndCode(stale), [409, 'setting_changed'])
     const path = `/admin/settings/history/${second?.id}/revert`
-    const reverted = await owner.ask('POST', path, {})
+    const reverted = await owner.request('POST', path, {})
     assert.equal(reverted.statusCode, 200, reverted.body)
     assert.equal(app.config.AUTH_RATE_LIMIT_VERIFY, 10)
     const [entry] = await adminCall<{ payload: { action: string; traits: object } }[]>(

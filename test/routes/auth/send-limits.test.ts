@@ -51,7 +51,7 @@ suite('AUTH_SMTP_MAX_FREQUENCY', () => {
   const servers = sharedServers()
   const everyMinute = { AUTH_SMTP_MAX_FREQUENCY: '60' }
 
-  for (const [name, ask] of Object.entries(requests)) {
+  for (const [name, send] of Object.entries(requests)) {
     for (const who of ['unknown', 'known']) {
       test(`throttles ${name} for an ${who} email`, async (t) => {
         const server = await servers(everyMinute)
@@ -61,27 +61,27 @@ suite('AUTH_SMTP_MAX_FREQUENCY', () => {
         }
         const start = Date.now()
         at(t, start, 0)
-        assert.equal((await ask(server, email, '')).statusCode, 200)
-        await mustWait(await ask(server, email, ''), 60)
+        assert.equal((await send(server, email, '')).statusCode, 200)
+        await mustWait(await send(server, email, ''), 60)
         at(t, start, 59.5)
-        await mustWait(await ask(server, email, ''), 1)
+        await mustWait(await send(server, email, ''), 1)
         at(t, start, 60)
-        assert.equal((await ask(server, email, '')).statusCode, 200)
-        assert.equal((await ask(server, newAddress(), '')).statusCode, 200)
+        assert.equal((await send(server, email, '')).statusCode, 200)
+        assert.equal((await send(server, newAddress(), '')).statusCode, 200)
       })
     }
   }
 
-  for (const [name, ask] of Object.entries(signedIn)) {
+  for (const [name, send] of Object.entries(signedIn)) {
     test(`throttles ${name}`, async (t) => {
       const server = await servers(everyMinute)
       const { access_token: token } = await confirmedUser(server)
       const start = Date.now()
       at(t, start, 0)
-      assert.equal((await ask(server, '', token)).statusCode, 200)
-      await mustWait(await ask(server, '', token), 60)
+      assert.equal((await send(server, '', token)).statusCode, 200)
+      await mustWait(await send(server, '', token), 60)
       at(t, start, 60)
-      assert.equal((await ask(server, '', token)).statusCode, 200)
+      assert.equal((await send(server, '', token)).statusCode, 200)
     })
   }
 

@@ -37,57 +37,57 @@ type Response = (server: Built, user: Session, email: string) => Promise<object>
 const confirmation = async (server: Built, email: string) =>
   (await unconfirmedUser(server, email)).message
 
-const responses: Record<string, { fields: Fields; ask: Response }> = {
+const responses: Record<string, { fields: Fields; send: Response }> = {
   'POST /signup by email': {
     fields: { id: uuid, email: /@/, confirmation_sent_at: moment, ...times },
-    ask: async ({ app }, _user, email) => (await signUp(app, { email })).json(),
+    send: async ({ app }, _user, email) => (await signUp(app, { email })).json(),
   },
   'POST /signup by phone': {
     fields: { id: uuid, phone: /^1555\d{7}$/, confirmation_sent_at: moment, ...times },
-    ask: async ({ app }) => (await signUp(app, { phone: `+${newNumber()}` })).json(),
+    send: async ({ app }) => (await signUp(app, { phone: `+${newNumber()}` })).json(),
   },
   'POST /invite': {
     fields: { id: uuid, email: /@/, confirmation_sent_at: moment, invited_at: moment, ...times },
-    ask: ({ app }, _user, email) => adminCall<object>(app, 'POST', '/invite', { email }),
+    send: ({ app }, _user, email) => adminCall<object>(app, 'POST', '/invite', { email }),
   },
   'GET /user': {
     fields: { id: uuid, email: /@/, confirmation_sent_at: moment, ...times },
-    ask: async ({ app }, user) => (await getUser(app, user)).json(),
+    send: async ({ app }, user) => (await getUser(app, user)).json(),
   },
   'PUT /user with a new email': {
     fields: { id: uuid, email: /@/, email_change_sent_at: moment, ...times },
-    ask: async ({ app }, { access_token }, email) =>
+    send: async ({ app }, { access_token }, email) =>
       (await changeUser(app, access_token, { email })).json(),
   },
   'PUT /user with a new phone': {
     fields: { id: uuid, phone_change_sent_at: moment, ...times },
-    ask: async ({ app }, { access_token }) =>
+    send: async ({ app }, { access_token }) =>
       (await changeUser(app, access_token, { phone: `+${newNumber()}` })).json(),
   },
   'POST /token?grant_type=password': {
     fields: session,
-    ask: async ({ app }, { user }) => (await signIn(app, { email: user.email })).json(),
+    send: async ({ app }, { user }) => (await signIn(app, { email: user.email })).json(),
   },
   'POST /token?grant_type=refresh_token': {
     fields: session,
-    ask: async ({ app }, { refresh_token }) => (await refresh(app, refresh_token)).json(),
+    send: async ({ app }, { refresh_token }) => (await refresh(app, refresh_token)).json(),
   },
   'POST /verify': {
     fields: { ...session, type: /^signup$/ },
-    async ask(server, _user, email) {
+    async send(server, _user, email) {
       const code = codeIn(await confirmation(server, email))
       return (await call(server.app, '/verify', { type: 'signup', email, token: code })).json()
     },
   },
   'GET /verify': {
     fields: { ...session, type: /^signup$/ },
-    async ask(server, _user, email) {
+    async send(server, _user, email) {
       return redirectParams(await open(server.app, await confirmation(server, email))).fragment
     },
   },
   'POST /resend': {
     fields: { message_id: uuid },
-    async ask(server, _user, email) {
+    async send(server, _user, email) {
       await confirmation(server, email)
       return (await call(server.app, '/resend', { type: 'signup', email })).json()
     },
@@ -100,7 +100,7 @@ const responses: Record<string, { fields: Fields; ask: Response }> = {
       verification_type: /^magiclink$/,
       redirect_to: /^http:\/\/app\.example\/?$/,
     },
-    ask: ({ app }, { user }) => {
+    send: ({ app }, { user }) => {
       const body = { type: 'magiclink', email: user.email }
       return adminCall<object>(app, 'POST', '/admin/generate_link', body)
     },
@@ -110,10 +110,10 @@ const responses: Record<string, { fields: Fields; ask: Response }> = {
 suite('documented response fields', () => {
   const server = sharedSmsServer()
 
-  for (const [request, { fields, ask }] of Object.entries(responses)) {
+  for (const [request, { fields, send }] of Object.entries(responses)) {
     test(`${request} returns ${Object.keys(fields).join(', ')}`, async () => {
       const built = await server()
-      const response = await ask(built, await confirmedUser(built), newAddress())
+      const response = await send(built, await confirmedUser(built), newAddress())
       const found = new Map(Object.entries(response))
       for (const [name, form] of Object.entries(fields)) {
         assert.match(String(found.get(name)), form, name)

@@ -70,32 +70,32 @@ suite('built-in email templates', () => {
 
 type Send = (server: Built, email: string) => Promise<ReceivedMail>
 
-const paths: Record<string, { setting: string; ask: Send }> = {
+const paths: Record<string, { setting: string; send: Send }> = {
   confirmation: {
     setting: 'CONFIRMATION',
-    ask: async (server, email) => (await unconfirmedUser(server, email)).message,
+    send: async (server, email) => (await unconfirmedUser(server, email)).message,
   },
   invitation: {
     setting: 'INVITE',
-    ask: invite,
+    send: invite,
   },
   recovery: {
     setting: 'RECOVERY',
-    async ask(server, email) {
+    async send(server, email) {
       await confirmedUser(server, email)
       return emailAfter(server, email, () => call(server.app, '/recover', { email }))
     },
   },
   'magic link': {
     setting: 'RECOVERY',
-    async ask(server, email) {
+    async send(server, email) {
       await confirmedUser(server, email)
       return emailAfter(server, email, () => call(server.app, '/magiclink', { email }))
     },
   },
   'email change': {
     setting: 'EMAIL_CHANGE',
-    async ask(server, email) {
+    async send(server, email) {
       const { access_token: token } = await confirmedUser(server)
       return emailAfter(server, email, () => changeUser(server.app, token, { email }))
     },
@@ -116,9 +116,9 @@ suite('AUTH_MAILER_URLPATHS_<KIND>', () => {
     server = await build(ending, { env })
   })
 
-  for (const [name, { setting, ask }] of Object.entries(paths)) {
+  for (const [name, { setting, send }] of Object.entries(paths)) {
     test(`${setting} is the path of the link in a ${name} email`, async () => {
-      const { pathname } = new URL(linkIn(await ask(server, newAddress())))
+      const { pathname } = new URL(linkIn(await send(server, newAddress())))
       assert.equal(pathname, `/path-of-${setting.toLowerCase()}/verify`)
     })
   }

@@ -126,14 +126,14 @@ suite('/oauth/authorize', () => {
       redirect_uris: ['http://127.0.0.1/cb'],
     })
     const { challenge } = makePkce()
-    const ask = (redirect_uri: string) =>
+    const send = (redirect_uri: string) =>
       requestAuthorization(app, {
         client_id: client.client_id,
         redirect_uri,
         code_challenge: challenge,
         code_challenge_method: 'S256',
       })
-    assert.equal((await ask('http://127.0.0.1:51004/cb')).statusCode, 302)
+    assert.equal((await send('http://127.0.0.1:51004/cb')).statusCode, 302)
     for (const uri of [
       'http://127.0.0.1:51004/other',
       'http://127.0.0.1.evil.example/cb',
@@ -142,7 +142,7 @@ suite('/oauth/authorize', () => {
       'http://[::1]:51004/cb',
       'https://127.0.0.1/cb',
     ]) {
-      assert.equal((await ask(uri)).statusCode, 400, uri)
+      assert.equal((await send(uri)).statusCode, 400, uri)
     }
   })
 

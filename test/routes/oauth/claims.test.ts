@@ -100,15 +100,15 @@ suite('claims of OAuth clients', () => {
     const client = await createClient(app)
     const browser = await signedInBrowser(app, (await signUpUser(app)).email)
     const claims = JSON.stringify({ userinfo: { name: null } })
-    const ask = (more: Record<string, string>) =>
+    const send = (more: Record<string, string>) =>
       browser.open(authorizeUrl(client, makePkce().challenge, { scope: 'openid', ...more }))
-    const first = await ask({})
+    const first = await send({})
     await browser.submit(first, { action: 'approve' })
-    const more = await ask({ claims })
+    const more = await send({ claims })
     assert.equal(titleIn(more), 'App requests access to your account')
     assert.match(more.html, /see your name and picture/)
     await browser.submit(more, { action: 'approve' })
-    const again = await ask({ claims })
+    const again = await send({ claims })
     assert.ok(again.location?.startsWith(callbackUrl), again.html)
   })
 
@@ -117,12 +117,12 @@ suite('claims of OAuth clients', () => {
     const client = await createClient(app)
     const [user, other] = [await signUpUser(app), await signUpUser(app)]
     const browser = await signedInBrowser(app, user.email)
-    const ask = (id: string) => {
+    const send = (id: string) => {
       const claims = JSON.stringify({ id_token: { sub: { value: id } } })
       return browser.open(authorizeUrl(client, makePkce().challenge, { claims }))
     }
-    assert.equal(titleIn(await ask(other.user.id)), 'Sign in')
-    const consent = await ask(user.user.id)
+    assert.equal(titleIn(await send(other.user.id)), 'Sign in')
+    const consent = await send(user.user.id)
     const done = await browser.submit(consent, { action: 'approve' })
     assert.ok(new URL(refreshIn(done.html) ?? '').searchParams.get('code'))
   })

@@ -19,7 +19,7 @@ suite('SCIM tokens', () => {
     const url = `/admin/scim/connections/${client.connection.id}/tokens`
     const issued = (await asAdmin(app, 'POST', url, { name: 'second' })).json()
     const second = clientWith(app, client.connection, issued.token)
-    await second.ask('GET', '/Users')
+    await second.request('GET', '/Users')
     type Listed = { tokens: Record<string, string | null>[] }
     const { tokens } = await adminCall<Listed>(app, 'GET', url)
     assert.deepEqual(
@@ -153,7 +153,7 @@ suite('SCIM discovery', () => {
 
   test('reports that bulk and sorting are not supported, also at their endpoints', async () => {
     const { client } = await newTenant()
-    const config = await client.ask<Record<string, { supported: boolean }>>(
+    const config = await client.request<Record<string, { supported: boolean }>>(
       'GET',
       '/ServiceProviderConfig',
     )

@@ -150,9 +150,9 @@ suite('PATCH of a SCIM user', () => {
       const { client } = await newTenant()
       const { id } = await client.create(start)
       for (let i = 0; i < 2; i += 1) {
-        const user = await client.ask('PATCH', `/Users/${id}`, body)
+        const user = await client.request('PATCH', `/Users/${id}`, body)
         assert.deepEqual(after(user), expected)
-        assert.deepEqual(await client.ask('GET', `/Users/${id}`), user)
+        assert.deepEqual(await client.request('GET', `/Users/${id}`), user)
       }
     })
   }
@@ -164,27 +164,27 @@ suite('PATCH of a SCIM user', () => {
       const title = { op: 'add', path: 'title', value: 'x' }
       const response = await client.patch(`/Users/${user.id}`, title, operation)
       assert.deepEqual(scimError(response), [400, scimType])
-      assert.deepEqual(await client.ask('GET', `/Users/${user.id}`), user)
+      assert.deepEqual(await client.request('GET', `/Users/${user.id}`), user)
     })
   }
 
   test('Okta: looks up, creates, deactivates by PUT and reactivates a user', async () => {
     const { client } = await newTenant()
     const find = '/Users?filter=userName%20eq%20%22okta%40corp.test%22&startIndex=1&count=100'
-    assert.equal((await client.ask<{ totalResults: number }>('GET', find)).totalResults, 0)
+    assert.equal((await client.request<{ totalResults: number }>('GET', find)).totalResults, 0)
     const body = { ...start, userName: 'okta@corp.test', password: '1mz050nq', groups: [] }
     const { id } = await client.create(body)
-    const off = await client.ask('PUT', `/Users/${id}`, { ...body, id, active: false })
+    const off = await client.request('PUT', `/Users/${id}`, { ...body, id, active: false })
     assert.equal(off.active, false)
-    assert.equal((await client.ask('PUT', `/Users/${id}`, { ...body, id })).active, true)
-    const { totalResults } = await client.ask<{ totalResults: number }>('GET', find)
+    assert.equal((await client.request('PUT', `/Users/${id}`, { ...body, id })).active, true)
+    const { totalResults } = await client.request<{ totalResults: number }>('GET', find)
     assert.equal(totalResults, 1)
   })
 
   test('Entra ID: tests the connection with a random user', async () => {
     const { client } = await newTenant()
     const filter = encodeURIComponent(`userName eq "${crypto.randomUUID()}"`)
-    const list = await client.ask<object>('GET', `/Users?filter=${filter}`)
+    const list = await client.request<object>('GET', `/Users?filter=${filter}`)
     assert.deepEqual(list, {
       schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
       totalResults: 0,

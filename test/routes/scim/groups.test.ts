@@ -28,7 +28,7 @@ async function twoUsers(client: ScimClient): Promise<[string, string]> {
 }
 
 const listMembers = async (client: ScimClient, id: string) => {
-  const { members = [] } = await client.ask<Group>('GET', `/Groups/${id}`)
+  const { members = [] } = await client.request<Group>('GET', `/Groups/${id}`)
   return members.map(({ value }) => value).toSorted()
 }
 
@@ -40,7 +40,7 @@ suite('SCIM groups', () => {
     const [ann, bert] = await twoUsers(client)
     const { id } = await client.createGroup('Staff', [ann, bert])
     assert.deepEqual(await listMembers(client, id), [ann, bert].toSorted())
-    const user = await client.ask('GET', `/Users/${ann}`)
+    const user = await client.request('GET', `/Users/${ann}`)
     const $ref = `${client.connection.base_url}/Groups/${id}`
     assert.deepEqual(user.groups, [{ value: id, $ref, display: 'Staff', type: 'direct' }])
   })
@@ -101,7 +101,10 @@ suite('SCIM groups', () => {
     const { client } = await newTenant()
     const [ann, bert] = await twoUsers(client)
     const { id } = await client.createGroup('Staff', [ann])
-    await client.ask('PUT', `/Groups/${id}`, { displayName: 'Staff', members: [{ value: bert }] })
+    await client.request('PUT', `/Groups/${id}`, {
+      displayName: 'Staff',
+      members: [{ value: bert }],
+    })
     assert.deepEqual(await listMembers(client, id), [bert])
   })
 
@@ -127,7 +130,7 @@ suite('SCIM groups', () => {
       `members[value eq "${ann}"]`,
     ]) {
       const path = `/Groups?excludedAttributes=members&filter=${encodeURIComponent(filter)}`
-      const { Resources } = await client.ask<{ Resources: Group[] }>('GET', path)
+      const { Resources } = await client.request<{ Resources: Group[] }>('GET', path)
       assert.deepEqual(
         Resources.map((group) => [group.id, group.members]),
         [[id, undefined]],

@@ -342,7 +342,7 @@ suite('repeated and concurrent SCIM requests', () => {
     const names = ['title', 'nickName', 'locale', 'timezone', 'userType']
     const asked = names.map((path) => client.patch(`/Users/${id}`, { op: 'add', path, value: 'x' }))
     for (const { statusCode, body } of await Promise.all(asked)) assert.equal(statusCode, 200, body)
-    const user = await client.ask('GET', `/Users/${id}`)
+    const user = await client.request('GET', `/Users/${id}`)
     assert.deepEqual(
       names.map((name) => user[name]),
       names.map(() => 'x'),
@@ -367,7 +367,7 @@ suite('isolation of SCIM connections', () => {
       }
     }
     for (const path of ['/Users', '/Groups', `/Users?filter=id eq "${user.id}"`]) {
-      const { totalResults } = await other.ask<{ totalResults: number }>('GET', encodeURI(path))
+      const { totalResults } = await other.request<{ totalResults: number }>('GET', encodeURI(path))
       assert.equal(totalResults, 0, path)
     }
     const member = { displayName: 'Theirs', members: [{ value: user.id }] }

@@ -36,7 +36,7 @@ suite('SCIM users', () => {
       await findMemberRole(app, organization, account.user_id ?? ''),
       'member active scim',
     )
-    assert.deepEqual(await client.ask('GET', `/Users/${user.id}`), user)
+    assert.deepEqual(await client.request('GET', `/Users/${user.id}`), user)
   })
 
   test('store unknown attributes but never a password', async () => {
@@ -87,7 +87,7 @@ suite('SCIM users', () => {
     const { client } = await newTenant()
     const user = await client.create({ ...ann, title: 'Dr.' })
     const { id: _id, ...body } = user
-    const replaced = await client.ask('PUT', `/Users/${user.id}`, {
+    const replaced = await client.request('PUT', `/Users/${user.id}`, {
       ...body,
       title: null,
       nickName: 'A',
@@ -99,7 +99,7 @@ suite('SCIM users', () => {
   test('keep their version when a request changes nothing', async () => {
     const { client } = await newTenant()
     const user = await client.create(ann)
-    const again = await client.ask('PUT', `/Users/${user.id}`, user)
+    const again = await client.request('PUT', `/Users/${user.id}`, user)
     assert.equal(again.meta.version, user.meta.version)
   })
 
@@ -125,7 +125,7 @@ suite('SCIM users', () => {
     const { client } = await newTenant()
     const user = await client.create({ ...ann, [enterpriseSchema]: { department: 'R&D' } })
     const path = `/Users/${user.id}`
-    const some = await client.ask(
+    const some = await client.request(
       'GET',
       `${path}?attributes=username,name.givenName,${enterpriseSchema}:department`,
     )
@@ -136,7 +136,10 @@ suite('SCIM users', () => {
       name: { givenName: 'Ann' },
       [enterpriseSchema]: { department: 'R&D' },
     })
-    const others = await client.ask('GET', `${path}?excludedAttributes=emails,name.familyName,id`)
+    const others = await client.request(
+      'GET',
+      `${path}?excludedAttributes=emails,name.familyName,id`,
+    )
     assert.deepEqual(
       [others.emails, others.name, others.id],
       [undefined, { givenName: 'Ann' }, user.id],
@@ -154,7 +157,7 @@ suite('SCIM users', () => {
     const group = await client.createGroup('Staff', [second.id])
     const found = async (filter: string) => {
       const path = `/Users?filter=${encodeURIComponent(filter)}`
-      const { Resources } = await client.ask<{ Resources: { id: string }[] }>('GET', path)
+      const { Resources } = await client.request<{ Resources: { id: string }[] }>('GET', path)
       return Resources.map(({ id }) => (id === first.id ? 'ann' : 'bert'))
     }
     const filters: [string, string[]][] = [
@@ -214,16 +217,16 @@ suite('SCIM users', () => {
       Resources: { userName: string }[]
     }
     const names = ({ Resources }: List) => Resources.map(({ userName }) => userName)
-    const second = await client.ask<List>('GET', '/Users?startIndex=2&count=2')
+    const second = await client.request<List>('GET', '/Users?startIndex=2&count=2')
     assert.deepEqual(
       [names(second), second.totalResults, second.startIndex],
       [['user2', 'user3'], 5, 2],
     )
-    assert.deepEqual(names(await client.ask<List>('GET', '/Users?count=0')), [])
+    assert.deepEqual(names(await client.request<List>('GET', '/Users?count=0')), [])
     let cursor: string | undefined = ''
     const walked: string[] = []
     while (cursor !== undefined) {
-      const page: List = await client.ask<List>('GET', `/Users?count=2&cursor=${cursor}`)
+      const page: List = await client.request<List>('GET', `/Users?count=2&cursor=${cursor}`)
       walked.push(...names(page))
       cursor = page.nextCursor
     }

@@ -37,12 +37,12 @@ suite('admin roles', () => {
   for (const role of adminRoleNames) {
     test(`the role ${role} can call exactly the endpoints of the table`, async () => {
       const app = await server()
-      const { ask } = await createAdmin(app, role)
+      const { request } = await createAdmin(app, role)
       for (const name of await listEndpoints(app)) {
         const [method = '', path = ''] = name.split(' ')
         const url = path.replaceAll(/\{\w+\}/g, crypto.randomUUID())
         const payload = method === 'GET' ? undefined : {}
-        const outcome = statusAndCodeOrBody(await ask(method as Method, url, payload))
+        const outcome = statusAndCodeOrBody(await request(method as Method, url, payload))
         const minimal = adminEndpoints[name] ?? 'owner'
         const isRejected = outcome[1] === 'admin_role_required'
         assert.equal(isRejected, !includesRole(role, minimal), `${name}: ${outcome}`)
@@ -54,18 +54,18 @@ suite('admin roles', () => {
 
   test('rejects a user without an admin role and a removed admin', async () => {
     const app = await server()
-    const { id, ask } = await createAdmin(app, 'operator')
-    assert.equal((await ask('GET', '/admin/users')).statusCode, 200)
+    const { id, request } = await createAdmin(app, 'operator')
+    assert.equal((await request('GET', '/admin/users')).statusCode, 200)
     assert.equal((await asAdmin(app, 'DELETE', `/admin/admins/${id}`)).statusCode, 204)
-    assert.deepEqual(statusAndCode(await ask('GET', '/admin/users')), [403, 'not_admin'])
+    assert.deepEqual(statusAndCode(await request('GET', '/admin/users')), [403, 'not_admin'])
   })
 
   test('gives a service key and a token with an admin role the rights of an owner', async () => {
     const app = await server()
     const me = await adminCall<{ role: string; user: null }>(app, 'GET', '/admin/me')
     assert.deepEqual([me.role, me.user], ['owner', null])
-    const { id, ask } = await createAdmin(app, 'support')
-    const self = (await ask('GET', '/admin/me')).json()
+    const { id, request } = await createAdmin(app, 'support')
+    const self = (await request('GET', '/admin/me')).json()
     assert.deepEqual([self.role, self.user.id], ['support', id])
     assert.ok(self.allowed.includes('GET /admin/users'))
     assert.ok(!self.allowed.includes('POST /admin/users'))
@@ -89,9 +89,9 @@ suite('admin roles', () => {
       ['POST', '/invite', { email: owner.email }],
     ]
     for (const [method, url, payload] of attempts) {
-      assert.deepEqual(statusAndCode(await operator.ask(method, url, payload)), required, url)
+      assert.deepEqual(statusAndCode(await operator.request(method, url, payload)), required, url)
     }
-    const changed = await owner.ask('PUT', `/admin/users/${operator.id}`, {
+    const changed = await owner.request('PUT', `/admin/users/${operator.id}`, {
       user_metadata: { city: 'Bonn' },
     })
     assert.equal(changed.statusCode, 200, changed.body)
@@ -99,14 +99,14 @@ suite('admin roles', () => {
 
   test('rejects an operator who grants a role with access to the admin API', async () => {
     const app = await server()
-    const { ask } = await createAdmin(app, 'operator')
+    const { request } = await createAdmin(app, 'operator')
     const { user } = await signUpUser(app)
     const role = 'service_role'
-    const change = await ask('PUT', `/admin/users/${user.id}`, { role })
+    const change = await request('PUT', `/admin/users/${user.id}`, { role })
     assert.deepEqual(statusAndCode(change), required)
-    const made = await ask('POST', '/admin/users', { email: newAddress(), password, role })
+    const made = await request('POST', '/admin/users', { email: newAddress(), password, role })
     assert.deepEqual(statusAndCode(made), required)
-    const plain = await ask('PUT', `/admin/users/${user.id}`, { role: 'editor' })
+    const plain = await request('PUT', `/admin/users/${user.id}`, { role: 'editor' })
     assert.equal(plain.statusCode, 200, plain.body)
     assert.equal((await adminCall(app, 'GET', `/admin/users/${user.id}`)).role, 'editor')
   })
@@ -140,7 +140,7 @@ suite('admin roles', () => {
       const app = await server()
       const admin = await createAdmin(app, 'operator')
       const { user } = await signUpUser(app)
-      const opened = await admin.ask('POST', `/admin/users/${user.id}/impersonate`)
+      const opened = await admin.request('POST', `/admin/users/${user.id}/impersonate`)
       assert.equal(opened.statusCode, 200, opened.body)
       const session = opened.json<Session>()
       assert.equal((await getUser(app, session)).statusCode, 200)
@@ -157,7 +157,7 @@ suite('admin roles', () => {
     const { user } = await signUpUser(app)
     const url = `/admin/users/${user.id}`
     const lock = await lockUserRow(app, admin.id)
-    const change = () => admin.ask('PUT', url, { user_metadata: { city: 'Bonn' } })
+    const change = () => admin.request('PUT', url, { user_metadata: { city: 'Bonn' } })
     const late = await lock.queue(1, change)
     await lock.query(`update auth.postern_admins set role = 'support' where user_id = $1`, [
       admin.id,
@@ -175,7 +175,7 @@ suite('admin roles', () => {
     const demotion = await lock.queue(1, () =>
       asAdmin(app, 'PUT', `/admin/admins/${admin.id}`, { role: 'support' }),
     )
-    const change = await lock.queue(2, () => admin.ask('DELETE', `/admin/users/${user.id}`))
+    const change = await lock.queue(2, () => admin.request('DELETE', `/admin/users/${user.id}`))
     await lock.release()
     assert.equal((await demotion.response).statusCode, 200)
     assert.deepEqual(statusAndCode(await change.response), required)
@@ -187,8 +187,8 @@ suite('admin roles', () => {
     await removeAdmins(app)
     const [one, other] = [await createAdmin(app, 'owner'), await createAdmin(app, 'owner')]
     const lock = await lockRows(app.pool, 'select from auth.postern_admins for update', [])
-    const first = await lock.queue(1, () => one.ask('DELETE', `/admin/admins/${other.id}`))
-    const second = await lock.queue(2, () => other.ask('DELETE', `/admin/admins/${one.id}`))
+    const first = await lock.queue(1, () => one.request('DELETE', `/admin/admins/${other.id}`))
+    const second = await lock.queue(2, () => other.request('DELETE', `/admin/admins/${one.id}`))
     await lock.release()
     const responses = [(await first.response).statusCode, (await second.response).statusCode]
     assert.equal(responses.filter((status) => status === 204).length, 1, responses.join())
@@ -205,8 +205,8 @@ suite('admin roles', () => {
 
   test('AUTH_CONSOLE_REQUIRE_MFA rejects admins without a verified second factor', async () => {
     const { app } = await serverFor({ ...withConsole, AUTH_CONSOLE_REQUIRE_MFA: 'true' })
-    const { ask } = await createAdmin(app, 'owner')
-    assert.deepEqual(statusAndCode(await ask('GET', '/admin/users')), [
+    const { request } = await createAdmin(app, 'owner')
+    assert.deepEqual(statusAndCode(await request('GET', '/admin/users')), [
       403,
       'mfa_enrollment_required',
     ])

@@ -87,15 +87,15 @@ suite('redirect URI validation', () => {
     const app = await server()
     const client = await createClient(app, { redirect_uris: [registered] })
     const pkce = { code_challenge: makePkce().challenge, code_challenge_method: 'S256' }
-    const ask = (redirect_uri: string) =>
+    const send = (redirect_uri: string) =>
       requestAuthorization(app, { client_id: client.client_id, redirect_uri, ...pkce })
     assert.ok(variations.length >= 60)
     for (const uri of variations) {
-      const response = await ask(uri)
+      const response = await send(uri)
       assert.equal(response.statusCode, 400, uri)
       assert.equal(response.headers.location, undefined, uri)
     }
-    assert.equal((await ask(registered)).statusCode, 302)
+    assert.equal((await send(registered)).statusCode, 302)
   })
 
   test('rejects a redirect URI that only begins with a registered one', async () => {

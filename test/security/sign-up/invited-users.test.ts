@@ -82,12 +82,12 @@ suite('invited email', () => {
   const servers = sharedServers()
 
   for (const [when, env] of Object.entries(settings)) {
-    for (const [name, ask] of Object.entries(requests)) {
+    for (const [name, send] of Object.entries(requests)) {
       test(`${name} where ${when}: sends no email and does not change the invitation`, async () => {
         const server = await servers(env)
         const { email, mail } = await invited(server)
         const before = await stored(server, email)
-        const response = await ask(server, email)
+        const response = await send(server, email)
         assert.equal(response.statusCode, 200, response.body)
         await waitForIdleQueue(server)
         assert.equal(server.mail.messages.filter(({ to }) => to === email).length, 1)

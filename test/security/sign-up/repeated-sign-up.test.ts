@@ -58,12 +58,12 @@ const requests: Record<string, Send> = {
 suite('unconfirmed account in use', () => {
   const servers = sharedServers()
 
-  for (const [name, ask] of Object.entries(requests)) {
+  for (const [name, send] of Object.entries(requests)) {
     test(`${name}: changes nothing before its email is opened`, async () => {
       const server = await servers(unverified)
       const { email, token, id } = await inUse(server)
       const before = await fetchUser(server, token)
-      await emailAfter(server, email, () => ask(server, email))
+      await emailAfter(server, email, () => send(server, email))
       const after = await fetchUser(server, token)
       assert.equal(after.id, id)
       assert.deepEqual(after.user_metadata, before.user_metadata)
@@ -75,7 +75,7 @@ suite('unconfirmed account in use', () => {
     test(`${name}: confirms the email and drops earlier credentials`, async () => {
       const server = await servers(unverified)
       const { email, mail, token } = await inUse(server)
-      const message = await emailAfter(server, email, () => ask(server, email))
+      const message = await emailAfter(server, email, () => send(server, email))
       const session = await signInByEmail(server, email, message)
       assert.equal(session.user.email_confirmed_at !== undefined, true)
       assert.equal(await works(server, email, first), false)
@@ -231,16 +231,16 @@ suite('unconfirmed account with credentials', () => {
 suite('unverified phone of an account with credentials', () => {
   const shared = sharedSmsServer()
 
-  for (const ask of ['signup', 'otp'] as const) {
-    test(`${ask}: changes nothing before the code is verified`, async () => {
+  for (const path of ['signup', 'otp'] as const) {
+    test(`${path}: changes nothing before the code is verified`, async () => {
       const server = await shared()
       const [email, phone] = [newAddress(), newNumber()]
       const record = { email, phone, password: first }
       const { id } = await adminCall(server.app, 'POST', '/admin/users', record)
       const before = await stored(server, id)
       const since = server.sms.messages.length
-      const body = { phone, data: { name: 'Bob' }, ...(ask === 'signup' && { password: second }) }
-      const pending = await call(server.app, `/${ask}`, body)
+      const body = { phone, data: { name: 'Bob' }, ...(path === 'signup' && { password: second }) }
+      const pending = await call(server.app, `/${path}`, body)
       assert.equal(pending.statusCode, 200, pending.body)
       assert.deepEqual(await stored(server, id), before)
       const token = await server.sms.code(phone, since)

@@ -95,16 +95,16 @@ const sources: Record<string, Source> = {
 suite('metadata limit', () => {
   const shared = sharedSmsServer({ env })
 
-  for (const [name, ask] of Object.entries(sources)) {
+  for (const [name, request] of Object.entries(sources)) {
     test(`${name}: rejects more than 10 KiB`, async () => {
       const server = await shared()
       const sent = server.sms.messages.length
       const { count: before } = await countUsers(server)
       const isNew = !/changes|the user/.test(name)
-      assert.deepEqual(statusAndCode(await ask(server, ofBytes(max + 1))), tooLarge)
+      assert.deepEqual(statusAndCode(await request(server, ofBytes(max + 1))), tooLarge)
       assert.equal(server.sms.messages.length, sent)
       if (isNew) assert.equal((await countUsers(server)).count, before)
-      const fits = await ask(server, ofBytes(9_000))
+      const fits = await request(server, ofBytes(9_000))
       assert.equal(fits.statusCode, 200, fits.body)
     })
   }

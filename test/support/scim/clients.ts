@@ -112,7 +112,7 @@ export function clientWith(app: App, connection: ScimConnection, token: string) 
       ...(body && { payload: JSON.stringify(body) }),
     })
   /** The body of a request that must succeed. */
-  async function ask<Answer = ScimUser>(
+  async function request<Answer = ScimUser>(
     method: Method,
     path: string,
     body?: object,
@@ -128,10 +128,10 @@ export function clientWith(app: App, connection: ScimConnection, token: string) 
     connection,
     token,
     send,
-    ask,
-    create: (user: object) => ask('POST', '/Users', { schemas: [userSchema], ...user }),
+    request,
+    create: (user: object) => request('POST', '/Users', { schemas: [userSchema], ...user }),
     createGroup: (displayName: string, ids: readonly string[] = []) =>
-      ask<ScimUser>('POST', '/Groups', {
+      request<ScimUser>('POST', '/Groups', {
         schemas: [groupSchema],
         displayName,
         members: ids.map((value) => ({ value })),

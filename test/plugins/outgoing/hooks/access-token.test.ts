@@ -340,9 +340,9 @@ suite('custom access token hook over HTTP', () => {
       () => call(app, '/signup', {}),
       () => refresh(app, session.refresh_token),
     ]
-    for (const ask of requests) {
+    for (const sendRequest of requests) {
       hanging = Promise.withResolvers()
-      const requested = ask()
+      const requested = sendRequest()
       const response = await hanging.promise
       assert.equal((await getUser(app, session)).statusCode, 200)
       response()

@@ -78,7 +78,7 @@ suite('before organization join hook', () => {
 
     assert.deepEqual(scimError(rejected), [403, ''])
     assert.match(rejected.body, /The contract has no seat left/)
-    const list = await client.ask<{ totalResults: number }>('GET', '/Users')
+    const list = await client.request<{ totalResults: number }>('GET', '/Users')
     assert.equal(list.totalResults, 0)
     const { metadata: _, ...payload } = receiver.calls[0]?.event ?? assert.fail()
     assert.partialDeepStrictEqual(payload, {

@@ -30,7 +30,7 @@ interface Kind {
   /** The amr method of a PKCE client’s session; invitations have no PKCE client. */
   method?: string
   /** Creates the required users and sends the request that triggers the email. */
-  ask: (server: Built, email: string, fields: object) => Promise<ReceivedMail>
+  request: (server: Built, email: string, fields: object) => Promise<ReceivedMail>
 }
 
 const kinds: Record<string, Kind> = {
@@ -38,7 +38,7 @@ const kinds: Record<string, Kind> = {
     subject: 'Confirm your email address',
     type: 'signup',
     method: 'email/signup',
-    ask: (server, email, fields) =>
+    request: (server, email, fields) =>
       emailAfter(server, email, () =>
         call(server.app, `/signup${query}`, { email, password, ...fields }),
       ),
@@ -47,14 +47,14 @@ const kinds: Record<string, Kind> = {
     subject: 'Confirm your email address',
     type: 'signup',
     method: 'email/signup',
-    ask: (server, email, fields) =>
+    request: (server, email, fields) =>
       emailAfter(server, email, () => call(server.app, `/otp${query}`, { email, ...fields })),
   },
   'magic link': {
     subject: 'Your sign-in link',
     type: 'magiclink',
     method: 'magiclink',
-    async ask(server, email, fields) {
+    async request(server, email, fields) {
       await confirmedUser(server, email)
       return emailAfter(server, email, () =>
         call(server.app, `/magiclink${query}`, { email, ...fields }),
@@ -65,7 +65,7 @@ const kinds: Record<string, Kind> = {
     subject: 'Reset your password',
     type: 'recovery',
     method: 'recovery',
-    async ask(server, email, fields) {
+    async request(server, email, fields) {
       await confirmedUser(server, email)
       return emailAfter(server, email, () =>
         call(server.app, `/recover${query}`, { email, ...fields }),
@@ -75,7 +75,7 @@ const kinds: Record<string, Kind> = {
   invitation: {
     subject: "You've been invited",
     type: 'invite',
-    async ask(server, email) {
+    async request(server, email) {
       const token = await adminToken(server.app)
       return emailAfter(server, email, () =>
         call(server.app, `/invite${query}`, { email }, { token }),
@@ -90,7 +90,7 @@ suite('email links', () => {
   for (const [name, kind] of Object.entries(kinds)) {
     test(`${name}: sends the email`, async () => {
       const email = newAddress()
-      const message = await kind.ask(await server(), email, {})
+      const message = await kind.request(await server(), email, {})
       const { mail } = message
       assert.equal(message.to, email)
       assert.equal(mail.subject, kind.subject)
@@ -108,7 +108,7 @@ suite('email links', () => {
     test(`${name}: the link signs in and redirects to the app`, async () => {
       const { app } = await server()
       const email = newAddress()
-      const response = await open(app, await kind.ask(await server(), email, {}))
+      const response = await open(app, await kind.request(await server(), email, {}))
       const { site, query, fragment } = redirectParams(response)
       assert.equal(site, 'http://app.example/welcome')
       assert.deepEqual(query, { from: 'mail' })
@@ -129,7 +129,7 @@ suite('email links', () => {
     test(`${name}: the code signs in`, async () => {
       const { app } = await server()
       const email = newAddress()
-      const token = codeIn(await kind.ask(await server(), email, {}))
+      const token = codeIn(await kind.request(await server(), email, {}))
       const response = await verify(app, { type: kind.type, email, token })
       assert.equal(response.statusCode, 200, response.body)
       const session = response.json<Session>()
@@ -140,7 +140,7 @@ suite('email links', () => {
     test(`${name}: the token hash signs in`, async () => {
       const { app } = await server()
       const email = newAddress()
-      const token_hash = emailedToken(await kind.ask(await server(), email, {}))
+      const token_hash = emailedToken(await kind.request(await server(), email, {}))
       const response = await verify(app, { type: kind.type, token_hash })
       assert.equal(response.statusCode, 200, response.body)
       await isConfirmed(await server(), response.json<Session>().access_token, email)
@@ -153,7 +153,7 @@ suite('email links', () => {
       const { app } = await server()
       const email = newAddress()
       const { verifier, fields } = pkcePair()
-      const message = await kind.ask(await server(), email, fields)
+      const message = await kind.request(await server(), email, fields)
       assert.match(emailedToken(message), /^pkce_[\w-]{43}$/)
       const { query, fragment } = redirectParams(await open(app, message))
       assert.deepEqual(fragment, {})
@@ -175,7 +175,7 @@ suite('email links', () => {
 
     test(`${name}: the code of a PKCE client signs in`, async () => {
       const email = newAddress()
-      const message = await kind.ask(await server(), email, pkcePair().fields)
+      const message = await kind.request(await server(), email, pkcePair().fields)
       const body = { type: kind.type, email, token: codeIn(message) }
       const response = await verify((await server()).app, body)
       assert.equal(response.statusCode, 200, response.body)
@@ -220,7 +220,7 @@ suite('email links', () => {
   test('sets a password sent with the code only for a user without one', async () => {
     const { app } = await server()
     const email = newAddress()
-    const invitation = await kinds.invitation?.ask(await server(), email, {})
+    const invitation = await kinds.invitation?.request(await server(), email, {})
     assert.ok(invitation)
     const body = { type: 'invite', email, token: codeIn(invitation), password }
     const weak = await verify(app, { ...body, password: 'short' })
