@@ -1,10 +1,13 @@
 /** Removes a user from the organizations that an account joined before its address was verified. */
 import type { Trx } from '../../../db/core/database.ts'
+import { insertOrganizationAuditEntry } from '../../../db/organizations/audit.ts'
 import { deleteInvitationsBy } from '../../../db/organizations/invitations.ts'
 import { deleteObtainedMemberships } from '../../../db/organizations/members.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Deps } from '../../../plugins/define-plugin.ts'
 import { memberTraits, recordAudit } from '../../audit/index.ts'
+
+const action = 'organization_member_removed'
 
 /**
  * Another user may have created them, and be in them with another account. Memberships by an admin, a connection or a
@@ -19,7 +22,12 @@ export async function leaveUnverifiedOrganizations(
 ): Promise<void> {
   for (const member of await deleteObtainedMemberships(trx, user.id)) {
     const traits = memberTraits(member)
-    await recordAudit(audit, trx, 'organization_member_removed', user, { ip: '', now, traits })
+    await recordAudit(audit, trx, action, user, { ip: '', now, traits })
+    const { organization_id, ...rest } = traits
+    await insertOrganizationAuditEntry(trx, {
+      ...{ organization_id, action, traits: rest, ip_address: '', created_at: now },
+      ...{ actor_id: user.id, actor_name: user.email || user.phone || '' },
+    })
   }
   await deleteInvitationsBy(trx, user.id)
 }

@@ -58,6 +58,9 @@ suite('AUTH_MAILER_AUTOCONFIRM: organizations of an unverified account', () => {
       .where('organization_id', '=', organization.id)
       .execute()
     assert.deepEqual(left, [])
+    const audit = `/admin/organizations/${organization.id}/audit`
+    const { entries } = await adminOk<{ entries: { action: string }[] }>(app, `GET ${audit}`)
+    assert.equal(entries[0]?.action, 'organization_member_removed')
   })
 
   test('continue without an owner until an admin names one', async () => {
