@@ -107,7 +107,7 @@ async function runShards(options: string[], adminUrl: string): Promise<number> {
 }
 
 /**
- * Runs them. When all pass and no source changed meanwhile, their titles are stored. A quiet run prints failures only,
+ * Runs them. When all pass and no source changed during it, their titles are stored. A quiet run prints failures only,
  * so that the summary of the run before stays the last one.
  */
 async function listed(

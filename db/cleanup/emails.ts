@@ -6,7 +6,7 @@ import { count, whereChosen } from '../core/paging.ts'
 import { deadLetterEvents } from '../emails/give-up.ts'
 import type { MailJobCall } from '../emails/messages.ts'
 
-/** Moves messages to the dead letters whose process died between lease and outcome: their delivery is unknown. */
+/** Moves messages to the dead letters whose process ended between lease and outcome: their delivery is unknown. */
 export function markAbandonedMailDead(
   db: Db,
   claimedBefore: Date,

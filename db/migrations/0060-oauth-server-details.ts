@@ -4,7 +4,7 @@ import { ensureIndexes, ensureTable, type MigrationDb } from './ensure.ts'
 const client = 'uuid not null references oauth_clients (id) on delete cascade'
 const session = 'uuid primary key references sessions (id) on delete cascade'
 
-/** How the user was authenticated. Without a foreign key: a code lives no longer than a minute. */
+/** How the user was authenticated. Without a foreign key: a code is valid for at most a minute. */
 const authentication = {
   session_id: 'uuid',
   auth_time: 'timestamptz',

@@ -30,7 +30,7 @@ export const storedPermissions = (
     )
     .select(sql<string[] | null>`array_agg(distinct granted.permission)`.as('permissions'))
     .where(sql<boolean>`postern_organization_roles.name = ${role}`)
-    // Not by coalesce, which no index answers.
+    // Not by coalesce, for which no index is used.
     .where(
       sql<boolean>`(postern_organization_roles.organization_id = ${organizationId}
         or postern_organization_roles.organization_id is null)`,

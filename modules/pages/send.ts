@@ -51,7 +51,7 @@ export function sendPage(
   return sendPageFromSet(hostedPages, deps, { request, reply }, name, shown)
 }
 
-/** The request that the page answers, and its reply. */
+/** The request for the page, and its reply. */
 export interface Exchange {
   request: FastifyRequest
   reply: FastifyReply

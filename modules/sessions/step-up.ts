@@ -68,7 +68,7 @@ export async function stepUpToAal2(
 ): Promise<Session> {
   const { id: userId, session_id: sessionId } = session
   const limit = deps.bearerAuth.sessionPolicy.expiredBy(session, now)
-  // The required factor was just verified.
+  // The required factor has been verified.
   if (limit && limit !== 'low_aal') throw sessionInvalid()
   // A superseded session must not become the current one.
   if (await isSuperseded(deps, trx, session, now)) throw sessionInvalid()

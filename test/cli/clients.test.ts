@@ -1,4 +1,4 @@
-/** `npm run clients`, beside a running server. */
+/** `npm run clients`, next to a running server. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 

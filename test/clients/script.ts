@@ -64,7 +64,7 @@ function readResult(line: string) {
   return { journey, error: error === null ? null : String(error) }
 }
 
-/** User actions outside the client over HTTP: `GET /mail?to=…` and so on, each with a JSON response. */
+/** User actions outside the client over HTTP: such as `GET /mail?to=…`, each with a JSON response. */
 async function openDesk(t: TestContext, world: World): Promise<string> {
   const services: Record<string, (requested: URLSearchParams) => unknown> = {
     '/mail': async (requested) => {

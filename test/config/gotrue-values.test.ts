@@ -52,7 +52,7 @@ const rows: Row[] = [
 const named = (prefix: string, values: Record<string, string>) =>
   Object.fromEntries(Object.entries(values).map(([name, text]) => [prefix + name, text]))
 
-/** The AUTH_ name wins; an empty one is unset. */
+/** The AUTH_ name takes precedence; an empty one is unset. */
 const under = (prefix: string, name: string, text: string, more: Record<string, string> = {}) => ({
   [`AUTH_${name}`]: '',
   ...named(prefix, { ...more, [name]: text }),

@@ -1,5 +1,5 @@
 /**
- * Look-ups share statements, so a request may be answered by another one’s look-up, but never by one from before it
+ * Look-ups share statements, so a request may use another one’s look-up, but never by one from before it
  * arrived. Random requests overlap, and each response must have been possible.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Which refresh tokens are accepted again, when, and what happens otherwise; the clock is moved, nothing sleeps. */
+/** Which refresh tokens are accepted again, when, and what happens otherwise; the clock is moved, so no test waits. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-/** The protected MCP server of examples/mcp, asked by the published client, beside a server as `npm run dev` starts it. */
+/** The protected MCP server of examples/mcp, called by the published client, next to a server of `npm run dev`. */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -159,7 +159,7 @@ export async function startPrimaryBalancer(t: Ending, ports: readonly number[]) 
   const settings = (await readFile(path, 'utf8'))
     .replace(/^ {2}bind .*$/m, `  bind 127.0.0.1:${port}`)
     .replace(/^ {2}server .*(\n {2}server .*)*$/m, servers.join('\n'))
-    // On a busy machine an answer may take longer. A killed server is noticed at once.
+    // On a busy machine a response may take longer. A killed server is noticed immediately.
     .replace(/^ {2}timeout check .*$/m, '  timeout check 20s')
   const file = join(folder, 'haproxy.cfg')
   await writeFile(file, settings)

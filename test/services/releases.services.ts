@@ -21,7 +21,7 @@ const skip =
   missing('git', 'haproxy', 'pgbouncer', 'redis-server') ||
   (!bin && 'not installed: Postgres') ||
   unreachable(releaseBefore)
-/** Each step is observed until this many requests were answered after it. */
+/** Each step is observed until this many responses came after it. */
 const watched = 200
 
 interface Step {

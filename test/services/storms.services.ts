@@ -1,5 +1,5 @@
 /**
- * Attacks by unauthenticated clients. Meanwhile GET /user is answered in bounded memory, and afterwards all is as
+ * Attacks by unauthenticated clients. During them GET /user responds in bounded memory, and afterwards all is as
  * before. Latency is printed; POSTERN_STORM_P99=100 on an idle machine fails above this many milliseconds at p99.
  */
 import assert from 'node:assert/strict'

@@ -20,7 +20,7 @@ const userCount = 6
 const changesEach = 4
 const password = 'correct horse battery'
 
-/** The killed process and the receiver’s step; without a step, when the last change was answered. */
+/** The killed process and the receiver’s step; without a step, when the last change had its response. */
 const steps: { name: string; victim: 'server' | 'receiver'; at?: string }[] = [
   { name: 'the server, after a change was answered', victim: 'server' },
   { name: 'the server, while it sends', victim: 'server', at: 'received' },

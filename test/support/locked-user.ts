@@ -45,7 +45,7 @@ export async function lockRows(pool: App['pool'], lock: string, values: string[]
     /** Runs one more statement in the locking transaction. */
     query: (text: string, values: string[]) => client.query(text, values),
 
-    /** Sends a request and returns it once it is the `place`th in the queue, or was answered without waiting. */
+    /** Sends a request and returns it once it is the `place`th in the queue, or got its response without waiting. */
     async queue<T>(place: number, send: () => PromiseLike<T>): Promise<{ response: Promise<T> }> {
       let isSettled = false
       const response = Promise.resolve(send()).finally(() => {

@@ -43,7 +43,7 @@ export function requestAuthorization(app: App, parameters: Parameters) {
   return app.inject(`/oauth/authorize?${encoded({ response_type: 'code', ...parameters })}`)
 }
 
-/** The id of a request that waits for the user's answer. */
+/** The id of a request that waits for the user's decision. */
 export async function startAuthorization(
   app: App,
   client: OauthClient,

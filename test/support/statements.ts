@@ -73,7 +73,7 @@ export function beforeStatement(pool: pg.Pool, pattern: RegExp, act: () => Promi
   })
 }
 
-/** Runs `act` and returns the statements sent on the request pool meanwhile. */
+/** Runs `act` and returns the statements sent on the request pool in that time. */
 export async function watchStatements(app: App, act: () => Promise<unknown>): Promise<string[]> {
   return (await recordTrips(app, act)).flat()
 }

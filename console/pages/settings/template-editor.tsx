@@ -21,7 +21,7 @@ interface TemplateEditorProps {
   onClose: () => void
 }
 
-/** A template beside the email that it makes, with sample data, while it is written. */
+/** A template next to the resulting email with sample data, while it is edited. */
 export function TemplateEditor({ setting, kind, onSave, onClose }: TemplateEditorProps) {
   const [template, setTemplate] = useState(setting.value ?? '')
   const save = async ({ value = '' }: FormFields) => {

@@ -132,7 +132,7 @@ export async function handleEmailRequestJob(
   if (permit === 'rejected') return
   const handleOnce = async (trx: Trx) => {
     await limitLockWaits(trx, lockWaits)
-    // A worker that died after its commit leaves the job to another one.
+    // A worker that ended after its commit leaves the job to another one.
     if (await hasMailMessage(trx, job.id)) return
     await handleEmailRequest(deps, trx, { ...request, permit }, now)
     if (config.dev && !(await hasMailMessage(trx, job.id))) {

@@ -1,4 +1,4 @@
-/** The user who answers an authorization request, and how they were authenticated. */
+/** The user who decides about an authorization request, and how they were authenticated. */
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
 import type { AuthContext } from '../../../plugins/security/bearer-auth/index.ts'
 

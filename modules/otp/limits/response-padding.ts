@@ -30,7 +30,7 @@ export function createResponsePadding(choose: (below: number) => number = random
     },
 
     /**
-     * Waits for the duration of one of the last deliveries, about. A client knows that of the very last one if it was
+     * Waits for about the duration of one of the last deliveries. A client knows that of the last one if it was
      * its own, and would recognize it. Timers ignore fractions of a millisecond.
      */
     async wait(): Promise<void> {

@@ -51,7 +51,7 @@ export interface Retention {
   sessionInactivity: number | undefined
   /** Set when a user may have one session per tag and only the newest counts. */
   singlePerUser: { tags: readonly string[] } | undefined
-  /** The maximum duration of a flow from its start to the expiry of its code; no link lives longer. */
+  /** The maximum duration of a flow from its start to the expiry of its code; no link is valid longer. */
   flow: number
   /** Until a second-factor challenge and an unconfirmed factor have expired. */
   challenge: number

@@ -19,7 +19,7 @@ interface Use {
 }
 
 /**
- * Asks Postgres over a separate connection which of the long-used connections still exist, and closes the others so
+ * Queries over a separate connection which of the long-used connections still exist, and closes the others so
  * that their statements fail. Behind a pooler it closes none, because Postgres does not know their numbers.
  */
 export function endDeadConnections(pool: pg.Pool): void {

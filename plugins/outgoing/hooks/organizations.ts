@@ -9,7 +9,7 @@ export interface JoinHookInput {
   joined_by: string
 }
 
-/** Asks the hook whether the user may become a member. Throws HookError when not. */
+/** Calls the hook that decides whether the user may become a member. Throws HookError when not. */
 export function beforeOrganizationJoin(call: HookCaller) {
   return async (question: JoinHookInput, ip: string): Promise<void> => {
     await call(question, { ip })

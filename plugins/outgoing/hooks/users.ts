@@ -3,7 +3,7 @@ import type { User } from '../../../schemas/user.ts'
 import type { HookCaller } from './caller.ts'
 import { type UnsavedUser, unsavedUser } from './unsaved-user.ts'
 
-/** Asks the hook whether the user may be created. Throws HookError when not. */
+/** Calls the hook that decides whether the user may be created. Throws HookError when not. */
 export function beforeUserCreated(call: HookCaller) {
   return async (user: UnsavedUser, ip: string): Promise<void> => {
     await call({ user: unsavedUser(user) }, { ip })

@@ -144,7 +144,7 @@ suite('account resolution settings of external sign-in', () => {
     await confirmedUser(server, 'owned@ex.test')
     for (const [email, codes] of Object.entries({
       'nobody@ex.test': ['provider_email_needs_verification', 'over_email_send_rate_limit'],
-      // The sign-up has just sent one.
+      // The sign-up has sent one.
       'owned@ex.test': ['over_email_send_rate_limit', 'over_email_send_rate_limit'],
     })) {
       for (const code of codes) {

@@ -1,6 +1,6 @@
 /**
  * An attacker signs up with another user’s email and waits. Whatever the owner does to sign in, the attacker’s password
- * must not work afterwards, unless the owner confirmed the very sign-up it came with.
+ * must not be accepted afterwards, unless the owner confirmed the sign-up that it came with.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'

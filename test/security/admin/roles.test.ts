@@ -229,7 +229,7 @@ suite('admin roles', () => {
   })
 })
 
-/** An answer without a body has no error. */
+/** A response without a body has no error. */
 function statusAndCodeOrBody(response: { statusCode: number; body: string; json: () => unknown }) {
   const isJson = response.body.startsWith('{')
   return isJson ? statusAndCode(response) : [response.statusCode, '']

@@ -1,4 +1,4 @@
-/** A server with the settings of `npm run dev`, in this process and beside the Postgres of the tests. */
+/** A server with the settings of `npm run dev`, in this process, with the Postgres of the tests. */
 import { withPresets } from '../../../cli/dev/presets.ts'
 import { build } from '../server.ts'
 import type { Ending } from './ending.ts'

@@ -62,7 +62,7 @@ export function requestIn(address: string) {
   return { url, request: inflateRawSync(deflated).toString(), relayState }
 }
 
-/** The redirect with which the assertion consumer service answers. */
+/** The redirect of the assertion consumer service. */
 export interface AcsResponse {
   status: number
   location: URL

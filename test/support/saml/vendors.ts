@@ -8,7 +8,7 @@ export interface Vendor {
   entityId: string
   /** Of this certificate. */
   metadata(certificate: string): string
-  /** Answers a request of the server. */
+  /** Builds the response to a request of the server. */
   response(idp: Idp, requestId: string): string
 }
 

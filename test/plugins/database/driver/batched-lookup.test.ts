@@ -49,7 +49,7 @@ suite('batched lookups', () => {
     sent[0]?.answer(['b1', 'a1'])
     assert.deepEqual(await Promise.all(first), ['a1', 'b1', 'a1'])
     await turn()
-    // Requested after the first statement was sent: answered by the next one.
+    // Requested after the first statement was sent: the next one returns it.
     assert.deepEqual(idsSent(), ['ab', 'ca'])
     sent[1]?.answer(['a2'])
     assert.deepEqual(await Promise.all(second), [undefined, 'a2'])
