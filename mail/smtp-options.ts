@@ -7,9 +7,11 @@ import type { MailHeaders } from './headers.ts'
 import { type OnTranscriptLine, smtpTranscriptLogger } from './transcript.ts'
 
 /**
- * - auto: implicit TLS on port 465, else STARTTLS when offered. It must be offered when a password would otherwise   be
- * sent in plain text. - implicit: implicit TLS on any port. - starttls: STARTTLS or no connection. - none: plain text,
- * whatever the server offers.
+ * - auto: implicit TLS on port 465, otherwise STARTTLS when offered. With a password to another machine, STARTTLS must
+ *   be offered.
+ * - implicit: implicit TLS on any port.
+ * - starttls: STARTTLS or no connection.
+ * - none: plain text, whatever the server offers.
  */
 type SmtpTls = 'auto' | 'implicit' | 'starttls' | 'none'
 
