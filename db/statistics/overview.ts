@@ -6,10 +6,10 @@ import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
 import { exactCountLimit } from '../core/paging.ts'
-import { nilUuid } from '../tables/users.ts'
+import { isOfInstance } from '../users/search.ts'
 
 /**
- * New users in each bucket of so many seconds, by a range of postern_users_by_aud_idx for each: to compute the bucket of
+ * New users in each bucket of so many seconds, by a range of postern_users_listed_idx for each: to compute the bucket of
  * every user takes four times as long.
  */
 export function countNewUsers(
@@ -23,7 +23,7 @@ export function countNewUsers(
       eb
         .selectFrom('users')
         .select(sql<number>`count(*)::float8`.as('count'))
-        .where('users.instance_id', '=', sql.lit(nilUuid))
+        .where(isOfInstance)
         .where('users.aud', '=', aud)
         .where('users.created_at', '>=', sql<Date>`to_timestamp(bucket.at)`)
         .where(

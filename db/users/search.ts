@@ -55,11 +55,17 @@ export function listValues({ aud, search = {} }: Listing): ListValues {
   return { aud, email, phone, name, id, ...whole }
 }
 
+/**
+ * The condition of postern_users_listed_idx. Without `is true`, Postgres would use GoTrue's index of `instance_id`, which
+ * has all users, until the table is first analyzed.
+ */
+export const isOfInstance = sql<SqlBool>`(users.instance_id = ${sql.lit(nilUuid)}) is true`
+
 export function isListed(value: ParamOf<ListValues>, searched: readonly string[]) {
   return (eb: ExpressionBuilder<Database, 'users'>): Expression<SqlBool> => {
     const found = matches(eb, value, searched)
     return eb.and([
-      eb('users.instance_id', '=', sql.lit(nilUuid)),
+      isOfInstance,
       eb('users.aud', '=', value('aud')),
       ...(found.length > 0 ? [eb.or(found)] : []),
     ])
@@ -84,7 +90,8 @@ function matches(
 
 /** Formulated for users_instance_id_email_idx: the unique index leaves out SSO users. */
 function isOwner(value: ParamOf<Pick<ListValues, 'ownerEmail' | 'ownerPhone'>>) {
-  return sql<SqlBool>`(lower(users.email) = ${value('ownerEmail')} or users.phone = ${value('ownerPhone')})`
+  const hasEmail = sql`users.instance_id = ${sql.lit(nilUuid)} and lower(users.email) = ${value('ownerEmail')}`
+  return sql<SqlBool>`((${hasEmail}) or users.phone = ${value('ownerPhone')})`
 }
 
 /** The condition with literal values, for a statement that is planned for them. */

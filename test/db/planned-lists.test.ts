@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import { sql } from 'kysely'
 
 import { asAdmin } from '../support/admin.ts'
+import { until } from '../support/processes/until.ts'
 import { type App, build } from '../support/server.ts'
 
 /** Postgres makes this many custom plans before it considers a generic one. */
@@ -20,6 +21,7 @@ suite('lists of users', () => {
     // With one connection, each request uses the statements prepared before.
     const { app } = await build(t, { env: { AUTH_DB_MAX_POOL_SIZE: '1' } })
     await insertUsers(app, 5_000)
+    await app.pool.query('analyze auth.users')
     for (const list of lists) {
       const before = await countPlans(app)
       for (let i = 0; i <= firstPlans; i++) {
@@ -31,7 +33,33 @@ suite('lists of users', () => {
       assert.equal(after.mostOfOne, firstPlans, list)
     }
   })
+
+  test('are read by their index before the table is analyzed', async (t) => {
+    const { app } = await build(t, { env: { AUTH_DB_MAX_POOL_SIZE: '1' } })
+    await app.pool.query('alter table auth.users set (autovacuum_enabled = false)')
+    await insertUsers(app, 800)
+    const list = await asAdmin(app, 'GET', '/admin/users?page=2&per_page=50')
+    assert.equal(list.statusCode, 200, list.body)
+    // Statistics of a connection are stored after a second or later.
+    const scans = await until(async () => {
+      const found = await countScans(app)
+      return found.listed + found.ofInstance > 0 && found
+    })
+    assert.equal(scans.ofInstance, 0)
+  })
 })
+
+async function countScans(app: App): Promise<{ listed: number; ofInstance: number }> {
+  const { rows } = await app.pool.query<{ name: string; scans: number }>(
+    `select indexrelname as name, idx_scan::int as scans from pg_stat_user_indexes
+      where schemaname = 'auth' and relname = 'users'`,
+  )
+  const scans = new Map(rows.map(({ name, scans }) => [name, scans]))
+  return {
+    listed: scans.get('postern_users_listed_idx') ?? 0,
+    ofInstance: scans.get('users_instance_id_idx') ?? 0,
+  }
+}
 
 async function insertUsers(app: App, count: number): Promise<void> {
   await sql`
@@ -39,7 +67,6 @@ async function insertUsers(app: App, count: number): Promise<void> {
       select '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 'authenticated',
         'authenticated', format('member-%s@example.com', i), now() + i * interval '1 s', now()
       from generate_series(1, ${count}::int) i`.execute(app.db)
-  await app.pool.query('analyze auth.users')
 }
 
 interface Plans {
