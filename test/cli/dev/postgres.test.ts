@@ -98,7 +98,7 @@ suite('startPostgres', () => {
     const next = await startPostgres({ dir, log: { info: (message) => messages.push(message) } })
     t.after(next.stop)
 
-    assert.match(String(messages), /left behind/)
+    assert.match(String(messages), /Stopped the Postgres of an earlier run/)
     assert.deepEqual(await query(next.url, 'table survivor'), [{ one: 1 }])
   })
 
