@@ -1,6 +1,5 @@
 /** One-time links by which a user becomes an admin; only the hash of each token is stored. */
-import { sql } from 'kysely'
-
+import { lockName } from '../core/advisory-lock.ts'
 import type { Db, Trx } from '../core/database.ts'
 import type { AdminLinksTable } from '../tables/admins.ts'
 
@@ -47,5 +46,5 @@ export async function deleteFirstAdminLinks(trx: Trx): Promise<void> {
 
 /** Transactions that make the first admin run one after another. */
 export async function lockFirstAdmin(trx: Trx): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('postern_admins', 0))`.execute(trx)
+  await lockName(trx, 'postern_admins')
 }

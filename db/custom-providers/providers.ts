@@ -1,6 +1,7 @@
 /** Providers that admins create at run time. */
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 
+import { lockName } from '../core/advisory-lock.ts'
 import type { Db, Trx } from '../core/database.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
 import type {
@@ -50,9 +51,7 @@ export function lockCustomProvider(
 
 /** Counts providers under an advisory lock: concurrent calls wait until this transaction ends. */
 export async function countCustomProviders(trx: Trx): Promise<number> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('custom_oauth_providers', 0))`.execute(
-    trx,
-  )
+  await lockName(trx, 'custom_oauth_providers')
   const { count } = await trx
     .selectFrom('custom_oauth_providers')
     .select(sql<number>`count(*)::int`.as('count'))

@@ -1,5 +1,6 @@
 import { type QueryCreator, sql } from 'kysely'
 
+import { lockName } from '../core/advisory-lock.ts'
 import type { Database, Db, Trx } from '../core/database.ts'
 import { executeStatement, type ParamOf, queryOneOrThrow } from '../core/statement.ts'
 import { type IdentityRow, identityColumns } from '../tables/identities.ts'
@@ -128,8 +129,7 @@ export function findIdentity(
 
 /** Serializes sign-ins of one user at one provider, also before the identity has a row. */
 export async function lockIdentity(trx: Trx, provider: string, providerId: string): Promise<void> {
-  const name = JSON.stringify(['identity', provider, providerId])
-  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx)
+  await lockName(trx, JSON.stringify(['identity', provider, providerId]))
 }
 
 /** Replaces the provider's profile data; the time of the first sign-in stays. */

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 
+import { lockName } from '../core/advisory-lock.ts'
 import type { Db, Trx } from '../core/database.ts'
 import type { SigningKeysTable } from '../tables/keys.ts'
 export type SigningKeyRow = Selectable<SigningKeysTable>
@@ -28,7 +29,7 @@ export function listSigningKeys(db: Db): Promise<SigningKeyRow[]> {
 
 /** Serializes changes of signing keys until the transaction ends. */
 export async function lockSigningKeys(trx: Trx): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('postern_signing_keys', 0))`.execute(trx)
+  await lockName(trx, 'postern_signing_keys')
 }
 
 interface NewSigningKey {

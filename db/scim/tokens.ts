@@ -1,6 +1,5 @@
 /** Tokens of SCIM connections. Only their hashes are stored. */
-import { sql } from 'kysely'
-
+import { lockName } from '../core/advisory-lock.ts'
 import type { Db, Trx } from '../core/database.ts'
 
 interface ScimTokenRow {
@@ -72,10 +71,5 @@ export async function lockScimAccess(
   connectionId: string,
   mode: 'shared' | 'exclusive',
 ): Promise<void> {
-  const key = sql`hashtextextended(${`scim ${connectionId.toLowerCase()}`}, 0)`
-  const take =
-    mode === 'shared'
-      ? sql`select pg_advisory_xact_lock_shared(${key})`
-      : sql`select pg_advisory_xact_lock(${key})`
-  await take.execute(trx)
+  await lockName(trx, `scim ${connectionId.toLowerCase()}`, mode)
 }

@@ -1,6 +1,7 @@
 /** Settings that are changed while the server runs, and their history. */
 import { type Selectable, sql } from 'kysely'
 
+import { lockName } from '../core/advisory-lock.ts'
 import type { Db, Trx } from '../core/database.ts'
 import { queryMany } from '../core/statement.ts'
 import type { SettingChangesTable, SettingsTable } from '../tables/settings.ts'
@@ -19,7 +20,7 @@ export function listSettings(db: Db): Promise<StoredSetting[]> {
 
 /** Serializes changes of settings. */
 export async function lockSettings(trx: Trx): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('postern_settings', 0))`.execute(trx)
+  await lockName(trx, 'postern_settings')
 }
 
 export async function upsertSetting(trx: Trx, row: StoredSetting): Promise<void> {

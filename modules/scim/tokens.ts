@@ -51,12 +51,13 @@ export async function authenticateScimClient(
   authorization: string | undefined,
   now: Date,
 ): Promise<ScimConnectionRow> {
-  const tokenHash = readTokenHash(authorization)
+  const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? []
+  const tokenHash = token && hashToken(token)
   const found =
     tokenHash && isUuid(connectionId)
       ? await findAuthenticatedConnection(db, { connectionId, tokenHash }, now)
       : undefined
-  if (!found) throw tokenRequired()
+  if (!found) throw scimRejected(401, undefined, 'A valid token of this connection is required')
   if (!found.enabled || found.is_disabled) {
     throw scimRejected(403, undefined, 'This connection is disabled')
   }
@@ -73,11 +74,3 @@ export async function reauthenticateScimClient(
   await lockScimAccess(trx, connectionId, 'shared')
   return authenticateScimClient(trx, connectionId, authorization, now)
 }
-
-function readTokenHash(authorization: string | undefined): string | undefined {
-  const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? []
-  return token && hashToken(token)
-}
-
-const tokenRequired = () =>
-  scimRejected(401, undefined, 'A valid token of this connection is required')

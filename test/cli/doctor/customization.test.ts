@@ -1,6 +1,5 @@
 /** The doctor’s checks of hooks and email templates. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 
@@ -9,7 +8,7 @@ import { checkTemplates } from '../../../cli/doctor/templates.ts'
 import { query } from '../../db/sql.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
-import { createDoctorContext, runCheck } from './doctor-context.ts'
+import { createDoctorContext, createLogin, runCheck } from './doctor-context.ts'
 
 function hook(name: string) {
   return {
@@ -21,17 +20,13 @@ function hook(name: string) {
 suite('doctor: hooks', () => {
   test('fails for a function that does not exist or may not be called', async (t) => {
     const { url } = await cloneDatabase(t)
-    const [name, password] = [`doctor_${randomBytes(4).toString('hex')}`, 'x']
-    await query(url, `create role ${name} login password '${password}'`)
-    // Runs after the database was dropped.
-    t.after(() => query(process.env.TEST_ADMIN_URL ?? '', `drop role ${name}`))
+    const { name, url: DATABASE_URL } = await createLogin(t, url)
     await query(
       url,
       `create function public.send(event jsonb) returns jsonb language sql as 'select event'`,
       'create function public.send_all() returns jsonb language sql as $$ select null::jsonb $$',
       'revoke execute on function public.send from public',
     )
-    const DATABASE_URL = Object.assign(new URL(url), { username: name, password }).href
     const check = (each: string) =>
       runCheck(checkHooks, createDoctorContext(t, { DATABASE_URL, ...hook(each) }))
 

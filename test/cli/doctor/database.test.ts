@@ -9,7 +9,7 @@ import { findConnectionLimit, warnOfConnections } from '../../../server/connecti
 import { query } from '../../db/sql.ts'
 import { cloneDatabase, emptyDatabase } from '../../support/database.ts'
 import { build } from '../../support/server.ts'
-import { createDoctorContext, runCheck } from './doctor-context.ts'
+import { createDoctorContext, createLogin, runCheck } from './doctor-context.ts'
 
 suite('doctor: database', () => {
   test('checks a migrated database as a superuser', async (t) => {
@@ -46,17 +46,13 @@ suite('doctor: database', () => {
 
   test('fails for a role that cannot change the schema', async (t) => {
     const { url } = await cloneDatabase(t)
-    const [name, password] = [`doctor_${randomBytes(4).toString('hex')}`, 'x']
-    await query(url, `create role ${name} login password '${password}'`)
-    // Runs after the database was dropped.
-    t.after(() => query(process.env.TEST_ADMIN_URL ?? '', `drop role ${name}`))
+    const { name, url: DATABASE_URL } = await createLogin(t, url)
     await query(
       url,
       `grant usage on schema auth to ${name}`,
       `grant select on auth.postern_migrations, auth.postern_later_migrations,
         auth.postern_encryption_probe to ${name}`,
     )
-    const DATABASE_URL = Object.assign(new URL(url), { username: name, password }).href
     const lines = await runCheck(checkDatabase, createDoctorContext(t, { DATABASE_URL }))
     assert.deepEqual(lines, [
       `fail The login ${name} does not own the tables of the schema "auth", and row-level security hides their rows from it: connect as their owner.`,
@@ -72,14 +68,8 @@ suite('doctor: database', () => {
 
   test('fails for a pool above the connection limit of the role, like the start', async (t) => {
     const { url } = await cloneDatabase(t)
-    const [name, password] = [`few_${randomBytes(4).toString('hex')}`, 'x']
-    await query(
-      url,
-      `create role ${name} login password '${password}' connection limit 20`,
-      `grant postgres to ${name}`,
-    )
-    t.after(() => query(process.env.TEST_ADMIN_URL ?? '', `drop role ${name}`))
-    const DATABASE_URL = Object.assign(new URL(url), { username: name, password }).href
+    const { name, url: DATABASE_URL } = await createLogin(t, url)
+    await query(url, `alter role ${name} connection limit 20`, `grant postgres to ${name}`)
     const context = createDoctorContext(t, { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: '20' })
 
     const lines = await runCheck(checkDatabase, context)

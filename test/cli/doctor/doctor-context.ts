@@ -1,10 +1,12 @@
 /** The context of a doctor check, and its printed lines. */
+import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 
 import type { Check, DoctorContext } from '../../../cli/doctor/finding.ts'
 import { createDb } from '../../../db/core/database.ts'
 import { createPool } from '../../../plugins/database/pool/index.ts'
 import { configuredEncryption } from '../../../plugins/security/encryption/index.ts'
+import { query } from '../../db/sql.ts'
 import { testConfig } from '../../support/config.ts'
 import { fetch } from '../../support/providers/settings.ts'
 
@@ -32,4 +34,15 @@ export function createDoctorContext(
 export async function runCheck(check: Check, context: DoctorContext): Promise<string[]> {
   const findings = await check(context)
   return findings.map(({ level, sentence }) => `${level} ${sentence}`)
+}
+
+/** A new login of this database without rights; dropped after the database. */
+export async function createLogin(
+  t: TestContext,
+  url: string,
+): Promise<{ name: string; url: string }> {
+  const [name, password] = [`doctor_${randomBytes(4).toString('hex')}`, 'x']
+  await query(url, `create role ${name} login password '${password}'`)
+  t.after(() => query(process.env.TEST_ADMIN_URL ?? '', `drop role ${name}`))
+  return { name, url: Object.assign(new URL(url), { username: name, password }).href }
 }
