@@ -20,7 +20,6 @@ export const sentAtColumns = {
 interface Mirrored {
   user_id: string
   token_type: TokenType
-  /** Null where GoTrue does not share the database. */
   mirror: string | null
   now: Date
 }
@@ -50,7 +49,6 @@ export function mirrorToken(db: QueryCreator<Database>, value: ParamOf<Mirrored>
       phone_change_sent_at: sent('phone_change_sent_at'),
     })
     .where('id', '=', value('user_id'))
-    .where(sql<boolean>`${value('mirror')}::text is not null`)
 }
 
 /**

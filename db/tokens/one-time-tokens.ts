@@ -27,31 +27,36 @@ export interface TokenRow {
 
 export const tokenColumns = ['id', 'user_id', 'token_type', 'token_hash', 'relates_to'] as const
 
-const putRow = executePipelined((db, value: ParamOf<NewToken & { now: Date }>) =>
+type StoredToken = NewToken & { now: Date }
+
+const tokenUpsert = (db: QueryCreator<Database>, value: ParamOf<StoredToken>) =>
   db
-    .with('put', (eb) =>
-      eb
-        .insertInto('one_time_tokens')
-        .values({
-          id: sql`gen_random_uuid()`,
-          user_id: value('user_id'),
-          token_type: value('token_type'),
-          token_hash: value('token_hash'),
-          relates_to: value('relates_to'),
-          created_at: value('now'),
-          updated_at: value('now'),
-        })
-        .onConflict((conflict) =>
-          conflict.columns(['user_id', 'token_type']).doUpdateSet((of) => ({
-            token_hash: of.ref('excluded.token_hash'),
-            relates_to: of.ref('excluded.relates_to'),
-            created_at: of.ref('excluded.created_at'),
-            updated_at: of.ref('excluded.updated_at'),
-          })),
-        )
-        .returning('id'),
+    .insertInto('one_time_tokens')
+    .values({
+      id: sql`gen_random_uuid()`,
+      user_id: value('user_id'),
+      token_type: value('token_type'),
+      token_hash: value('token_hash'),
+      relates_to: value('relates_to'),
+      created_at: value('now'),
+      updated_at: value('now'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'token_type']).doUpdateSet((of) => ({
+        token_hash: of.ref('excluded.token_hash'),
+        relates_to: of.ref('excluded.relates_to'),
+        created_at: of.ref('excluded.created_at'),
+        updated_at: of.ref('excluded.updated_at'),
+      })),
     )
-    .with('mirror', (eb) => mirrorToken(eb, value))
+    .returning('id')
+
+/** The expiry of the token in the CTE `put`, with no failed attempts. */
+const expiryUpsert = (
+  db: QueryCreator<Database & { put: { id: string } }>,
+  value: ParamOf<StoredToken>,
+) =>
+  db
     .insertInto('postern_one_time_tokens')
     .columns(['token_id', 'expires_at', 'failed_attempts'])
     .expression((eb) =>
@@ -68,12 +73,26 @@ const putRow = executePipelined((db, value: ParamOf<NewToken & { now: Date }>) =
         expires_at: eb.ref('excluded.expires_at'),
         failed_attempts: sql.lit(0),
       })),
-    ),
+    )
+
+const storeToken = executePipelined((db, value: ParamOf<StoredToken>) =>
+  expiryUpsert(
+    db.with('put', (eb) => tokenUpsert(eb, value)),
+    value,
+  ),
+)
+
+const storeMirroredToken = executePipelined((db, value: ParamOf<StoredToken>) =>
+  expiryUpsert(
+    db.with('put', (eb) => tokenUpsert(eb, value)).with('mirror', (eb) => mirrorToken(eb, value)),
+    value,
+  ),
 )
 
 /** Replaces the user's token of this type. */
 export async function upsertToken(db: Db, token: NewToken, now: Date): Promise<void> {
-  await putRow(db, { ...token, now })
+  const store = token.mirror === null ? storeToken : storeMirroredToken
+  await store(db, { ...token, now })
 }
 
 /** The hashes under which a live link may be stored. */
