@@ -32,4 +32,4 @@ EXPOSE 8081 9100
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5m --retries=3 \
   CMD ["node", "-e", "const { PORT, AUTH_API_PORT, GOTRUE_API_PORT } = process.env; fetch(`http://127.0.0.1:${PORT || AUTH_API_PORT || GOTRUE_API_PORT || 8081}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # V8's young generation is limited to 4 MiB: without it the server needs up to twice the memory (docs/benchmarks.md).
-CMD ["node", "--max-semi-space-size=4", "cli.ts", "serve"]
+CMD ["node", "--max-semi-space-size=16", "cli.ts", "serve"]
