@@ -65,10 +65,13 @@ export function createSms(deps: SmsDeps) {
     /** Whether messages can be sent at all. */
     enabled: byHook !== undefined || provider !== undefined,
 
-    /** Reads the `channel` of a request; throws validation_failed for one the provider lacks. */
+    /**
+     * Reads the `channel` of a request; throws validation_failed for one the provider lacks. The hook does not receive
+     * it, so any is accepted with a hook.
+     */
     parseChannel(value: string | undefined): OtpChannel {
-      if (!value || value === 'sms') return 'sms'
-      if (value === 'whatsapp' && (byHook || provider?.channels.includes(value))) return value
+      if (!value || value === 'sms' || byHook) return 'sms'
+      if (value === 'whatsapp' && provider?.channels.includes(value)) return value
       throw validationFailed(
         "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' needs the SMS provider twilio or twilio_verify.",
       )

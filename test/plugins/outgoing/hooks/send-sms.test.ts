@@ -70,6 +70,20 @@ suite('send SMS hook over HTTP', () => {
     assert.equal((await verifyChallenge(app, user, id, { challenge_id, code })).statusCode, 200)
   })
 
+  test('is called for any channel, which SMS providers would reject', async () => {
+    const { app, receiver } = await started
+    const user = await signUpUser(app)
+    const phone = newNumber()
+    const payload = { factor_type: 'phone', phone }
+    const { id } = await request<Enrolled>(app, 'POST', '/factors', user, payload)
+    await challenge(app, user, id, { channel: 'signal' })
+    assert.equal(Object((await receiver.next(0, toNumber(phone))).sms).sms_type, 'mfa')
+
+    const other = newNumber()
+    assert.equal((await call(app, '/otp', { phone: other, channel: 'signal' })).statusCode, 200)
+    assert.ok(await receiver.next(0, toNumber(other)))
+  })
+
   test('returns errors to the client, who can retry immediately', async () => {
     const { app, receiver } = await started
     const phone = newNumber()
