@@ -36,7 +36,8 @@ export function toIdentity(row: IdentitySource): Identity {
     identity_id: row.id,
     id: row.provider_id,
     user_id: row.user_id,
-    identity_data: row.identity_data,
+    // Absent when empty, as in GoTrue: after a soft deletion.
+    ...(Object.keys(row.identity_data).length > 0 && { identity_data: row.identity_data }),
     provider: row.provider,
     ...(row.last_sign_in_at && { last_sign_in_at: toTimestamp(row.last_sign_in_at) }),
     ...(row.created_at && { created_at: toTimestamp(row.created_at) }),
