@@ -35,8 +35,11 @@ function required(
   return value
 }
 
-/** Columns of the given fields; an empty text changes nothing, an empty list or object clears. */
-export function toProviderColumns(input: CustomProviderInput) {
+/**
+ * Columns of the given fields; an empty text changes nothing, an empty list or object clears. OAuth 2.0 has no ID token,
+ * whose nonce could be skipped.
+ */
+export function toProviderColumns(type: 'oauth2' | 'oidc', input: CustomProviderInput) {
   const { attribute_mapping, authorization_params, discovery_url, jwks_uri } = input
   return defined({
     name: input.name || undefined,
@@ -54,7 +57,7 @@ export function toProviderColumns(input: CustomProviderInput) {
     pkce_enabled: input.pkce_enabled,
     enabled: input.enabled,
     email_optional: input.email_optional,
-    skip_nonce_check: input.skip_nonce_check,
+    skip_nonce_check: type === 'oidc' ? input.skip_nonce_check : undefined,
     attribute_mapping: attribute_mapping && JSON.stringify(attribute_mapping),
     authorization_params: authorization_params && JSON.stringify(authorization_params),
   })

@@ -48,11 +48,12 @@ export async function createCustomProvider(
 ): Promise<CustomProviderRow> {
   const { AUTH_CUSTOM_OAUTH_MAX_PROVIDERS: max } = config
   if (max > 0 && (await countCustomProviders(trx)) >= max) throw overCustomProviderQuota(max)
+  const { provider_type: type } = provider
   const id = crypto.randomUUID()
   const row = await insertCustomProvider(trx, {
-    ...withScopes(provider.provider_type, toProviderColumns({ scopes: [], ...provider })),
+    ...withScopes(type, toProviderColumns(type, { scopes: [], ...provider })),
     id,
-    provider_type: provider.provider_type,
+    provider_type: type,
     identifier: provider.identifier,
     name: provider.name,
     client_id: provider.client_id,
@@ -103,8 +104,9 @@ export async function changeCustomProvider(
     throw customProviderConflict('The provider was changed by another request. Try again.')
   }
   const { client_secret: secret } = input
+  const { provider_type: type } = before
   const after = await updateCustomProvider(trx, before.id, {
-    ...withScopes(before.provider_type, toProviderColumns(input)),
+    ...withScopes(type, toProviderColumns(type, input)),
     ...(secret && { client_secret: encryption.seal(before.id, secret) }),
     ...(discovery && discoveryColumns(discovery, now)),
     updated_at: now,

@@ -68,6 +68,19 @@ suite('/admin/custom-providers', () => {
     assert.equal((await send(app, 'GET', '/custom:life')).statusCode, 404)
   })
 
+  test('skip_nonce_check is ignored for OAuth 2.0, which has no ID token', async (t) => {
+    const skips = { skip_nonce_check: true }
+    const created = await add(app, plain({ ...free('no-nonce'), ...skips }))
+    const changed = (await send(app, 'PUT', '/custom:no-nonce', skips)).json()
+    assert.deepEqual([created.skip_nonce_check, changed.skip_nonce_check], [false, false])
+
+    const { issuer } = await openid(t)
+    const oidc = await add(app, oidcInput(issuer, { ...free('nonce'), ...skips }))
+    assert.equal(oidc.skip_nonce_check, true)
+    const strict = await send(app, 'PUT', '/custom:nonce', { skip_nonce_check: false })
+    assert.equal(strict.json().skip_nonce_check, false)
+  })
+
   test('decodes the identifier in the path', async () => {
     await add(app, plain(free('encoded')))
     assert.equal((await send(app, 'GET', '/custom%3Aencoded')).statusCode, 200)
