@@ -77,6 +77,9 @@ async function show({ db }: CommandContext, operand: string): Promise<void> {
 }
 
 async function create({ config, db }: CommandContext, _: string, values: Values): Promise<void> {
+  if (!values.name?.trim()) {
+    throw new Error('Give the client a name: --name NAME. The consent page shows it to users.')
+  }
   const now = new Date()
   const made = await db.transaction().execute(async (trx) => {
     const created = await createClient({ config }, trx, toClientFields(values), 'manual', now)

@@ -35,10 +35,13 @@ suite('npm run clients', () => {
 
   test('creates a client with every option', async (t) => {
     const { command } = await open(t)
+    const name = ['--name', 'Wiki']
     const args = ['--redirect', callbackUrl, '--redirect', 'http://127.0.0.1/cb', '--public']
     const more = ['--scope', 'openid email', '--resource', 'https://mcp.example']
     const logout = ['--logout', 'https://app.example/bye', '--grant', 'authorization_code']
-    const client = JSON.parse((await command('create', ...args, ...more, ...logout)).stdout)
+    const client = JSON.parse(
+      (await command('create', ...name, ...args, ...more, ...logout)).stdout,
+    )
     assert.equal(client.client_type, 'public')
     assert.equal(client.client_secret, undefined)
     assert.deepEqual(client.redirect_uris, [callbackUrl, 'http://127.0.0.1/cb'])
@@ -46,14 +49,16 @@ suite('npm run clients', () => {
     assert.deepEqual(client.resources, ['https://mcp.example'])
     assert.deepEqual(client.post_logout_redirect_uris, ['https://app.example/bye'])
     const plain = ['--redirect', callbackUrl, '--no-pkce', '--auth', 'client_secret_post']
-    const posting = JSON.parse((await command('create', ...plain)).stdout)
+    const posting = JSON.parse((await command('create', ...name, ...plain)).stdout)
     assert.equal(posting.require_pkce, false)
     assert.equal(posting.token_endpoint_auth_method, 'client_secret_post')
   })
 
   test('replaces a secret and revokes the sessions unless they are to be kept', async (t) => {
     const { app, command } = await open(t)
-    const client = JSON.parse((await command('create', '--redirect', callbackUrl)).stdout)
+    const client = JSON.parse(
+      (await command('create', '--name', 'Wiki', '--redirect', callbackUrl)).stdout,
+    )
     const tokens = await signInClient(app, client, await signUpUser(app))
     const { client_id: id } = client
     const kept = await command('regenerate-secret', id, '--keep-sessions')
@@ -70,7 +75,9 @@ suite('npm run clients', () => {
 
   test('deletes a client with its sessions, and records every change', async (t) => {
     const { app, command } = await open(t)
-    const client = JSON.parse((await command('create', '--redirect', callbackUrl)).stdout)
+    const client = JSON.parse(
+      (await command('create', '--name', 'Wiki', '--redirect', callbackUrl)).stdout,
+    )
     const tokens = await signInClient(app, client, await signUpUser(app))
     assert.equal((await command('delete', client.client_id)).code, 0)
     const rejected = await refreshTokens(app, client, tokens.refresh_token)
@@ -92,8 +99,14 @@ suite('npm run clients', () => {
       assert.equal((await command(name, unknown)).code, 1, name)
       assert.match((await command(name, 'x')).stderr, /UUID/)
     }
-    const wrong = await command('create', '--redirect', 'javascript://x/')
+    const wrong = await command('create', '--name', 'Wiki', '--redirect', 'javascript://x/')
     assert.match(wrong.stderr, /redirect_uris/)
+    for (const name of [[], ['--name', ' ']]) {
+      const unnamed = await command('create', ...name, '--redirect', callbackUrl)
+      assert.deepEqual([unnamed.code, unnamed.stdout], [1, ''])
+      assert.match(unnamed.stderr, /^Give the client a name: --name NAME/)
+    }
+    assert.equal((await command('list')).stdout, '0 clients\n')
   })
 
   async function open(t: Parameters<typeof build>[0]) {
