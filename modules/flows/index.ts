@@ -17,7 +17,7 @@ export {
   isVerifierValid,
   startPkceFlow,
 } from './pkce-flows.ts'
-export { isAllowedRedirect } from './redirects/allowed.ts'
+export { hasActiveScheme, isAllowedRedirect } from './redirects/allowed.ts'
 export {
   hasHostedPages,
   redirectWithCode,

@@ -14,12 +14,16 @@ export interface RedirectRules {
   ownCallback?: string
 }
 
-/** Schemes that execute or contain content; no pattern allows them. */
 const activeSchemes = ['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:']
+
+/** Whether the scheme executes or contains content; no pattern and no OAuth client may have it. */
+export function hasActiveScheme({ protocol }: URL): boolean {
+  return activeSchemes.includes(protocol)
+}
 
 export function isAllowedRedirect(target: string, rules: RedirectRules): boolean {
   const url = parse(target)
-  if (!url || activeSchemes.includes(url.protocol)) return false
+  if (!url || hasActiveScheme(url)) return false
   if (rules.ownCallback && target.split(/[?#]/, 1)[0] === rules.ownCallback) return true
   if (isOnSite(url, rules.siteUrl)) return true
   const isWeb = url.protocol === 'http:' || url.protocol === 'https:'

@@ -1,11 +1,9 @@
 /** Redirect URIs: which may be registered, and which one a request names (RFC 6749 §3.1.2, RFC 8252 §7.3). */
 import { invalidClientMetadata } from '../../../schemas/errors.ts'
+import { hasActiveScheme } from '../../flows/index.ts'
 
 const maxUris = 10
 const maxLength = 2048
-
-/** Schemes that execute or contain content. */
-const activeSchemes = ['javascript:', 'data:', 'file:', 'vbscript:', 'about:', 'blob:']
 
 /** Throws invalid_redirect_uri for an invalid list. */
 export function checkRedirectUris(uris: readonly string[]): void {
@@ -30,7 +28,7 @@ export function findRedirectProblem(uri: string): string | undefined {
     return 'a URL must have a scheme and a host, as in https://app.example/callback'
   }
   if (uri.includes('#')) return 'a URL must not have a fragment'
-  if (activeSchemes.includes(url.protocol)) return `the scheme ${url.protocol} is not allowed`
+  if (hasActiveScheme(url)) return `the scheme ${url.protocol} is not allowed`
   if (url.protocol === 'http:' && !isLoopback(url)) {
     return 'http is allowed for localhost, 127.0.0.1 and [::1] only; use https'
   }
