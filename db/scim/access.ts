@@ -117,7 +117,10 @@ export async function deleteProviderIdentity(
     .execute()
 }
 
-/** Changes the identity at the provider; deletes it when another one has the new name. */
+/**
+ * Changes the identity at the provider; deletes it when the user has one with the new name. Fails with a unique
+ * violation when another user has it.
+ */
 export async function moveProviderIdentity(
   trx: Trx,
   { userId, provider, name }: { userId: string; provider: string; name: string },
@@ -139,6 +142,7 @@ export async function moveProviderIdentity(
         exists(
           selectFrom('identities as taken')
             .select(sql`1`.as('one'))
+            .where('taken.user_id', '=', userId)
             .where('taken.provider', '=', provider)
             .where('taken.provider_id', '=', to.name)
             .whereRef('taken.id', '<>', 'identities.id'),

@@ -2,11 +2,7 @@
 import type { Trx } from '../../db/core/database.ts'
 import { undoOnError } from '../../db/core/savepoint.ts'
 import { deleteAuthorizations } from '../../db/oauth-server/sessions.ts'
-import {
-  deleteProviderIdentity,
-  hasOtherAccess,
-  moveProviderIdentity,
-} from '../../db/scim/access.ts'
+import { deleteProviderIdentity, hasOtherAccess } from '../../db/scim/access.ts'
 import type { ScimConnectionRow } from '../../db/scim/connections.ts'
 import { deleteDeactivation, upsertDeactivation } from '../../db/scim/deactivation.ts'
 import { findIdentifierOwners } from '../../db/users/identifier-owners.ts'
@@ -19,9 +15,8 @@ import { endLoginsOfUser } from '../saml/index.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { deleteUserAsAdmin, verifyEmail } from '../users/index.ts'
 import { hasVerifiedEmailDomain } from './accounts.ts'
-import { type AccountClaims, toProviderName, toScimIdentities } from './claims.ts'
+import { type AccountClaims, toProviderName } from './claims.ts'
 import { type ProvisioningRequest, scimClientInfo, setMembershipActive } from './membership.ts'
-import { rejectingTaken } from './written.ts'
 
 type StateDeps = Deps<'audit' | 'config' | 'events' | 'sessions' | 'users'>
 
@@ -138,25 +133,6 @@ export async function followEmail(
     if (owners.length > 0) return
   }
   await verifyEmail(deps.users, trx, user.id, { columns: { email }, voidsTokens: true }, now)
-}
-
-/**
- * The NameID at the provider is the userName: with another one, or another address, the user signs in to the same
- * account, and a new user who gets the earlier ones does not.
- */
-export async function followIdentity(
-  trx: Trx,
-  userId: string,
-  { before, after }: Record<'before' | 'after', AccountClaims>,
-  { connection, now }: ProvisioningRequest,
-): Promise<void> {
-  const isSame = before.userName === after.userName && before.email === after.email
-  const [identity] = toScimIdentities(connection, after, userId, true)
-  if (!connection.has_saml || isSame || !identity) return
-  const { provider, provider_id: name, identity_data: data } = identity
-  const from = { userId, provider, name: before.userName }
-  await rejectingTaken(() => moveProviderIdentity(trx, from, { name, data }, now))
-  await recomputeProviders(trx, userId, now)
 }
 
 /** False for an account whose user confirmed an address outside of the verified domains. */

@@ -21,7 +21,6 @@ import {
   deactivateAccount,
   deleteUnusedAccount,
   followEmail,
-  followIdentity,
   reactivateAccount,
   recordStateChange,
   undoEarlierDeactivation,
@@ -30,6 +29,7 @@ import {
 import { findFormerAccount, linkOrCreateAccount, uniqueness } from './accounts.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { toAccountClaims } from './claims.ts'
+import { followIdentity } from './follow-identity.ts'
 import { joinOrganization, leaveOrganization, type ProvisioningRequest } from './membership.ts'
 import type { ScimDeps } from './plugin.ts'
 import { checkVersion } from './version.ts'

@@ -12,7 +12,7 @@ import { findScimAccount, newClient, newOrganization, scimOn } from '../../suppo
 suite('SCIM user with another userName', () => {
   const servers = sharedServers()
 
-  async function renamed(options: { signsInBefore?: string } = {}) {
+  async function provisioned() {
     const { app } = await servers({ ...scimOn, ...samlOn })
     const organization_id = await newOrganization(app, `${crypto.randomUUID()}.test`)
     const { idp, id } = await addIdp(app)
@@ -27,14 +27,20 @@ suite('SCIM user with another userName', () => {
     const user = await client.create({ userName: 'ann' })
     const { user_id: account } = await findScimAccount(app, user.id)
     assert.equal(await signIn('ann'), account)
-    const before = options.signsInBefore && (await signIn(options.signsInBefore))
-    const response = await client.patch(
-      `/Users/${user.id}`,
-      { op: 'replace', path: 'userName', value: 'ann.smith' },
-      { op: 'replace', path: 'emails', value: [{ value: 'ann.smith@corp.example' }] },
-    )
+    const rename = () =>
+      client.patch(
+        `/Users/${user.id}`,
+        { op: 'replace', path: 'userName', value: 'ann.smith' },
+        { op: 'replace', path: 'emails', value: [{ value: 'ann.smith@corp.example' }] },
+      )
+    return { client, user, signIn, account, rename }
+  }
+
+  async function renamed() {
+    const { rename, ...result } = await provisioned()
+    const response = await rename()
     assert.equal(response.statusCode, 200, response.body)
-    return { signIn, account, before }
+    return result
   }
 
   test('signs in to the same account under the new name', async () => {
@@ -47,10 +53,14 @@ suite('SCIM user with another userName', () => {
     assert.notEqual(await signIn('ann'), account)
   })
 
-  test('does not get the account of another user who signed in under the new name', async () => {
-    const { signIn, account, before } = await renamed({ signsInBefore: 'ann.smith' })
-    assert.equal(await signIn('ann.smith'), before)
-    assert.notEqual(before, account)
-    assert.notEqual(await signIn('ann'), account)
+  test('is rejected, and unchanged, when another account signed in under the new name', async () => {
+    const { client, user, rename, signIn, account } = await provisioned()
+    const other = await signIn('ann.smith')
+    const response = await rename()
+    assert.deepEqual([response.statusCode, response.json().scimType], [409, 'uniqueness'])
+    assert.deepEqual(await client.request('GET', `/Users/${user.id}`), user)
+    assert.equal(await signIn('ann'), account)
+    assert.equal(await signIn('ann.smith'), other)
+    assert.notEqual(other, account)
   })
 })
