@@ -36,8 +36,12 @@ const publishedKeys = new Set([
   '190edf59d5736c3b3ea6bb36d57f5eb415a9b79f3201b381b8f3cb089135981f',
 ])
 
-/** Minimum number of distinct characters. 16 random bytes in hexadecimal have fewer with a probability of 10^-12. */
-const minDistinctCharacters = 8
+/**
+ * These limits reject 16 random bytes in hexadecimal with a probability of 10^-12, and the same number of bytes as
+ * base64 less often. Eight distinct digits would reject 4 in 10^8, and half of the steps 1 in 10^5.
+ */
+const minDistinctCharacters = { text: 8, hexadecimal: 5 }
+const maxCloseSteps = 0.75
 const maxPeriod = 16
 
 const guessable = 'is guessable, because it has few distinct characters, repetitions or sequences'
@@ -57,11 +61,18 @@ export function isPublished(secret: string): boolean {
 
 /** True for few distinct characters, a repeated part, or mostly consecutive characters. */
 export function isWeakSecret(secret: string): boolean {
-  if (new Set(secret).size < minDistinctCharacters) return true
+  if (hasFewCharacters(secret)) return true
   for (let period = 1; period <= Math.min(maxPeriod, secret.length / 2); period++) {
     if (secret.slice(period) === secret.slice(0, -period)) return true
   }
   const codes = Array.from(secret, (character) => character.charCodeAt(0))
   const steps = codes.slice(1).map((code, at) => Math.abs(code - (codes[at] ?? 0)))
-  return steps.filter((step) => step <= 1).length > steps.length / 2
+  return steps.filter((step) => step <= 1).length > steps.length * maxCloseSteps
+}
+
+/** Also a short text of hexadecimal digits has few characters. */
+function hasFewCharacters(secret: string): boolean {
+  const isHexadecimal = /^[\da-f-]{16,}$/i.test(secret)
+  const { text, hexadecimal } = minDistinctCharacters
+  return new Set(secret).size < (isHexadecimal ? hexadecimal : text)
 }
