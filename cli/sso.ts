@@ -59,8 +59,8 @@ async function add(
       ...metadata,
       ...(domains.length > 0 && { domains: [...domains] }),
     }
-    const prepared = await prepareProvider({ httpClient }, input)
     const now = new Date()
+    const prepared = await prepareProvider({ httpClient }, input, now)
     const { id } = await db.transaction().execute(async (trx) => {
       const created = await createSamlProvider(trx, prepared, now)
       const changes = changedFields(undefined, auditedSsoProvider(created))

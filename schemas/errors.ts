@@ -179,6 +179,12 @@ export const samlMetadataFetchFailed = (cause: unknown) =>
   error(400, 'saml_metadata_fetch_failed', 'The metadata cannot be fetched from metadata_url', {
     cause,
   })
+export const samlMetadataExpired = () =>
+  error(
+    422,
+    'saml_metadata_expired',
+    'The metadata of the identity provider has expired. An admin has to renew it.',
+  )
 export const samlRelayStateNotFound = () =>
   error(404, 'saml_relay_state_not_found', 'This sign-in is unknown, or was already completed')
 export const samlRelayStateExpired = () =>

@@ -24,6 +24,7 @@ import { checkProviders } from './providers.ts'
 import { checkProxies } from './proxies.ts'
 import { checkRedis } from './redis.ts'
 import { checkReplicas } from './replicas.ts'
+import { checkSaml } from './saml.ts'
 import { checkSms } from './sms.ts'
 import { checkTemplates } from './templates.ts'
 import { upgradeChecks } from './upgrade.ts'
@@ -47,6 +48,7 @@ const checks: Record<string, Check> = {
   captcha: checkCaptcha,
   hooks: checkHooks,
   providers: checkProviders,
+  saml: checkSaml,
   outside: checkExternalUrl,
   redis: checkRedis,
   disk: checkDisk,

@@ -34,8 +34,8 @@ type LogoutDeps = Deps<'audit' | 'config' | 'db' | 'httpClient' | 'log' | 'sessi
 export type PostedLogout = { query: string } | { fields: Record<string, string> }
 
 /**
- * Returns the redirect target. Throws validation_failed, saml_idp_not_found, sso_provider_disabled and
- * saml_relay_state_not_found.
+ * Returns the redirect target. Throws validation_failed, saml_idp_not_found, sso_provider_disabled,
+ * saml_metadata_expired and saml_relay_state_not_found.
  */
 export async function acceptLogout(
   deps: LogoutDeps,

@@ -10,7 +10,7 @@ import { logoutRequest, type NameId } from '../../providers/saml/messages.ts'
 import { recordAudit } from '../audit/index.ts'
 import { revokeSession } from '../sessions/index.ts'
 import { endLogins } from './end-logins.ts'
-import { getSamlMetadata } from './metadata.ts'
+import { getSamlMetadata, isMetadataExpired } from './metadata.ts'
 import { messageId, postPage, sendSamlMessage } from './send.ts'
 import { getServiceProvider } from './service-provider.ts'
 
@@ -44,7 +44,7 @@ export async function startLogout(
   return (login && (await requestLogout(deps, trx, login, redirectTo, now))) ?? redirectTo
 }
 
-/** Undefined for a provider without single logout. */
+/** Undefined for a provider without single logout, or with expired metadata. */
 async function requestLogout(
   deps: Deps<'config'>,
   trx: Trx,
@@ -53,7 +53,8 @@ async function requestLogout(
   now: Date,
 ): Promise<string | undefined> {
   const provider = await findSsoProvider(trx, login.sso_provider_id)
-  const [endpoint] = provider ? (await getSamlMetadata(provider)).logout : []
+  const metadata = provider && (await getSamlMetadata(provider))
+  const [endpoint] = metadata && !isMetadataExpired(metadata, now) ? metadata.logout : []
   const nameId = toNameId(login)
   if (!endpoint || !nameId) return undefined
   const [id, request_id] = [crypto.randomUUID(), messageId()]

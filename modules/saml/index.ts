@@ -10,7 +10,7 @@ export {
   prepareProvider,
   removeSamlProvider,
 } from './manage.ts'
-export { refreshStaleMetadata } from './metadata.ts'
+export { getSamlMetadata, isMetadataExpired, refreshStaleMetadata } from './metadata.ts'
 export { findPostedRequest } from './posted-request.ts'
 export type { SentMessage } from './send.ts'
 export { hasNextKey, metadataFor } from './service-provider.ts'

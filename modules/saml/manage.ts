@@ -25,7 +25,7 @@ import {
 } from '../../schemas/errors.ts'
 import type { SsoProviderInput } from '../../schemas/sso-provider.ts'
 import { checkSamlFields } from './fields.ts'
-import { fetchMetadata, parseSamlMetadata } from './metadata.ts'
+import { fetchMetadata, parseCurrentMetadata } from './metadata.ts'
 
 /** A validated request with its metadata: nothing is fetched inside a transaction. */
 export interface PreparedSso {
@@ -38,6 +38,7 @@ export interface PreparedSso {
 export async function prepareProvider(
   deps: Deps<'httpClient'>,
   input: SsoProviderInput,
+  now: Date,
 ): Promise<PreparedSso> {
   const { metadata_xml: xml, metadata_url: url } = input
   if (xml && url) throw validationFailed('Send metadata_xml or metadata_url, not both')
@@ -45,7 +46,7 @@ export async function prepareProvider(
   const domains = input.domains && readDomains(input.domains)
   const document = url ? await fetchMetadata(deps, url) : xml
   if (!document) return { input, domains, metadata: undefined }
-  const { entityId } = await parseSamlMetadata(document)
+  const { entityId } = await parseCurrentMetadata(document, now)
   return { input, domains, metadata: { xml: document, entityId } }
 }
 

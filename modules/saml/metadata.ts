@@ -24,13 +24,27 @@ export function getSamlMetadata({ id, metadata_xml: xml }: SsoProviderRow): Prom
 }
 
 /** Throws validation_failed. */
-export async function parseSamlMetadata(xml: string): Promise<IdpMetadata> {
+async function parseSamlMetadata(xml: string): Promise<IdpMetadata> {
   try {
     return await readIdpMetadata(xml)
   } catch (error) {
     if (!(error instanceof SamlError)) throw error
     throw validationFailed(`The SAML metadata cannot be used: ${error.message}`)
   }
+}
+
+/** Throws validation_failed, also for a document that has expired. */
+export async function parseCurrentMetadata(xml: string, now: Date): Promise<IdpMetadata> {
+  const metadata = await parseSamlMetadata(xml)
+  if (!isMetadataExpired(metadata, now)) return metadata
+  throw validationFailed(
+    'The SAML metadata cannot be used: it has expired (validUntil). Send a current document.',
+  )
+}
+
+/** An expired document must not be used (SAML 2.0 Metadata §2.3.1). */
+export function isMetadataExpired({ expiresAt }: IdpMetadata, now: Date): boolean {
+  return expiresAt !== undefined && expiresAt <= now
 }
 
 /** Throws validation_failed for a URL that is not https, saml_metadata_fetch_failed. */
@@ -53,11 +67,12 @@ export async function fetchMetadata(
 /** Whether the document has expired, or was fetched a day ago without an expiry. */
 export function isStale(
   { metadata_url: url, metadata_read_at: readAt }: SsoProviderRow,
-  { expiresAt, cacheSeconds }: IdpMetadata,
+  metadata: IdpMetadata,
   now: Date,
 ): boolean {
   if (!url || !readAt) return false
-  if (expiresAt && expiresAt <= now) return true
+  if (isMetadataExpired(metadata, now)) return true
+  const { expiresAt, cacheSeconds } = metadata
   const isDated = expiresAt !== undefined && cacheSeconds === undefined
   const lifetimeSeconds = cacheSeconds ?? defaultCacheSeconds
   return !isDated && readAt.getTime() + lifetimeSeconds * 1000 <= now.getTime()
@@ -68,9 +83,9 @@ const refreshes = new Map<string, { at: number; url: string; outcome: Promise<bo
 const retryMs = 60_000
 
 /**
- * Fetches the document again and stores it if it belongs to the same provider. A failure is logged, and the stored
- * document stays in use. There is one fetch a minute, because anyone can post a response that triggers it, and the
- * fetched document may be stale as well.
+ * Fetches the document again and stores it if it belongs to the same provider and has not expired. A failure is logged,
+ * and the stored document stays. There is one fetch a minute, because anyone can post a response that triggers it, and
+ * the fetched document may be stale as well.
  */
 export function refreshMetadata(
   deps: Deps<'db' | 'httpClient' | 'log'>,
@@ -94,24 +109,31 @@ async function fetchAndStore(
 ): Promise<boolean> {
   try {
     const xml = await fetchMetadata(deps, url)
-    const { entityId } = await parseSamlMetadata(xml)
+    const { entityId } = await parseCurrentMetadata(xml, now)
     if (entityId !== entity_id) throw new SamlError('it is of another provider')
     return await storeFetchedMetadata(deps.db, id, { url, xml }, now)
   } catch (error) {
     const details = { err: error, sso_provider_id: id }
-    deps.log.warn(details, 'SAML metadata refresh failed, the stored document stays in use')
+    deps.log.warn(
+      details,
+      'SAML metadata refresh failed, the stored document stays until it expires',
+    )
     return false
   }
 }
 
-/** Refreshes every provider with a stale document, one after another. */
+/** Refreshes every provider with a stale document, one after another. Logs those whose document has expired. */
 export async function refreshStaleMetadata(
   deps: Deps<'db' | 'httpClient' | 'log'>,
   now: Date,
 ): Promise<void> {
   for (const provider of await listSsoProviders(deps.db, {})) {
     const metadata = await getSamlMetadata(provider).catch(() => undefined)
-    const isOld = metadata && !provider.disabled && isStale(provider, metadata, now)
-    if (isOld) await refreshMetadata(deps, provider, now)
+    if (!metadata || provider.disabled) continue
+    const isOld = isStale(provider, metadata, now)
+    if (isOld && (await refreshMetadata(deps, provider, now))) continue
+    if (!isMetadataExpired(metadata, now)) continue
+    const details = { sso_provider_id: provider.id, valid_until: metadata.expiresAt }
+    deps.log.warn(details, 'SAML metadata expired, sign-ins are rejected')
   }
 }

@@ -14,6 +14,7 @@ import { normalizeDomain } from './manage.ts'
 import { getSamlMetadata } from './metadata.ts'
 import { messageId, postPage, type SentMessage, sendSamlMessage } from './send.ts'
 import { getServiceProvider } from './service-provider.ts'
+import { upToDate } from './verify.ts'
 
 export interface SignOnRequest {
   /** Exactly one of the two is set. */
@@ -27,14 +28,15 @@ export interface SignOnRequest {
 export const samlMethod = 'sso/saml'
 const persistent = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent'
 
-/** Returns the redirect target. Throws sso_provider_not_found, sso_provider_disabled. */
+/** Returns the redirect target. Throws sso_provider_not_found, sso_provider_disabled, saml_metadata_expired. */
 export async function startSignOn(
-  deps: Deps<'config' | 'db'>,
+  deps: Deps<'config' | 'db' | 'httpClient' | 'log'>,
   request: SignOnRequest,
   now: Date,
 ): Promise<string> {
-  const provider = await findProvider(deps, request)
-  if (provider.disabled) throw ssoProviderDisabled()
+  const stored = await findProvider(deps, request)
+  if (stored.disabled) throw ssoProviderDisabled()
+  const provider = await upToDate(deps, stored, now)
   const { signOn } = await getSamlMetadata(provider)
   const [relayState, requestId] = [crypto.randomUUID(), messageId()]
   await deps.db.transaction().execute(async (trx) => {

@@ -14,12 +14,13 @@ import { SamlError } from '../../providers/saml/saml-error.ts'
 import type { XmlElement } from '../../providers/saml/xml.ts'
 import {
   samlIdpNotFound,
+  samlMetadataExpired,
   samlResponseInvalid,
   ssoProviderDisabled,
   validationFailed,
 } from '../../schemas/errors.ts'
 import { checkAssertion, checkResponse, type Expected } from './checks.ts'
-import { getSamlMetadata, isStale, refreshMetadata } from './metadata.ts'
+import { getSamlMetadata, isMetadataExpired, isStale, refreshMetadata } from './metadata.ts'
 import { type ProviderSession, readProviderSession } from './provider-session.ts'
 import { getServiceProvider } from './service-provider.ts'
 import { readSubject } from './subject.ts'
@@ -97,14 +98,18 @@ export async function verify(
   }, deps.log)
 }
 
+/** The provider with metadata that may be used. Throws saml_metadata_expired. */
 export async function upToDate(
   deps: Deps<'db' | 'httpClient' | 'log'>,
   provider: SsoProviderRow,
   now: Date,
 ): Promise<SsoProviderRow> {
-  if (!isStale(provider, await getSamlMetadata(provider), now)) return provider
-  const isRenewed = await refreshMetadata(deps, provider, now)
-  return (isRenewed && (await findSsoProvider(deps.db, provider.id))) || provider
+  const metadata = await getSamlMetadata(provider)
+  const isRenewed = isStale(provider, metadata, now) && (await refreshMetadata(deps, provider, now))
+  const renewed = isRenewed ? await findSsoProvider(deps.db, provider.id) : undefined
+  if (renewed) return renewed
+  if (isMetadataExpired(metadata, now)) throw samlMetadataExpired()
+  return provider
 }
 
 function checkSessionEnd({ end }: ProviderSession, now: Date): void {

@@ -11,8 +11,9 @@ export interface IdpMetadata {
   logout: Endpoint[]
   /** Signing certificates, base64 of DER. */
   certificates: string[]
-  /** When to fetch the document again; undefined when it does not specify this. */
+  /** When the document may no longer be used; undefined when it does not specify this. */
   expiresAt: Date | undefined
+  /** After how many seconds to fetch it again. */
   cacheSeconds: number | undefined
 }
 
@@ -47,7 +48,7 @@ export async function readIdpMetadata(xml: string): Promise<IdpMetadata> {
     throw new SamlError('it has no signing certificate with an RSA key of 2048 bits or more')
   }
   const logout = readEndpoints(descriptor, 'SingleLogoutService')
-  return { entityId, signOn, logout, certificates, ...readLifetime(entity, descriptor) }
+  return { entityId, signOn, logout, certificates, ...readLifetime(root, entity, descriptor) }
 }
 
 /** The only provider of the document, which may be wrapped in a list. */
@@ -106,7 +107,7 @@ function readCertificates(descriptor: XmlElement): string[] {
 
 function readLifetime(...elements: XmlElement[]) {
   const ends = elements
-    .map((element) => new Date(element.getAttribute('validUntil')))
+    .map((element) => parseUtc(element.getAttribute('validUntil')))
     .filter((end) => !Number.isNaN(end.getTime()))
     .toSorted((one, other) => one.getTime() - other.getTime())
   const seconds = elements
@@ -116,6 +117,11 @@ function readLifetime(...elements: XmlElement[]) {
     expiresAt: ends[0],
     cacheSeconds: seconds.length > 0 ? Math.min(...seconds) : undefined,
   }
+}
+
+/** Parses an xs:dateTime. Times of SAML are in UTC, also without a time zone (Core §1.3.3). */
+function parseUtc(text: string): Date {
+  return new Date(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`)
 }
 
 /** Parses an xs:duration without months and years, which no cache duration needs. */

@@ -52,7 +52,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const now = new Date()
-      const prepared = await prepareProvider(fastify, request.body)
+      const prepared = await prepareProvider(fastify, request.body, now)
       const row = await db.transaction().execute(async (trx) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
         const created = await createSamlProvider(trx, prepared, now)

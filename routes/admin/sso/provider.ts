@@ -57,7 +57,7 @@ const provider: FastifyPluginAsyncTypebox = async (fastify) => {
 
   fastify.put(path, { schema: updateSchema }, async (request) => {
     const now = new Date()
-    const prepared = await prepareProvider(fastify, request.body)
+    const prepared = await prepareProvider(fastify, request.body, now)
     return db.transaction().execute(async (trx) => {
       await bearerAuth.reauthorizeAdmin(trx, request, now)
       const { id } = await find(trx, request.params.provider)

@@ -1,14 +1,12 @@
 /** /admin/sso/providers: create, read, update, delete and validation. */
 import assert from 'node:assert/strict'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 
 import { refreshStaleMetadata } from '../../../../modules/saml/index.ts'
-import { serve } from '../../../support/processes/listening.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
-import { createServer } from '../../../support/providers/tls.ts'
 import { statusAndCode } from '../../../support/requests.ts'
 import { buildIdpMetadata, createIdp, signedResponse } from '../../../support/saml/idp.ts'
+import { metadataServer } from '../../../support/saml/metadata-server.ts'
 import { addIdp, ask, begin, path, post, samlOn } from '../../../support/saml/server.ts'
 import { type App, build } from '../../../support/server.ts'
 
@@ -120,9 +118,9 @@ suite('/admin/sso/providers', () => {
   test('does not fetch metadata again within a minute when the new document is stale, too', async (t) => {
     const { app } = await build(t, { dev: true, env: samlOn })
     const idp = createIdp()
-    const expired = '<EntityDescriptor validUntil="2020-01-01T00:00:00Z"'
-    const served = { xml: idp.metadata.replace('<EntityDescriptor', expired), count: 0 }
-    assert.ok(served.xml.includes(expired))
+    const uncached = '<EntityDescriptor cacheDuration="PT0S"'
+    const served = { xml: idp.metadata.replace('<EntityDescriptor', uncached), count: 0 }
+    assert.ok(served.xml.includes(uncached))
     const metadata_url = await metadataServer(t, served)
     await ask(app, 'POST', '', { type: 'saml', metadata_url })
     const posts = [1, 2, 3].map(() => post(app, signedResponse({ idp })))
@@ -268,21 +266,4 @@ suite('/admin/sso/providers', () => {
 async function makeOld({ db }: App): Promise<void> {
   const updated_at = new Date(Date.now() - 2 * 86_400_000)
   await db.updateTable('saml_providers').set({ updated_at }).execute()
-}
-
-interface Served {
-  xml: string
-  count: number
-  /** Awaited before each response. */
-  before?: () => Promise<void>
-}
-
-/** Serves the content of `served` at its root over https. */
-async function metadataServer(t: TestContext, served: Served) {
-  const listener = async (request: IncomingMessage, response: ServerResponse) => {
-    served.count += 1
-    await served.before?.()
-    response.writeHead(request.url === '/' ? 200 : 404).end(served.xml)
-  }
-  return `https://127.0.0.1:${await serve(t, createServer(listener, { https: true }))}`
 }
