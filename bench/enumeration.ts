@@ -106,7 +106,7 @@ function anonymousTokens(target: Target, n: number): Promise<string[]> {
   return times(n, async () => (await target.call<{ access_token: string }>(request)).access_token)
 }
 
-export interface Sample {
+interface Sample {
   times: number[]
   forms: Set<string>
   statuses: Set<number>

@@ -5,7 +5,7 @@ import { type Cost, readCost, readMemory, settle, type Variant } from './cost.ts
 import { type Round, type RoundOptions, runRound } from './load.ts'
 import { quantile } from './statistics.ts'
 
-export interface Schedule extends Plan {
+interface Schedule extends Plan {
   /** Measured time of a scenario per variant, spread over the rounds. */
   seconds: number
   rounds: number
@@ -32,7 +32,7 @@ export interface Figures {
   errors: Record<string, number>
 }
 
-export interface Skipped {
+interface Skipped {
   variant: string
   skipped: string
 }

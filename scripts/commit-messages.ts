@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The last commit before the rule. */
-export const base = '7f2e38a665ec2b70140416fb9765ec166bd44781'
+const base = '7f2e38a665ec2b70140416fb9765ec166bd44781'
 
 const root = join(import.meta.dirname, '..')
 const maxSubjectLength = 72

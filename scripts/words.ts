@@ -15,7 +15,7 @@ interface Word {
   limit: number
 }
 
-export const words: readonly Word[] = [
+const words: readonly Word[] = [
   { forms: ['house'], instead: 'deps, dependencies', limit: 0 },
   { forms: ['person', 'persons', 'people'], instead: 'user', limit: 0 },
   {

@@ -9,7 +9,7 @@ export const workerVariable = 'POSTERN_WORKER'
 
 const replacementMs = 1_000
 
-export interface Workers {
+interface Workers {
   /** Sends a signal to all workers. */
   signal(name: NodeJS.Signals): void
   /** Stops replacing workers, sends the signal and resolves when all have exited. */

@@ -5,7 +5,7 @@ import { type Prediction, simulate } from './simulation.ts'
 const maxBusy = 0.5
 const coresOfServer = 2
 
-export interface Plan {
+interface Plan {
   replicas: number
   postgresCores: number
   p99: number

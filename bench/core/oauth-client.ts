@@ -11,7 +11,7 @@ interface BenchClient {
   client_secret: string
 }
 
-export interface Code {
+interface Code {
   code: string
   verifier: string
 }

@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto'
 
 import { freePort } from './child.ts'
 
-export interface Own {
+interface Own {
   databaseUrl: string
   jwtSecret: string
 }

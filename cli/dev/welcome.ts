@@ -3,7 +3,7 @@ import { version } from '../../version.ts'
 import type { ApiTokens } from './api-tokens.ts'
 import { databaseName } from './open-database.ts'
 
-export interface Ready {
+interface Ready {
   config: Config
   tokens: ApiTokens
   /** Creates the first admin, while there is none. */

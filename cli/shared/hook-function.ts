@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 
 import type { Db } from '../../db/core/database.ts'
 
-export interface HookFunction {
+interface HookFunction {
   /** Schema and name. */
   called: string
   login: string

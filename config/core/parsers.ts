@@ -22,7 +22,7 @@ import {
 } from './parse-values.ts'
 import { parseWebhookEndpoints } from './webhook-endpoints.ts'
 
-export type Parser = (text: string, schema: TSchema) => unknown
+type Parser = (text: string, schema: TSchema) => unknown
 
 const booleans = new Map([
   ...['true', '1', 't', 'yes', 'on'].map((word) => [word, true] as const),

@@ -6,7 +6,7 @@ import { computed, signal } from '@preact/signals'
 
 import { base } from './base.ts'
 
-export interface Account {
+interface Account {
   id: string
   email: string | null
   phone: string | null

@@ -13,7 +13,7 @@ export type ConsoleFeature =
   | 'organizations'
   | 'saml'
 
-export interface Me extends Record<ConsoleFeature, boolean> {
+interface Me extends Record<ConsoleFeature, boolean> {
   role: ConsoleRole
   user: { id: string; email: string | null } | null
   /** `GET /admin/users`, endpoint by endpoint. */

@@ -12,7 +12,7 @@ import {
 import type { AuditPayload } from '../tables/audit.ts'
 import { nilUuid } from '../tables/users.ts'
 
-export interface AuditEntry {
+interface AuditEntry {
   payload: AuditPayload
   ip_address: string
 }

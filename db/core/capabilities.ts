@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely'
 
 const oldestVersion = 15
 
-export interface Capabilities {
+interface Capabilities {
   /** The reason that prevents the start, as a sentence; undefined without one. */
   blocker: string | undefined
   /** Features that work differently, a sentence each. */

@@ -21,7 +21,7 @@ export function whereChosen<T extends keyof Database, C extends string, V>(
   return sql<V>`any(array(${ids.limit(limit).forUpdate().skipLocked()}))`
 }
 
-export type Ids<T extends keyof Database, C extends string, V> = SelectQueryBuilder<
+type Ids<T extends keyof Database, C extends string, V> = SelectQueryBuilder<
   Database,
   T,
   Record<C, V>
@@ -31,7 +31,7 @@ export async function count(deletion: Deletion): Promise<number> {
   return Number((await deletion.executeTakeFirstOrThrow()).numDeletedRows)
 }
 
-export interface Deletion {
+interface Deletion {
   executeTakeFirstOrThrow(): Promise<{ numDeletedRows: bigint }>
 }
 

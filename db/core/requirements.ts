@@ -1,7 +1,7 @@
 /** Requirements on the database and its login, checked before anything is changed. Each unmet one is a sentence. */
 import { type QueryExecutorProvider, sql } from 'kysely'
 
-export class UnusableDatabaseError extends Error {
+class UnusableDatabaseError extends Error {
   override name = 'UnusableDatabaseError'
 }
 

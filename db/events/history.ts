@@ -51,7 +51,7 @@ export function listDeliveries(
 }
 
 /** Selects the events to be sent again. */
-export interface Replay {
+interface Replay {
   webhookId: string
   /** Event ids. */
   events?: readonly string[] | undefined

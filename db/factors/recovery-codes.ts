@@ -74,7 +74,7 @@ async function insertCodes(trx: Trx, { setId, codes, keyId }: NewRecoveryCodes, 
     .execute()
 }
 
-export interface RecoveryCodeSet {
+interface RecoveryCodeSet {
   id: string
   factorId: string
   name: string | null

@@ -4,7 +4,7 @@ import { type QueryExecutorProvider, sql } from 'kysely'
 import { gotrueLevel, gotrueVersions } from '../migrations/gotrue-level.ts'
 
 /** The tables do not match GoTrue's current release. */
-export class GotrueTooOldError extends Error {
+class GotrueTooOldError extends Error {
   override name = 'GotrueTooOldError'
 
   constructor(schema: string, level: string) {

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely'
 import { hasTable } from '../gotrue/database.ts'
 
 /** Names the statement that an administrator has to run. */
-export class QueueSchemaError extends Error {
+class QueueSchemaError extends Error {
   override name = 'QueueSchemaError'
 
   constructor(schema: string, login: string) {

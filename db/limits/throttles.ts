@@ -69,7 +69,7 @@ export async function countSignIn(
   return { isKnownDevice, isCounted, blockedUntil, dayFailures, user: subjectUserId(user) }
 }
 
-export interface Block {
+interface Block {
   blockedUntil: Date | null
   /** When the next attempt starts a new day; null while the daily limit is not reached. */
   dayBeganAt: Date | null

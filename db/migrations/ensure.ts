@@ -7,7 +7,7 @@ import { type Kysely, sql } from 'kysely'
 export type MigrationDb = Kysely<unknown>
 
 /** Column name to its type and constraints in SQL. */
-export type Columns = Record<string, string>
+type Columns = Record<string, string>
 
 /** Creates the type, or adds missing values to it. */
 export async function ensureEnum(db: MigrationDb, name: string, values: string[]): Promise<void> {

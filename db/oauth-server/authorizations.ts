@@ -6,7 +6,7 @@ import type {
   StoredAuthentication,
 } from '../tables/oauth-server.ts'
 
-export interface NewAuthorization
+interface NewAuthorization
   extends Pick<
     OauthAuthorizationsTable,
     | 'authorization_id'
@@ -159,7 +159,7 @@ export async function closeAuthorization(
   await trx.updateTable('oauth_authorizations').set({ status }).where('id', '=', id).execute()
 }
 
-export interface Approval extends StoredAuthentication {
+interface Approval extends StoredAuthentication {
   id: string
   codeHash: string
   codeExpiresAt: Date

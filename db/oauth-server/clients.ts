@@ -46,7 +46,7 @@ export type ClientValues = Pick<
 > & { settings: OauthClientSettings }
 
 /** A new client. */
-export type NewClient = ClientValues &
+type NewClient = ClientValues &
   Pick<OauthClientsTable, 'id' | 'client_secret_hash' | 'registration_type' | 'client_type'> & {
     document_url: string | null
     document_expires_at: Date | null
@@ -78,7 +78,7 @@ export function findClientByUrl(db: Db, url: string): Promise<ClientRow | undefi
   return findByUrl(db, { url })
 }
 
-export interface ListedClients {
+interface ListedClients {
   clients: ClientRow[]
   total: number
 }

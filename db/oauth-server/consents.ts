@@ -5,7 +5,7 @@ import type { Db, Trx } from '../core/database.ts'
 import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 import type { OauthConsentsTable } from '../tables/oauth-server.ts'
 
-export type Consent = Omit<OauthConsentsTable, 'revoked_at'>
+type Consent = Omit<OauthConsentsTable, 'revoked_at'>
 
 /** The consent that was not revoked. */
 export function findConsent(

@@ -6,7 +6,7 @@ export type DeviceCode = Omit<OauthDeviceCodesTable, 'status'> & {
   status: 'pending' | 'approved' | 'denied'
 }
 
-export type NewDeviceCode = Pick<
+type NewDeviceCode = Pick<
   OauthDeviceCodesTable,
   'id' | 'user_code' | 'client_id' | 'scope' | 'resources' | 'interval_seconds' | 'expires_at'
 >

@@ -6,7 +6,7 @@ import type { OauthClientSettings } from '../tables/oauth-server.ts'
 import type { ClientValues } from './clients.ts'
 
 /** The current content of a client's metadata document. */
-export interface StoredDocument extends Omit<ClientValues, 'settings'> {
+interface StoredDocument extends Omit<ClientValues, 'settings'> {
   id: string
   url: string
   client_type: 'public' | 'confidential'

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Db } from '../core/database.ts'
 import type { PageSessionsTable } from '../tables/oauth-server.ts'
 
-export type PageSession = PageSessionsTable
+type PageSession = PageSessionsTable
 
 export async function insertPageSession(db: Db, session: PageSession): Promise<void> {
   await db.insertInto('postern_page_sessions').values(session).execute()

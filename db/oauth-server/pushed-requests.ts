@@ -1,7 +1,7 @@
 /** Pushed authorization requests (RFC 9126). */
 import type { Db } from '../core/database.ts'
 
-export interface PushedRequest {
+interface PushedRequest {
   client_id: string
   parameters: Record<string, string | readonly string[]>
 }

@@ -5,7 +5,7 @@ import type { Db, Trx } from '../core/database.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
 import type { StoredAuthentication } from '../tables/oauth-server.ts'
 
-export interface EndedSession {
+interface EndedSession {
   id: string
   user_id: string
 }

@@ -44,7 +44,7 @@ const rows = (db: Db) =>
         .orderBy('domain')})`.as('domains'),
     )
 
-export interface SsoProviderFilter {
+interface SsoProviderFilter {
   resourceId?: string | undefined
   resourceIdPrefix?: string | undefined
 }
@@ -103,7 +103,7 @@ export type SamlColumns = Pick<
   'metadata_xml' | 'metadata_url' | 'attribute_mapping' | 'name_id_format'
 >
 
-export interface NewSsoProvider extends SamlColumns {
+interface NewSsoProvider extends SamlColumns {
   id: string
   resource_id: string | null
   disabled: boolean | null

@@ -3,7 +3,7 @@ import { expressionBuilder, type RawBuilder, sql } from 'kysely'
 
 import type { Database } from '../core/database.ts'
 
-export type Comparison = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le'
+type Comparison = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le'
 
 /** `text` is compared without regard to case. */
 export type ValueType = 'text' | 'exact' | 'boolean' | 'time'

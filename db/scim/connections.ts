@@ -6,7 +6,7 @@ import type { Db, Trx } from '../core/database.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
 import type { ScimConnectionsTable, ScimRoleMappingsTable } from '../tables/scim.ts'
 
-export type RoleMapping = Pick<Selectable<ScimRoleMappingsTable>, 'group_name' | 'role'>
+type RoleMapping = Pick<Selectable<ScimRoleMappingsTable>, 'group_name' | 'role'>
 
 export interface ScimConnectionRow extends Selectable<ScimConnectionsTable> {
   /** Its users sign in by SAML at this provider. */

@@ -9,7 +9,7 @@ import { type Cursor, cursorPosition, isAfterCursor, type PlacedUserRow } from '
 import { selectListedColumns } from './listed-user.ts'
 import { isListedBy, type Listing } from './search.ts'
 
-export const userStates = [
+const userStates = [
   'confirmed',
   'unconfirmed',
   'invited',

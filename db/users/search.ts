@@ -19,7 +19,7 @@ export interface UserSearch {
   owner?: Owner | undefined
 }
 
-export interface Owner {
+interface Owner {
   email: string | null
   phone: string | null
 }

@@ -54,7 +54,7 @@ function moveAway(path: string): void {
   symlinkSync(home, path)
 }
 
-export interface Access {
+interface Access {
   password: string
   port: number
 }

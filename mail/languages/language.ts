@@ -3,7 +3,7 @@ import type { EmailKind } from '../kinds/index.ts'
 import en from './en.json' with { type: 'json' }
 
 /** One message for each CLDR plural category of the language; `=0` and the like match one number. */
-export interface Plural {
+interface Plural {
   /** The counted variable. */
   count: string
   other: string

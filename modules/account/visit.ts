@@ -31,7 +31,7 @@ export interface Outcome {
 }
 
 /** The content of a page. */
-export interface Content {
+interface Content {
   title: AccountTextName
   data?: (say: AccountSay, tag: string) => Record<string, unknown>
 }

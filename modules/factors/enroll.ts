@@ -14,7 +14,7 @@ import { type AuditContext, recordAudit } from '../audit/index.ts'
 import { requireFreshProof } from '../credentials/index.ts'
 import { createTotpEnrollment, generateTotpSecret } from './totp.ts'
 
-export interface Enrollment {
+interface Enrollment {
   type: ChallengeableFactorType
   name: string
   /** The issuer of a TOTP factor; the site's host by default. */

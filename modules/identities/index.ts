@@ -5,5 +5,5 @@ export {
   permitExternalUser,
   requireProviderEmail,
 } from './oauth-sign-in.ts'
-export type { AcceptedSignIn, ExternalUser, SignInOutcome } from './types.ts'
+export type { AcceptedSignIn, ExternalUser } from './types.ts'
 export { unlinkIdentity } from './unlink.ts'

@@ -4,7 +4,6 @@ export { type Client, showClient, toClient } from './clients/client.ts'
 export { findClient, findClientRowId, findKnownClient } from './clients/find.ts'
 export { requireIdTokenAlgorithm } from './clients/id-token-algorithm.ts'
 export {
-  type CreatedClient,
   changeClient,
   createClient,
   deleteClient,
@@ -49,7 +48,6 @@ export {
   pushRequest,
 } from './requests/create.ts'
 export { findMissing } from './requests/demands.ts'
-export { redirectTo } from './requests/redirect.ts'
 export { type SentParameters, sentValue } from './requests/sent.ts'
 export { readIdTokenSubject, respondSilently } from './requests/silent.ts'
 export { toStoredAuthentication } from './requests/subject.ts'

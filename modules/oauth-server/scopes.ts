@@ -1,9 +1,7 @@
 /** Scopes of OpenID Connect, and custom scopes for resource servers. */
 import type { Deps } from '../../plugins/define-plugin.ts'
 
-export const standardScopes = [
-  ...['openid', 'profile', 'email', 'phone', 'address', 'offline_access'],
-]
+const standardScopes = [...['openid', 'profile', 'email', 'phone', 'address', 'offline_access']]
 
 export function supportedScopes({
   AUTH_OAUTH_SERVER_SCOPES,

@@ -6,7 +6,7 @@ import type { Deps } from '../../plugins/define-plugin.ts'
 const timeoutMs = 3_000
 const prefix = 'postern-domain-verification='
 
-export interface DnsRecord {
+interface DnsRecord {
   name: string
   type: 'TXT'
   value: string

@@ -30,7 +30,7 @@ export interface TokenPolicy extends TokenForms {
   lifetimes: Lifetimes
 }
 
-export interface OneTimeToken {
+interface OneTimeToken {
   /** Decimal digits, to be typed. */
   code: string
   /** The token in the link; prefixed with `pkce_` when the link issues an auth code. */

@@ -11,7 +11,6 @@ export {
   ensureCookie,
   getHost,
   type PageDeps,
-  type Shown,
   sendOnward,
   sendPage,
   sendPageFromSet,

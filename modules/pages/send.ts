@@ -10,7 +10,7 @@ import type { ShownCaptcha } from './captcha.ts'
 export type PageDeps = Deps<'config' | 'encryption' | 'languages'>
 
 /** The content of a page. */
-export interface Shown<Text extends string = TextName> {
+interface Shown<Text extends string = TextName> {
   title: (say: Say<Text>) => string
   next?: string
   status?: number

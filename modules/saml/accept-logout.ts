@@ -31,7 +31,7 @@ import { accepted, createReplayKey, findProvider, upToDate } from './verify.ts'
 type LogoutDeps = Deps<'audit' | 'config' | 'db' | 'httpClient' | 'log' | 'sessions'>
 
 /** HTTP-Redirect binding: the raw query. HTTP-POST binding: the form fields. */
-export type PostedLogout = { query: string } | { fields: Record<string, string> }
+type PostedLogout = { query: string } | { fields: Record<string, string> }
 
 /**
  * Returns the redirect target. Throws validation_failed, saml_idp_not_found, sso_provider_disabled,

@@ -41,12 +41,12 @@ type ServiceDeps = Deps<
   'audit' | 'config' | 'db' | 'httpClient' | 'identities' | 'log' | 'organizations' | 'sessions'
 >
 
-export interface PostedResponse {
+interface PostedResponse {
   SAMLResponse: string
   RelayState: string
 }
 
-export interface AcsContext {
+interface AcsContext {
   aud: string
   ip: string
   clientInfo: ClientInfo
@@ -54,7 +54,7 @@ export interface AcsContext {
 }
 
 /** The redirect target with its result. */
-export type AcsOutcome =
+type AcsOutcome =
   | { state: 'session'; redirectTo: string | undefined; stored: CreatedSession }
   | { state: 'code'; redirectTo: string | undefined; code: string }
 

@@ -14,7 +14,7 @@ import { getSamlMetadata, isMetadataExpired } from './metadata.ts'
 import { messageId, postPage, sendSamlMessage } from './send.ts'
 import { getServiceProvider } from './service-provider.ts'
 
-export interface LogoutStart {
+interface LogoutStart {
   user: UserRecord
   sessionId: string
   /** Already validated. */

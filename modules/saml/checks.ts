@@ -20,7 +20,7 @@ const skewMs = 180_000
 const maxAgeMs = 90_000
 const auth = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
 
-export interface ResponseHead {
+interface ResponseHead {
   inResponseTo: string
   destination: string
   issueInstant: string

@@ -1,18 +1,16 @@
 /** SAML 2.0 service provider: single sign-on through identity providers of organisations. */
 export { acceptLogout } from './accept-logout.ts'
-export { type AcsOutcome, acceptResponse } from './acs.ts'
+export { acceptResponse } from './acs.ts'
 export { startLogout } from './begin-logout.ts'
 export { endLoginsOfUser } from './end-logins.ts'
 export {
   changeSamlProvider,
   createSamlProvider,
-  type PreparedSso,
   prepareProvider,
   removeSamlProvider,
 } from './manage.ts'
 export { getSamlMetadata, isMetadataExpired, refreshStaleMetadata } from './metadata.ts'
 export { findPostedRequest } from './posted-request.ts'
-export type { SentMessage } from './send.ts'
 export { hasNextKey, metadataFor } from './service-provider.ts'
 export { startSignOn } from './sign-on.ts'
 export { redirectTarget } from './target.ts'

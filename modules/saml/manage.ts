@@ -28,7 +28,7 @@ import { checkSamlFields } from './fields.ts'
 import { fetchMetadata, parseCurrentMetadata } from './metadata.ts'
 
 /** A validated request with its metadata: nothing is fetched inside a transaction. */
-export interface PreparedSso {
+interface PreparedSso {
   input: SsoProviderInput
   domains: string[] | undefined
   metadata: { xml: string; entityId: string } | undefined

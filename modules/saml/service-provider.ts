@@ -6,7 +6,7 @@ import type { Deps } from '../../plugins/define-plugin.ts'
 import { selfSignedCertificate } from '../../providers/saml/certificate.ts'
 import { spMetadata } from '../../providers/saml/sp-metadata.ts'
 
-export interface ServiceProvider {
+interface ServiceProvider {
   entityId: string
   acsUrl: string
   /** The single logout endpoint. */
@@ -47,7 +47,7 @@ function create(config: Config): ServiceProvider {
 }
 
 /** Base64 of PKCS #1, as in GoTrue. Throws for anything else. */
-export function readKey(base64: string): KeyObject {
+function readKey(base64: string): KeyObject {
   return createPrivateKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'pkcs1' })
 }
 

@@ -16,7 +16,7 @@ import { messageId, postPage, type SentMessage, sendSamlMessage } from './send.t
 import { getServiceProvider } from './service-provider.ts'
 import { upToDate } from './verify.ts'
 
-export interface SignOnRequest {
+interface SignOnRequest {
   /** Exactly one of the two is set. */
   providerId: string | undefined
   domain: string | undefined

@@ -87,5 +87,5 @@ function toTerm(filter: Compare | Exclude<Filter, Compare>, place: Place): Condi
   }
 }
 
-export const invalidFilter = (why: string) =>
+const invalidFilter = (why: string) =>
   scimRejected(400, 'invalidFilter', `The filter is invalid: ${why}`)

@@ -11,7 +11,7 @@ import { splitName } from './locate.ts'
 const ignored = ['id', 'meta', 'schemas', 'password']
 
 /** Whether the name, in any case and with the schema or without, is that of an ignored attribute. */
-export function isIgnored(definition: ResourceDefinition, name: string): boolean {
+function isIgnored(definition: ResourceDefinition, name: string): boolean {
   const { extension, rest } = splitName(definition, name)
   return !extension && ignored.includes(rest.toLowerCase().split('.')[0] ?? '')
 }

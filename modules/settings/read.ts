@@ -10,7 +10,7 @@ import type { Setting, Variable } from '../../schemas/console/settings.ts'
 import { toTimestamp } from '../../schemas/values/timestamp.ts'
 import { formatVariable } from './text-of.ts'
 
-export type SettingsDeps = Deps<'config' | 'runtimeSettings'>
+type SettingsDeps = Deps<'config' | 'runtimeSettings'>
 
 export async function readSettings(deps: SettingsDeps, db: Db): Promise<{ settings: Setting[] }> {
   const stored = new Map((await listSettings(db)).map((row) => [row.name, row]))

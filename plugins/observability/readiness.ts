@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-export interface Checks {
+interface Checks {
   database: boolean
   migrations: boolean
   queue: boolean

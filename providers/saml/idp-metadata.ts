@@ -17,7 +17,7 @@ export interface IdpMetadata {
   cacheSeconds: number | undefined
 }
 
-export type Binding = 'HTTP-Redirect' | 'HTTP-POST'
+type Binding = 'HTTP-Redirect' | 'HTTP-POST'
 
 export interface Endpoint {
   binding: Binding

@@ -10,7 +10,7 @@ interface MessageHead {
   issuedAt: Date
 }
 
-export interface AuthnRequest extends MessageHead {
+interface AuthnRequest extends MessageHead {
   acsUrl: string
   nameIdFormat: string
 }
@@ -23,12 +23,12 @@ export interface NameId {
   spNameQualifier: string | null
 }
 
-export interface LogoutRequest extends MessageHead {
+interface LogoutRequest extends MessageHead {
   nameId: NameId
   sessionIndex: string | null
 }
 
-export interface LogoutResponse extends MessageHead {
+interface LogoutResponse extends MessageHead {
   /** The id of the request. */
   inResponseTo: string
 }

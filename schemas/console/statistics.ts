@@ -7,7 +7,7 @@ import { Timestamp } from '../values/timestamp.ts'
 const Count = Type.Integer()
 const Counts = Type.Array(Count, { description: 'One for each of `buckets`' })
 
-export const ranges = ['24h', '7d', '30d'] as const
+const ranges = ['24h', '7d', '30d'] as const
 export const Range = StringEnum(ranges)
 export type Range = Static<typeof Range>
 

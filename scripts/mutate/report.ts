@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { describe, type Mutation } from './mutation.ts'
 
-export interface Outcome {
+interface Outcome {
   mutation: Mutation
   /** The cited test that failed, as in docs/coverage.md; undefined when none did. */
   noticedBy: string | undefined

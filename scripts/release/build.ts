@@ -36,7 +36,7 @@ interface Plan {
   architectures?: readonly Architecture[]
 }
 
-export const architectures: readonly Architecture[] = ['x64', 'arm64']
+const architectures: readonly Architecture[] = ['x64', 'arm64']
 
 /** Writes the artifacts and their checksums. */
 export async function buildRelease({ root, to, architectures: built = architectures }: Plan) {

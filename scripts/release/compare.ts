@@ -4,7 +4,7 @@
  */
 import { type Answers, brokenAnswers } from './response-fields.ts'
 
-export type Change = 'major' | 'minor' | 'patch'
+type Change = 'major' | 'minor' | 'patch'
 
 export interface Release {
   version: string

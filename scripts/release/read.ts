@@ -7,9 +7,9 @@ import type { Release } from './compare.ts'
 import { type Answers, collectFields, type Responses, type Schema } from './response-fields.ts'
 
 /** Text of a file, undefined when there is none. */
-export type Read = (path: string) => string | undefined
+type Read = (path: string) => string | undefined
 
-export interface Source {
+interface Source {
   read: Read
   migrations: string[]
 }

@@ -10,6 +10,8 @@ export interface Import {
   typeOnly: boolean
   /** What is imported by name, types left out. */
   names: string[]
+  /** The same with types and `default`; undefined when all is imported. */
+  everyName: string[] | undefined
 }
 
 export interface Source {
@@ -41,6 +43,7 @@ function readSource(path: string): Source {
       file: resolveFile(path, specifier),
       typeOnly,
       names: readImportedNames(clause),
+      everyName: groups.call === undefined ? readEveryName(clause) : undefined,
     }
   })
   return { path, text, imports }
@@ -53,12 +56,24 @@ function resolveFile(path: string, specifier: string): string | undefined {
 
 function readImportedNames(clause: string): string[] {
   if (/^\s*type\b/.test(clause)) return []
-  const entries = /\{([^}]*)\}/.exec(clause)?.[1]?.split(',') ?? []
-  return entries
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '' && !/^type\s/.test(entry))
-    .map((entry) => entry.split(/\s+as\s+/)[0] ?? entry)
+  return readEntries(clause)
+    .filter((entry) => !/^type\s/.test(entry))
+    .map(toOriginalName)
 }
+
+function readEveryName(clause: string): string[] | undefined {
+  if (clause.includes('*')) return undefined
+  const isDefault = /^(?:type\s+)?\w+\s*(?:,|$)/.test(clause.trim())
+  return [...readEntries(clause).map(toOriginalName), ...(isDefault ? ['default'] : [])]
+}
+
+function readEntries(clause: string): string[] {
+  const entries = /\{([^}]*)\}/.exec(clause)?.[1]?.split(',') ?? []
+  return entries.map((entry) => entry.trim()).filter((entry) => entry !== '')
+}
+
+/** The name in the other file. */
+const toOriginalName = (entry: string) => entry.replace(/^type\s+|\s+as\s+.*$/g, '')
 
 function isTypeOnly(clause: string): boolean {
   if (/^\s*type\b/.test(clause)) return true

@@ -1,7 +1,7 @@
 /** Converts edited metadata to the API's merge patch: null deletes a key. */
-export type Json = Record<string, unknown>
+type Json = Record<string, unknown>
 
-export interface Parsed {
+interface Parsed {
   value?: Json
   error?: string
 }

@@ -20,7 +20,7 @@ export const orders = [
   ['created_at asc', 'Oldest first'],
 ] as const
 
-export type Filters = Record<
+type Filters = Record<
   'q' | 'state' | 'provider' | 'created_after' | 'created_before' | 'sort',
   string | undefined
 >

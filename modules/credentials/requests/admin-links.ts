@@ -33,7 +33,7 @@ export interface LinkRequest {
   permit: CreationPermit | undefined
 }
 
-export interface GeneratedLink {
+interface GeneratedLink {
   user: UserRecord
   link: EmailLink
   /** The type for /verify; a magic link for a new user is a sign-up. */

@@ -7,7 +7,7 @@ import { findKnownClient } from './find.ts'
 import { isSecret } from './secret.ts'
 
 /** The credentials of a request. */
-export interface PresentedCredentials {
+interface PresentedCredentials {
   authorization: string | undefined
   client_id?: string | undefined
   client_secret?: string | undefined

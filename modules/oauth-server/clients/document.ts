@@ -121,7 +121,7 @@ function parseLifetime(headers: Headers): number {
 }
 
 /** The UUIDv5 of the URL (RFC 9562 §5.5), for GoTrue's table. */
-export function uuidFromUrl(url: string): string {
+function uuidFromUrl(url: string): string {
   const namespace = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex')
   const hash = createHash('sha1').update(namespace).update(url).digest().subarray(0, 16)
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50

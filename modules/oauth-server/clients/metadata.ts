@@ -16,7 +16,7 @@ import { isAbsoluteUri, isWebUrl } from './urls.ts'
 
 type Fields = Omit<NewOauthClient, 'client_type'>
 
-export interface ClientMetadata {
+interface ClientMetadata {
   values: ClientValues
   authMethod: AuthMethod
   type: 'public' | 'confidential'

@@ -22,7 +22,7 @@ import { AuthorizationError } from '../requests/authorization-error.ts'
 import { readResources } from '../requests/resources.ts'
 import { readScope } from '../requests/scope.ts'
 
-export interface DeviceCodes {
+interface DeviceCodes {
   deviceCode: string
   /** As displayed. */
   userCode: string
@@ -89,7 +89,7 @@ function makeUserCode(): string {
 }
 
 /** Case, blanks and the dash are ignored. */
-export function normalizeUserCode(typed: string): string {
+function normalizeUserCode(typed: string): string {
   return typed.toUpperCase().replace(/[^A-Z]/g, '')
 }
 

@@ -4,10 +4,7 @@ import { isRecord } from '../../../schemas/values/record.ts'
 import { scopeOfClaim } from '../tokens/claims.ts'
 import { AuthorizationError } from './authorization-error.ts'
 
-export type RequestedClaims = Pick<
-  OauthRequestParameters,
-  'id_token_claims' | 'userinfo_claims' | 'sub'
->
+type RequestedClaims = Pick<OauthRequestParameters, 'id_token_claims' | 'userinfo_claims' | 'sub'>
 
 /** Parses the parameter. Throws AuthorizationError. */
 export function parseClaims(claims: string | undefined): Record<string, unknown> {

@@ -23,7 +23,7 @@ import { readParameters, withoutUnknown } from './parameters.ts'
 import { redirectTo } from './redirect.ts'
 import { type SentParameters, sentValue } from './sent.ts'
 
-export type RequestDeps = Deps<'config' | 'db' | 'flows' | 'httpClient' | 'jwt' | 'log'>
+type RequestDeps = Deps<'config' | 'db' | 'flows' | 'httpClient' | 'jwt' | 'log'>
 
 /** A stored request, or the redirect URI with the error. */
 export type CreatedRequest =

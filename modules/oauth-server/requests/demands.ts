@@ -4,7 +4,7 @@ import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 
 /** What is missing before consent. */
-export type Missing = 'sign_in' | 'second_factor'
+type Missing = 'sign_in' | 'second_factor'
 
 type Demanding = Pick<StoredAuthorization, 'parameters' | 'created_at'>
 

@@ -10,7 +10,7 @@ import { allowedScopes, readScope } from './scope.ts'
 import { type SentParameters, sentValue, sentValues } from './sent.ts'
 
 /** The stored parameters. */
-export interface ReadParameters {
+interface ReadParameters {
   scope: string
   state: string | null
   nonce: string | null

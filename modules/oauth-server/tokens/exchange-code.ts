@@ -31,14 +31,14 @@ import {
 } from './issue.ts'
 import type { Origin } from './origin.ts'
 
-export interface CodeRequest {
+interface CodeRequest {
   code: string | undefined
   redirectUri: string | undefined
   codeVerifier: string | undefined
   resources: readonly string[]
 }
 
-export type ExchangeDeps = IssueDeps & Deps<'db' | 'flows' | 'users'>
+type ExchangeDeps = IssueDeps & Deps<'db' | 'flows' | 'users'>
 
 /** Throws invalid_request, invalid_grant, invalid_target, access_denied, token_too_large or HookError. */
 export async function exchangeCode(

@@ -8,7 +8,7 @@ import type { Client } from '../clients/client.ts'
 import { scopeList } from '../scopes.ts'
 import { idTokenClaims } from './claims.ts'
 
-export interface IdTokenSource {
+interface IdTokenSource {
   client: Client
   user: UserRecord
   signIn: StoredAuthentication

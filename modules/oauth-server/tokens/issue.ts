@@ -17,7 +17,7 @@ import type { Origin } from './origin.ts'
 export type IssueDeps = Deps<'audit' | 'config' | 'jwt' | 'sessions'>
 
 /** What a user granted. */
-export interface UserGrant {
+interface UserGrant {
   client: Client
   user: UserRecord
   scope: string

@@ -9,7 +9,7 @@ import { listTokenAudiences, narrowResources } from './audience.ts'
 import { type TokenResponse, toOauthTokenResponse } from './issue.ts'
 import type { Origin } from './origin.ts'
 
-export interface RefreshRequest {
+interface RefreshRequest {
   refreshToken: string | undefined
   scope: string | undefined
   resources: readonly string[]

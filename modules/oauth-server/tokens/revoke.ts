@@ -37,7 +37,7 @@ export async function revokeToken(
   })
 }
 
-export interface Introspection {
+interface Introspection {
   active: boolean
   [claim: string]: unknown
 }

@@ -9,8 +9,6 @@ import { findDueDeliveries } from '../../../db/events/deliveries.ts'
 import { assignPositions, tryLockEventStream } from '../../../db/events/events.ts'
 import { type DeliveryDeps, deliverBatch } from './batch.ts'
 
-export type Dispatcher = ReturnType<typeof createDispatcher>
-
 const idleMs = 500
 const batchSize = 500
 

@@ -90,7 +90,7 @@ async function readCommitted(client: pg.ClientBase): Promise<void> {
   )
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   connectionString: string
   /** 0 means 100 connections. */
   max: number

@@ -18,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-export interface ApiErrors {
+interface ApiErrors {
   /** Maps any thrown value to the error for the client. */
   toApiError(thrown: unknown): ApiError
 

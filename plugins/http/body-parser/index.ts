@@ -10,7 +10,7 @@ import { isPostgresValue } from './storable.ts'
 type Json = Record<string, unknown>
 
 /** Undefined for an empty body. Throws bad_json. */
-export function parseBody(contentType: string | undefined, text: string): unknown {
+function parseBody(contentType: string | undefined, text: string): unknown {
   const trimmed = text.trim()
   if (trimmed === '') return undefined
   const isForm = contentType?.toLowerCase().startsWith('application/x-www-form-urlencoded')

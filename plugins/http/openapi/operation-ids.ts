@@ -21,7 +21,7 @@ export function nameOperations(document: { paths?: object; webhooks?: object }):
 }
 
 /** `get /admin/users/{user_id}/sessions` is getAdminUserSessions. */
-export function operationId(method: string, path: string): string {
+function operationId(method: string, path: string): string {
   const segments = path.split('/').filter(Boolean)
   const words = segments.flatMap((segment, index) => {
     if (segment.startsWith('{')) return []

@@ -8,7 +8,7 @@ export interface Hits {
 }
 
 /** Adds a hit to the key's window, which begins with the first hit. */
-export type Count = (key: string, windowMs: number, now: number) => Hits
+type Count = (key: string, windowMs: number, now: number) => Hits
 
 interface Window {
   hits: number

@@ -39,7 +39,7 @@ declare module 'fastify' {
 /** Delivers a message in place of a provider. */
 export type DeliverSms = (message: SmsMessage) => Promise<void>
 
-export interface SmsDeps {
+interface SmsDeps {
   config: SmsConfig
   fetch: typeof globalThis.fetch
   languages: Pick<Languages, 'messagesFor' | 'tagFor'>

@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-export interface Context {
+interface Context {
   logFields: LogFields
   /** Requests only; jobs and background work have no deadline. */
   requestDeadline?: RequestDeadline

@@ -6,7 +6,7 @@ import type * as Otel from '@opentelemetry/api'
 
 import { logFields } from '../request-context/index.ts'
 
-export type Attributes = Record<string, string | number | boolean>
+type Attributes = Record<string, string | number | boolean>
 
 /** Work that has just ended. */
 interface FinishedSpan {

@@ -26,7 +26,7 @@ export interface NotComposed {
   mayPass: boolean
 }
 
-export type Compose = (message: EmailMessage) => Promise<EmailDelivery | NotComposed>
+type Compose = (message: EmailMessage) => Promise<EmailDelivery | NotComposed>
 
 /** Composes before the attempt, so that a missing key or template cannot make the attempt fail. */
 export function createCompose({

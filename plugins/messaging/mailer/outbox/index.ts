@@ -42,7 +42,7 @@ export interface MailRequest<Kind extends EmailKind> {
   messageId?: string | undefined
 }
 
-export interface Sending {
+interface Sending {
   renderer: MailRenderer
   deliver: DeliverEmail
   retryDelay: RetryDelay
