@@ -8,6 +8,13 @@ import { createDoctorContext, runCheck } from '../../cli/doctor/doctor-context.t
 import { cloneDatabase } from '../../support/database.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
 import { createIdp, signedResponse } from '../../support/saml/idp.ts'
+import {
+  base64,
+  buildLogoutRequest,
+  idpWithLogout,
+  postMessage,
+  signedMessage,
+} from '../../support/saml/logout.ts'
 import { metadataServer } from '../../support/saml/metadata-server.ts'
 import { addIdp, ask, begin, post, samlOn } from '../../support/saml/server.ts'
 import { type App, build } from '../../support/server.ts'
@@ -84,6 +91,23 @@ suite('SAML metadata after its validUntil', () => {
     const renewed = { metadata_xml: idp.metadata }
     assert.equal((await ask(app, 'PUT', `/${provider_id}`, renewed)).statusCode, 200)
     assert.equal((await post(app, signedResponse({ idp }))).status, 302)
+  })
+
+  test('revokes no session, and is not used for a logout that starts here', async (t) => {
+    const { app } = await build(t, { env: samlOn })
+    const { idp } = await addIdp(app, {}, idpWithLogout('HTTP-Redirect', 'HTTP-POST'))
+    const { access_token: token = '' } = (await post(app, signedResponse({ idp }))).fragment
+    await expire(app)
+
+    const xml = signedMessage(buildLogoutRequest(idp), idp, 'LogoutRequest')
+    const { headers } = await postMessage(app, { SAMLRequest: base64(xml) })
+    assert.match(String(headers.location), /error_code=saml_metadata_expired/)
+    assert.equal((await call(app, '/user', undefined, { token })).statusCode, 200)
+
+    const response = await call(app, '/logout/sso', {}, { token })
+    assert.deepEqual([response.statusCode, response.json().url], [200, 'http://app.example'])
+    const after = await call(app, '/user', undefined, { token })
+    assert.deepEqual(statusAndCode(after), [403, 'session_not_found'])
   })
 
   const entities = (xml: string) =>
