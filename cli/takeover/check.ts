@@ -7,6 +7,7 @@ import { gotrueVersionsIn, hasTable } from '../../db/gotrue/database.ts'
 import { countOAuthClients } from '../../db/gotrue/oauth-clients.ts'
 import { gotrueLevel, knownGotrueVersions } from '../../db/migrations/gotrue-level.ts'
 import type { CommandContext } from '../shared/context.ts'
+import { describeExpiredMetadata } from '../shared/expired-metadata.ts'
 import { audiences } from './audiences.ts'
 import { ciphertext } from './ciphertext.ts'
 import { contents } from './contents.ts'
@@ -63,6 +64,7 @@ async function rows(db: Db, config: Config): Promise<TakeoverFinding[]> {
     ...(await ciphertext(db, schema, config)),
     ...(await audiences(db, config)),
     ...(await oauthClients(db, config)),
+    ...(await describeExpiredMetadata({ config, db }, new Date())).map(note),
     ...(await contents(db, schema)),
   ]
 }

@@ -14,6 +14,8 @@ import { emptyDatabase } from '../../support/database.ts'
 import { gotrueDatabase } from '../../support/gotrue/database.ts'
 import { gotrueSealed } from '../../support/gotrue/encryption.ts'
 import { startCli } from '../../support/processes/cli-process.ts'
+import { createIdp } from '../../support/saml/idp.ts'
+import { samlOn } from '../../support/saml/server.ts'
 
 const keyId = 'k1'
 const key = randomBytes(32)
@@ -48,6 +50,17 @@ interface Database {
 const oauthClient = [
   `insert into auth.oauth_clients (id, registration_type, redirect_uris, grant_types, token_endpoint_auth_method, client_type)
     values (gen_random_uuid(), 'manual', 'https://app.example', 'authorization_code', 'none', 'public')`,
+]
+
+const samlProvider = '22222222-2222-4222-8222-222222222222'
+const expiredMetadata = createIdp().metadata.replace(
+  '<EntityDescriptor',
+  '<EntityDescriptor validUntil="2020-01-01T00:00:00Z"',
+)
+const expiredSamlProvider = [
+  `insert into auth.sso_providers (id, created_at, updated_at) values ('${samlProvider}', now(), now())`,
+  `insert into auth.saml_providers (id, sso_provider_id, entity_id, metadata_xml, created_at, updated_at)
+    values (gen_random_uuid(), '${samlProvider}', 'https://idp.example', '${expiredMetadata}', now(), now())`,
 ]
 
 const claimsHook = {
@@ -131,8 +144,15 @@ const databases: Database[] = [
     },
   },
   {
-    given: [insertUser, "update auth.users set aud = 'team'", insertOther, ...oauthClient],
+    given: [
+      insertUser,
+      "update auth.users set aud = 'team'",
+      insertOther,
+      ...oauthClient,
+      ...expiredSamlProvider,
+    ],
     env: {
+      ...samlOn,
       AUTH_JWT_ALLOWED_AUDIENCES: 'others',
       AUTH_TAKEOVER_ACCEPT_MISSING: 'oauth_server',
     },
@@ -141,6 +161,8 @@ const databases: Database[] = [
         /^note 1 users have the audience "team", which is not in AUTH_JWT_ALLOWED_AUDIENCES/m,
       'the OAuth server in use, accepted as missing':
         /^note The database has OAuth clients \(1\), and the OAuth server is off\. Accepted\.$/m,
+      'a SAML provider with expired metadata':
+        /^note The metadata of https:\/\/idp\.example \(22222222-.* expired at 2020-01-01T00:00:00\.000Z, and sign-ins are rejected: send a current document/m,
     },
   },
   {
