@@ -14,6 +14,8 @@ const read = (app: App, range = '24h') =>
 
 suite('GET /admin/statistics', () => {
   test('counts sign-ins per hour by method and outcome', async (t) => {
+    // No hour ends during the test.
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const { app } = await build(t, { env: withConsole })
     const { email } = await signUpUser(app)
     await signIn(app, { email })

@@ -1,7 +1,6 @@
 /** A correct password never counts as a failure, however many sign-ins race. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import { adminCall } from '../../support/admin.ts'
 import { delayResponses } from '../../support/late-responses.ts'
@@ -41,9 +40,13 @@ suite('racing sign-ins with the correct password', () => {
     await ban('24h')
     // Only the first look-up is late: the row it returns is banned.
     const delays = [500]
-    delayResponses(app, 'postern_throttles', () => delays.pop() ?? 0)
+    const lookedUp = Promise.withResolvers<void>()
+    delayResponses(app, 'postern_throttles', () => {
+      lookedUp.resolve()
+      return delays.pop() ?? 0
+    })
     const before = signIn(app, { email })
-    await pause(100)
+    await lookedUp.promise
     await ban('none')
     const after = await signIn(app, { email })
     assert.equal((await before).statusCode, 400)

@@ -1,7 +1,6 @@
 /** Jobs of a killed process are run by another one after minutes, not hours. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import type pg from 'pg'
 
@@ -94,13 +93,17 @@ suite('jobs of a dead worker', () => {
 
   test('are not run twice while the worker renews its locks', async (t) => {
     const { pool, start } = await queues(t)
-    const lockTimes = { renewMs: 100, expireMs: 500 }
+    const lockTimes = { renewMs: 100, expireMs: 3_600_000 }
     const active = start({ isBlocked: true, lockTimes })
     await add(pool, 'one')
     await until(() => active.begun.length === 1)
 
     const other = start({ lockTimes })
-    await pause(2_000)
+    // Three and a third hours in which the locks are renewed every fifty minutes.
+    for (let round = 0; round < 4; round++) {
+      await age(pool, 3_000)
+      await until(() => isRenewed(pool))
+    }
 
     assert.deepEqual(other.begun, [])
   })
@@ -182,6 +185,13 @@ const add = (pool: pg.Pool, task: string) => pool.query(`select ${schema}.add_jo
 async function countAttempts(pool: pg.Pool, job: string): Promise<number> {
   const { rows } = await pool.query(`select attempts from ${schema}.jobs where id = $1`, [job])
   return rows[0].attempts
+}
+
+async function isRenewed(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query(
+    `select from ${schema}._private_jobs where locked_at > now() - interval '40 minutes'`,
+  )
+  return rows.length > 0
 }
 
 /** As if the locks had not been renewed for so long. */

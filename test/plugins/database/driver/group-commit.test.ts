@@ -115,7 +115,7 @@ suite('group commit', () => {
 
   test('rejects all statements on a lost connection and retries none', async (t) => {
     const { other, query, change, readText, untilWaiting } = await notes(t)
-    const add = `update notes set text = text || $2 where id = $1 and pg_sleep(0.2) is not null`
+    const add = `update notes set text = text || $2 where id = $1 and pg_sleep(30) is not null`
     const lost = Promise.allSettled([query(add, [1, 'x']), query(add, [2, 'x'])])
     await untilWaiting(1)
     await other.query(`select pg_terminate_backend(pid) from pg_stat_activity

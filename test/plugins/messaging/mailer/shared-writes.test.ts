@@ -33,8 +33,9 @@ suite('states of several emails', () => {
 
   test('are written 25 ms after the previous time, or when all attempts wait', async () => {
     const nextWrite = createWriteTimes()
-    await nextWrite()
+    // Before the first time: a busy machine may return from it late.
     const start = performance.now()
+    await nextWrite()
     const order: string[] = []
     const write = (name: string) => nextWrite().then(() => void order.push(name))
     await Promise.all([write('a'), write('b')])

@@ -41,21 +41,24 @@ suite('concurrent workers', () => {
 
   test('skip a message that another worker has attempted in the meantime', async (t) => {
     const { id, pool, worker, row } = await start(t)
-    const tried = Promise.withResolvers<void>()
+    const [composing, tried] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let late = 0
     const first = worker({
       compose: async () => {},
       deliver: unreached,
     })
     const second = worker({
-      compose: () => tried.promise,
+      compose: () => {
+        composing.resolve()
+        return tried.promise
+      },
       deliver: async () => {
         late += 1
       },
     })
 
     const waiting = second(id, signal)
-    await pause(50)
+    await composing.promise
     await first(id, signal)
     tried.resolve()
     await waiting
@@ -92,14 +95,18 @@ suite('concurrent workers', () => {
 
   test('write the outcome when the database is available again', async (t) => {
     const { id, pool, worker, row } = await start(t)
+    const lost = Promise.withResolvers<void>()
     const send = worker({
       compose: async () => {},
       deliver: async () => {
         await pool.query('alter table auth.postern_mail_messages rename to lost')
+        lost.resolve()
       },
     })
 
     const sending = send(id, signal)
+    await lost.promise
+    // For a write that fails; without one, less is shown.
     await pause(300)
     await pool.query('alter table auth.lost rename to postern_mail_messages')
     await sending
