@@ -20,7 +20,12 @@ export const autoconfirm = { AUTH_MAILER_AUTOCONFIRM: 'true' }
 export const newAddress = (name = 'user') => `${name}-x${randomUUID().slice(0, 8)}@example.com`
 
 /** An unused number in stored form. */
-export const newNumber = () => `1555${String(randomInt(10 ** 7)).padStart(7, '0')}`
+/** Counted from a random one, so that no number of a process occurs twice. */
+let lastNumber = randomInt(10 ** 7)
+export function newNumber(): string {
+  lastNumber = (lastNumber + 1) % 10 ** 7
+  return `1555${String(lastNumber).padStart(7, '0')}`
+}
 
 interface Credentials {
   email?: string
