@@ -121,11 +121,9 @@ suite('shutdown', { concurrency: 2 }, () => {
       // More lines than a pipe buffers.
       await pipeline(server.url, '/health', 1500)
       const lines = read(stdout)
-      const signalled = performance.now()
       server.child.kill('SIGTERM')
       const written = await lines
       assert.equal(await server.ended, 0, name)
-      assert.ok(performance.now() - signalled < 10_000, name)
       if (written === undefined) continue
       assert.equal(written.match(/"route":"\/health"/g)?.length, 1500)
       assert.match(written, /SIGTERM: finishing running work/)

@@ -14,7 +14,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, suite, type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import { binaries } from '../../../dev/postgres/binaries.ts'
 import { start } from '../../../dev/postgres/cluster.ts'
@@ -124,10 +123,7 @@ suite('startPostgres', () => {
     const { url, stop } = await startPostgres({ dir: used, log })
     rmSync(join(used, 'cluster', 'postmaster.pid'))
     await stop()
-    assert.equal(
-      await Promise.race([gone(url), pause(10_000, 'runs on', { ref: false })]),
-      undefined,
-    )
+    await gone(url)
   })
 
   test('starts in a folder that only root can enter', {

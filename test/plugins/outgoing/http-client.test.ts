@@ -226,11 +226,9 @@ suite('guardedFetch: limits', () => {
   test('the caller’s signal does not extend the deadline', async (t) => {
     const vendor = await vendorServer(t, 'hang')
     const { guardedFetch } = client(t, { dev: true, guardTimeoutMs: 100 })
-    const signal = AbortSignal.timeout(5_000)
+    const { signal } = new AbortController()
 
-    const startedAt = performance.now()
     await assert.rejects(guardedFetch(vendor.url, { signal }), { name: 'TimeoutError' })
-    assert.ok(performance.now() - startedAt < 4_000)
   })
 
   test('the caller’s signal aborts the request', async (t) => {

@@ -9,6 +9,7 @@ import { emailedPath, redirectParams } from '../../../support/messages/mail-jour
 import { endingOfSuite } from '../../../support/processes/ending.ts'
 import { untilRows } from '../../../support/processes/until.ts'
 import { call, changeUser, verify } from '../../../support/requests.ts'
+import { endsInTime } from '../../../support/runner/bounded.ts'
 import { type App, build } from '../../../support/server.ts'
 import { newAddress, password, signIn, signUp } from '../../../support/users.ts'
 import {
@@ -160,9 +161,10 @@ suite('send email hook over HTTP', () => {
     assert.equal((await signUp(app, { email })).statusCode, 200)
     const { metadata } = await receiver.next(since, ofKind('signup', email))
     receiver.answer({})
-    const requested = performance.now()
-    const reason = await findReason(app, metadata.uuid, 'dead')
-    assert.ok(performance.now() - requested < 5_000)
+    let reason = ''
+    await endsInTime(async () => {
+      reason = await findReason(app, metadata.uuid, 'dead')
+    })
     assert.match(reason, /did not accept it: No \[2J mail to …$/)
     assert.ok(reason.length <= 1_000)
   })
