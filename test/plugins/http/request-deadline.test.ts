@@ -17,6 +17,8 @@ import { startHookReceiver } from '../../support/webhooks/hook-receiver.ts'
 
 const timedOut = [504, 'request_timeout']
 const short = { AUTH_API_MAX_REQUEST_DURATION: '1500ms', ...autoconfirm }
+/** For a request that must succeed before the one that times out. */
+const timeForFirst = { AUTH_API_MAX_REQUEST_DURATION: '5s' }
 
 suite('request deadline', () => {
   test('cancels a transaction that waits for a lock and writes nothing', async (t) => {
@@ -52,7 +54,7 @@ suite('request deadline', () => {
   })
 
   test('cancels the work of a disconnected client', async (t) => {
-    const { app, locker } = await lock(t)
+    const { app, locker } = await lock(t, { AUTH_API_MAX_REQUEST_DURATION: '60s' })
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
     await locker.query('begin; lock table auth.users in access exclusive mode')
     const leaving = new AbortController()
@@ -69,7 +71,8 @@ suite('request deadline', () => {
   })
 
   test('cancels statements pipelined with a commit', async (t) => {
-    const { app, unlimited, locker } = await lock(t, { AUTH_DB_MAX_POOL_SIZE: '1' })
+    const env = { AUTH_DB_MAX_POOL_SIZE: '1', ...timeForFirst }
+    const { app, unlimited, locker } = await lock(t, env)
     const [first, second] = [await signUpUser(unlimited), await signUpUser(unlimited)]
     // From here on the connection has prepared the statements.
     assert.equal((await logout(app, first)).statusCode, 204)
@@ -94,7 +97,7 @@ suite('request deadline', () => {
   })
 
   test('does not apply to jobs', async (t) => {
-    const { app, unlimited, locker, mail } = await lock(t)
+    const { app, unlimited, locker, mail } = await lock(t, timeForFirst)
     const session = await signUpUser(unlimited)
     await locker.query('begin; lock table auth.users in access exclusive mode')
     const pending = await call(app, '/recover', { email: session.email })

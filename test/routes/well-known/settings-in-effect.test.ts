@@ -159,7 +159,8 @@ suite('settings in effect', () => {
       AUTH_SECURITY_CAPTCHA_PROVIDER: 'turnstile',
       AUTH_SECURITY_CAPTCHA_SECRET: 'word',
       AUTH_SECURITY_CAPTCHA_URL: vendor.url,
-      AUTH_SECURITY_CAPTCHA_TIMEOUT: '200ms',
+      // Time enough to reach the provider.
+      AUTH_SECURITY_CAPTCHA_TIMEOUT: '2s',
       // The default is ten seconds.
       AUTH_API_MAX_REQUEST_DURATION: '9s',
     }
