@@ -149,6 +149,8 @@ function nodeTest(files: string[], options: string[], adminUrl: string): Promise
       '--disable-warning=ExperimentalWarning',
       // Servers of tests create many short-lived objects: a small young generation would cost a tenth of the time.
       '--max-semi-space-size=32',
+      // The processes outnumber the cores: helper threads would wait for each other.
+      '--single-threaded-gc',
       `--import=${join(import.meta.dirname, 'support/runner/track-tests.ts')}`,
       `--test-concurrency=${processes}`,
       '--test-timeout=120000',
