@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
+import { emailAfter } from '../../support/messages/mail-journeys.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { untilRows } from '../../support/processes/until.ts'
 import { call, changeUser } from '../../support/requests.ts'
@@ -132,7 +133,7 @@ suite('AUTH_SMTP_MAX_FREQUENCY', () => {
     const server = await servers(everyMinute)
     const { access_token: token, user } = await confirmedUser(server)
     const email = newAddress()
-    assert.equal((await changeUser(server.app, token, { email })).statusCode, 200)
+    await emailAfter(server, email, () => changeUser(server.app, token, { email }))
     const body = { type: 'email_change', email: user.email }
     assert.equal((await call(server.app, '/resend', body)).statusCode, 200)
     const postpone = `select from auth_jobs._private_jobs join auth_jobs._private_tasks t on t.id = task_id
