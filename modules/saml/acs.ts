@@ -60,7 +60,8 @@ type AcsOutcome =
 
 /**
  * Throws validation_failed, saml_relay_state_not_found, saml_relay_state_expired, saml_idp_not_found,
- * sso_provider_disabled, saml_metadata_expired, saml_assertion_no_user_id, saml_assertion_no_email, and the errors of an external sign-in.
+ * sso_provider_disabled, saml_metadata_expired, saml_assertion_no_user_id, saml_assertion_no_email, and the errors of
+ * an external sign-in.
  */
 export async function acceptResponse(
   deps: ServiceDeps,

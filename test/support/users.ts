@@ -19,9 +19,9 @@ export const autoconfirm = { AUTH_MAILER_AUTOCONFIRM: 'true' }
 /** The letter before the number keeps it from looking like a code. */
 export const newAddress = (name = 'user') => `${name}-x${randomUUID().slice(0, 8)}@example.com`
 
-/** An unused number in stored form. */
-/** Counted from a random one, so that no number of a process occurs twice. */
 let lastNumber = randomInt(10 ** 7)
+
+/** An unused number in stored form. Counted from a random one, so that no number of a process occurs twice. */
 export function newNumber(): string {
   lastNumber = (lastNumber + 1) % 10 ** 7
   return `1555${String(lastNumber).padStart(7, '0')}`
