@@ -21,9 +21,9 @@ const template = `postern_template_${process.pid}`
 
 /**
  * `npm run test:browser` needs a browser, `npm run test:services` and `test:cluster` other servers, `test:clients` other
- * languages, and `test:development` takes long because it starts many development servers.
+ * languages, and `test:processes` takes long because it starts many processes.
  */
-const apart = ['browser', 'clients', 'cluster', 'development', 'services'].map((name) =>
+const apart = ['browser', 'clients', 'cluster', 'processes', 'services'].map((name) =>
   join('test', name),
 )
 /** Run last: the tests of plans look at the statements that the others have sent. */

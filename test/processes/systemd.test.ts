@@ -12,9 +12,9 @@ import {
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
+import { startByHand } from '../deploy/started-by-hand.ts'
 import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { until } from '../support/processes/until.ts'
-import { startByHand } from './started-by-hand.ts'
 
 const root = join(import.meta.dirname, '../..')
 const unit = readFileSync(join(root, 'deploy/systemd/postern.service'), 'utf8')

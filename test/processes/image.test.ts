@@ -7,8 +7,8 @@ import { after, before, suite, test } from 'node:test'
 
 import { imageSettings, makeImage } from '../../bench/own/image.ts'
 import { stripTypes } from '../../deploy/strip-types.ts'
+import { startByHand } from '../deploy/started-by-hand.ts'
 import { temporaryFolder } from '../support/processes/temporary-folder.ts'
-import { startByHand } from './started-by-hand.ts'
 
 const root = join(import.meta.dirname, '../..')
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
