@@ -5,6 +5,7 @@ import { createTransport } from 'nodemailer'
 
 import { headersFor } from './headers.ts'
 import type { EmailKind } from './kinds/index.ts'
+import { toMessageText } from './message-text.ts'
 import { type MailTransportOptions, poolOptions } from './smtp-options.ts'
 import { classify, MailTransportError } from './transport-error.ts'
 
@@ -39,11 +40,13 @@ export function createMailTransport(options: MailTransportOptions): MailTranspor
   // Message streams by abort signal, the only object shared with nodemailer.
   const texts = new WeakMap<AbortSignal, Readable>()
   pool.use('stream', ({ data, message }, done) => {
-    message?.processFunc((text: Readable) => {
-      const whole = Readable.from(inOnePiece(text), { objectMode: false })
-      if (data.signal) texts.set(data.signal, whole)
-      return whole
-    })
+    if (message) {
+      message.createReadStream = () => {
+        const text = Readable.from(toMessageText(message), { objectMode: false })
+        if (data.signal) texts.set(data.signal, text)
+        return text
+      }
+    }
     done()
   })
 
@@ -72,11 +75,6 @@ export function createMailTransport(options: MailTransportOptions): MailTranspor
       pool.close()
     },
   }
-}
-
-/** An email is small: one write to the socket instead of one per part. */
-async function* inOnePiece(text: Readable): AsyncGenerator<Buffer> {
-  yield Buffer.concat(await Array.fromAsync<Buffer>(text))
 }
 
 /** Builds a Message-ID (RFC 5322 §3.6.4) from an id and the domain of the sender. */
