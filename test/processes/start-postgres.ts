@@ -1,5 +1,5 @@
 /** Run as a process: starts Postgres in the given folder and ends in the given way. */
-import { startPostgres } from '../../../dev/postgres/index.ts'
+import { startPostgres } from '../../dev/postgres/index.ts'
 
 const [dir = '', ending = ''] = process.argv.slice(2)
 const postgres = await startPostgres({ dir, log: console })

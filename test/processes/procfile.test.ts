@@ -8,9 +8,9 @@ import { suite, test } from 'node:test'
 import { parse } from 'yaml'
 
 import { knownNames } from '../../config/names.ts'
+import { startByHand } from '../deploy/started-by-hand.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { needed } from '../support/processes/server-process.ts'
-import { startByHand } from './started-by-hand.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')

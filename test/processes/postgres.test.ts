@@ -15,13 +15,13 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, suite, type TestContext, test } from 'node:test'
 
-import { binaries } from '../../../dev/postgres/binaries.ts'
-import { start } from '../../../dev/postgres/cluster.ts'
-import { openFolder } from '../../../dev/postgres/folder.ts'
-import { startPostgres } from '../../../dev/postgres/index.ts'
-import { PostgresStartError } from '../../../dev/postgres/start-error.ts'
-import { query } from '../../db/sql.ts'
-import { until } from '../../support/processes/until.ts'
+import { binaries } from '../../dev/postgres/binaries.ts'
+import { start } from '../../dev/postgres/cluster.ts'
+import { openFolder } from '../../dev/postgres/folder.ts'
+import { startPostgres } from '../../dev/postgres/index.ts'
+import { PostgresStartError } from '../../dev/postgres/start-error.ts'
+import { query } from '../db/sql.ts'
+import { until } from '../support/processes/until.ts'
 
 const log = { info() {} }
 const homes: string[] = []
