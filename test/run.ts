@@ -20,10 +20,10 @@ const processes = 3 * availableParallelism()
 const template = `postern_template_${process.pid}`
 
 /**
- * `npm run test:browser` needs a browser, `npm run test:services` and `test:cluster` other servers, `test:clients` other
- * languages, and `test:processes` takes long because it starts many processes.
+ * `npm run test:browser` needs a browser, `npm run test:services` and `test:cluster` other servers, and `test:clients`
+ * other languages. `test:processes` starts many processes, and `test:races` repeats each pair of requests.
  */
-const apart = ['browser', 'clients', 'cluster', 'processes', 'services'].map((name) =>
+const apart = ['browser', 'clients', 'cluster', 'processes', 'races', 'services'].map((name) =>
   join('test', name),
 )
 /** Run last: the tests of plans look at the statements that the others have sent. */
