@@ -52,11 +52,7 @@ suite('server start', () => {
     const warned = async (size: string, more: Record<string, string> = {}) => {
       const lines: string[] = []
       const env = { DATABASE_URL, AUTH_DB_MAX_POOL_SIZE: size, PORT: '0', ...more }
-      const write = (line: string) => void lines.push(line)
-      const app = await startServer(
-        testConfig({ ...startSettings, ...env }, false),
-        createPino('warn', { write }),
-      )
+      const app = await start(env, (line) => void lines.push(line))
       await app.close()
       return lines.join()
     }

@@ -32,23 +32,19 @@ suite('examples', () => {
     }
   })
 
-  test('rls: prints the output of its README', async () => {
-    const { url, databaseUrl } = await started()
-    const env = { ...process.env, AUTH_URL: url, DATABASE_URL: databaseUrl }
-    const program = join(folder, 'rls/two-users.ts')
-    const { stdout } = await promisify(execFile)(process.execPath, [program], { env })
-    const readme = await readFile(join(folder, 'rls/README.md'), 'utf8')
-    assert.equal(stdout, /```\n(Ann sees[\s\S]*?)```/.exec(readme)?.[1])
-  })
-
-  test('organizations: prints the output of its README', async () => {
-    const { url, databaseUrl } = await started()
-    const env = { ...process.env, AUTH_URL: url, DATABASE_URL: databaseUrl }
-    const program = join(folder, 'organizations/tenants.ts')
-    const { stdout } = await promisify(execFile)(process.execPath, [program], { env })
-    const readme = await readFile(join(folder, 'organizations/README.md'), 'utf8')
-    assert.equal(stdout, /```\n(Acme as Ann[\s\S]*?)```/.exec(readme)?.[1])
-  })
+  for (const [name, file, output] of [
+    ['rls', 'two-users.ts', /```\n(Ann sees[\s\S]*?)```/],
+    ['organizations', 'tenants.ts', /```\n(Acme as Ann[\s\S]*?)```/],
+  ] as const) {
+    test(`${name}: prints the output of its README`, async () => {
+      const { url, databaseUrl } = await started()
+      const env = { ...process.env, AUTH_URL: url, DATABASE_URL: databaseUrl }
+      const program = join(folder, name, file)
+      const { stdout } = await promisify(execFile)(process.execPath, [program], { env })
+      const readme = await readFile(join(folder, name, 'README.md'), 'utf8')
+      assert.equal(stdout, output.exec(readme)?.[1])
+    })
+  }
 
   test('ssr: sign-up by emailed link, logout, sign-in', async () => {
     const { site, linkTo } = await started()

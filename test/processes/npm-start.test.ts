@@ -181,7 +181,4 @@ function namedIn(lines: string[]) {
 }
 
 /** Away from an .env that would change what is tested. */
-function newFolder(t: TestContext): string {
-  const folder = temporaryFolder(t, 'start')
-  return folder
-}
+const newFolder = (t: TestContext) => temporaryFolder(t, 'start')
