@@ -36,7 +36,7 @@ suite('documentation site in a browser', { skip }, () => {
     await page.getByText('On this page').click()
     const contents = page.getByRole('navigation', { name: 'On this page' })
     await contents.getByRole('link', { name: 'API sequence' }).click()
-    assert.match(page.url(), /#api-sequence$/)
+    await page.waitForURL(/#api-sequence$/)
     const block = page.locator('.block', { hasText: 'signInWithPasskey' })
     await block.getByRole('button', { name: 'Copy' }).click()
     await block.getByRole('button', { name: 'Copied' }).waitFor()

@@ -87,18 +87,18 @@ async function walkAllPages(
   await look('sign-in')
   await page.locator('#email').fill(email)
   await page.locator('#password').fill('wrong')
-  await page.locator('button[value=password]').click()
+  await submit(page, 'button[value=password]')
   await look('sign-in-error')
   for (const name of ['create', 'recover']) {
     await page.goto(`${issuer}/sign-in/${name}`)
     await look(name)
   }
   await page.locator('#email').fill(email)
-  await page.locator('main button').click()
+  await submit(page, 'main button')
   await look('message')
   await page.goto(`${issuer}/sign-in`)
   await page.locator('#email').fill(email)
-  await page.locator('button[value=code]').click()
+  await submit(page, 'button[value=code]')
   await look('code')
   await page.goto(url(self, { scope: 'x' }))
   await look('rejected-request')
@@ -121,20 +121,25 @@ async function walkAllPages(
   const { user_code } = (await postForm(app, '/oauth/device_authorization', asked)).json()
   await page.goto(`${issuer}/oauth/device?user_code=${user_code}`)
   await look('device')
-  await page.locator('button[value=look_up]').click()
+  await submit(page, 'button[value=look_up]')
   await look('device-consent')
   await approveAt(page)
   await page.getByRole('heading', { name: 'Your device is connected' }).waitFor()
   await look('device-connected')
   await page.goto(`${issuer}/oauth/logout`)
   await look('sign-out')
-  await page.locator('main button').click()
+  await submit(page, 'main button')
   await look('signed-out')
   const { email: guardedEmail } = await userWithTotp(app)
   await page.goto(url(client))
   await signInAt(page, { email: guardedEmail })
   await page.getByRole('heading', { name: 'Second factor' }).waitFor()
   await look('factor')
+}
+
+/** Clicks a button of a form and waits until the next page has loaded: a click returns before that. */
+async function submit(page: Page, button: string): Promise<void> {
+  await Promise.all([page.waitForEvent('load'), page.locator(button).click()])
 }
 
 async function startSite(t: TestContext, html: string): Promise<string> {

@@ -63,7 +63,7 @@ suite('pages of the console', { skip }, () => {
     await go(page, '/users')
     await page.keyboard.press('Tab')
     await page.getByRole('link', { name: 'Skip to content' }).press('Enter')
-    assert.equal(await page.evaluate('document.activeElement.id'), 'content')
+    await page.locator('#content:focus').waitFor()
     const create = page.getByRole('button', { name: 'Create user' })
     await create.focus()
     await page.keyboard.press('Enter')
