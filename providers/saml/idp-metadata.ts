@@ -107,8 +107,9 @@ function readCertificates(descriptor: XmlElement): string[] {
 
 function readLifetime(...elements: XmlElement[]) {
   const ends = elements
-    .map((element) => parseUtc(element.getAttribute('validUntil')))
-    .filter((end) => !Number.isNaN(end.getTime()))
+    .map((element) => element.getAttribute('validUntil'))
+    .filter((text) => text !== '')
+    .map(parseUtc)
     .toSorted((one, other) => one.getTime() - other.getTime())
   const seconds = elements
     .map((element) => parseSeconds(element.getAttribute('cacheDuration')))
@@ -119,9 +120,15 @@ function readLifetime(...elements: XmlElement[]) {
   }
 }
 
-/** Parses an xs:dateTime. Times of SAML are in UTC, also without a time zone (Core §1.3.3). */
+/**
+ * Parses an xs:dateTime. Times of SAML are in UTC, also without a time zone (Core §1.3.3). Throws SamlError: a document
+ * with an unknown end must not be used for ever.
+ */
 function parseUtc(text: string): Date {
-  return new Date(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`)
+  const parts = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:\d\d)?$/.exec(text)
+  const time = new Date(parts?.[1] ? text : `${text}Z`)
+  if (!parts || Number.isNaN(time.getTime())) throw new SamlError('its validUntil is not a time')
+  return time
 }
 
 /** Parses an xs:duration without months and years, which no cache duration needs. */

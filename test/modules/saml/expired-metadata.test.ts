@@ -125,4 +125,12 @@ suite('SAML metadata after its validUntil', () => {
       assert.match(response.json().msg, /expired/)
     })
   }
+
+  test('is rejected from an admin when the validUntil is not a time', async (t) => {
+    const { app } = await build(t, { env: samlOn })
+    const xml = withExpiry(createIdp().metadata).replace('2020-01-01', '1 January')
+    const response = await ask(app, 'POST', '', { type: 'saml', metadata_xml: xml })
+    assert.deepEqual(statusAndCode(response), [400, 'validation_failed'])
+    assert.match(response.json().msg, /validUntil is not a time/)
+  })
 })
