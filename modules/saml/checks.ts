@@ -3,6 +3,7 @@
  * Each check throws SamlError.
  */
 import { SamlError } from '../../providers/saml/saml-error.ts'
+import { parseSamlTime } from '../../providers/saml/time.ts'
 import { childrenNamed, elementText, type XmlElement } from '../../providers/saml/xml.ts'
 
 /** The expected values of a response. */
@@ -90,7 +91,7 @@ function checkInResponseTo(inResponseTo: string, { requestId }: Pick<Expected, '
 
 /** Returns the time after which it is too old on each server, whose clocks may differ. */
 function checkIssued(issueInstant: string, now: Date): Date {
-  const issued = parseTime(issueInstant, 'IssueInstant')
+  const issued = parseSamlTime(issueInstant, 'IssueInstant')
   const age = now.getTime() - issued
   if (age > maxAgeMs) throw new SamlError('it was issued too long ago')
   if (age < -skewMs) throw new SamlError('it was issued in the future')
@@ -100,10 +101,10 @@ function checkIssued(issueInstant: string, now: Date): Date {
 /** Checks NotBefore and NotOnOrAfter where present. */
 function checkPeriod(element: XmlElement, now: Date): void {
   const [start, end] = ['NotBefore', 'NotOnOrAfter'].map((name) => element.getAttribute(name))
-  if (start && now.getTime() < parseTime(start, 'NotBefore') - skewMs) {
+  if (start && now.getTime() < parseSamlTime(start, 'NotBefore') - skewMs) {
     throw new SamlError('it is not valid yet')
   }
-  if (end && now.getTime() >= parseTime(end, 'NotOnOrAfter') + skewMs) {
+  if (end && now.getTime() >= parseSamlTime(end, 'NotOnOrAfter') + skewMs) {
     throw new SamlError('it has expired')
   }
 }
@@ -154,11 +155,4 @@ function onlyChild(element: XmlElement, name: string): XmlElement {
   const [child, ...others] = childrenNamed(element, 'assertion', name)
   if (child && others.length === 0) return child
   throw new SamlError(`it must have exactly one ${name}`)
-}
-
-function parseTime(text: string, name: string): number {
-  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)
-  const time = isTime ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(time)) throw new SamlError(`its ${name} is not a time`)
-  return time
 }

@@ -1,6 +1,7 @@
 /** The metadata of identity providers (SAML 2.0 Metadata). */
 import { SamlError } from './saml-error.ts'
 import { isUsableCertificate } from './signature.ts'
+import { parseSamlTime } from './time.ts'
 import { childrenNamed, elementText, isNamed, parseXml, type XmlElement } from './xml.ts'
 
 export interface IdpMetadata {
@@ -109,26 +110,22 @@ function readLifetime(...elements: XmlElement[]) {
   const ends = elements
     .map((element) => element.getAttribute('validUntil'))
     .filter((text) => text !== '')
-    .map(parseUtc)
-    .toSorted((one, other) => one.getTime() - other.getTime())
+    .map(parseValidUntil)
   const seconds = elements
     .map((element) => parseSeconds(element.getAttribute('cacheDuration')))
     .filter((duration) => duration !== undefined)
   return {
-    expiresAt: ends[0],
+    expiresAt: ends.length > 0 ? new Date(Math.min(...ends)) : undefined,
     cacheSeconds: seconds.length > 0 ? Math.min(...seconds) : undefined,
   }
 }
 
 /**
- * Parses an xs:dateTime. Times of SAML are in UTC, also without a time zone (Core §1.3.3). Throws SamlError: a document
- * with an unknown end must not be used for ever.
+ * Times of SAML are in UTC, also without a time zone (Core §1.3.3). Throws SamlError: a document with an unknown end must
+ * not be used for ever.
  */
-function parseUtc(text: string): Date {
-  const parts = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:\d\d)?$/.exec(text)
-  const time = new Date(parts?.[1] ? text : `${text}Z`)
-  if (!parts || Number.isNaN(time.getTime())) throw new SamlError('its validUntil is not a time')
-  return time
+function parseValidUntil(text: string): number {
+  return parseSamlTime(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`, 'validUntil')
 }
 
 /** Parses an xs:duration without months and years, which no cache duration needs. */
