@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
+import { listenAndPrintPort } from './own/print-port.ts'
+
 // A process like mail-sink.ts: a custom access token hook that adds one claim.
 const server = createServer(async (request, response) => {
   const { claims } = JSON.parse(await text(request))
@@ -8,7 +10,4 @@ const server = createServer(async (request, response) => {
   response.end(JSON.stringify({ claims: { ...claims, tier: 'gold' } }))
 })
 
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address()
-  console.log(typeof address === 'object' ? address?.port : address)
-})
+listenAndPrintPort(server)

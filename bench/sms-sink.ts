@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 
+import { listenAndPrintPort } from './own/print-port.ts'
+
 // A process like mail-sink.ts: accepts SMS with Twilio’s API and discards them.
 const server = createServer((request, response) => {
   request.resume().on('end', () => {
@@ -8,7 +10,4 @@ const server = createServer((request, response) => {
   })
 })
 
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address()
-  console.log(typeof address === 'object' ? address?.port : address)
-})
+listenAndPrintPort(server)
