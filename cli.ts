@@ -96,13 +96,14 @@ const fileProblems: Record<string, string> = {
   ENOSPC: 'cannot be written: the disk is full',
 }
 
-// Caches stripped types and compiled code: every start but the first takes half the time. A failure is ignored.
-enableCompileCache(join(import.meta.dirname, 'node_modules/.cache/compile'))
-
 allowNoHome(process.env)
 
 const [name = '', ...args] = process.argv.slice(2)
 const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
+
+// Caches stripped types and compiled code: every start but the first takes half the time. A failure is ignored. Node keeps
+// what it has read, so a process that stays does without.
+if (name !== 'serve') enableCompileCache(join(import.meta.dirname, 'node_modules/.cache/compile'))
 
 if (entry) {
   if (!entry.handlesSignals) endOnSignals()

@@ -4,6 +4,7 @@ import { adminList } from './scenarios/admin-list.ts'
 import { adminListPages } from './scenarios/admin-list-pages.ts'
 import { getUser } from './scenarios/get-user.ts'
 import { health } from './scenarios/health.ts'
+import { mix } from './scenarios/mix.ts'
 import { oauthCodeExchange } from './scenarios/oauth-code-exchange.ts'
 import { oauthRefresh } from './scenarios/oauth-refresh.ts'
 import { oauthUserinfo } from './scenarios/oauth-userinfo.ts'
@@ -42,5 +43,6 @@ export const catalogue: Scenario[] = [
   recover,
   signUp,
   signUpAnonymous,
+  mix,
   ...organizationScenarios,
 ]

@@ -4,7 +4,7 @@ import { times } from './core/users.ts'
 import type { EnumerationCase } from './enumeration/cases.ts'
 import { type Contact, type Kind, newContact } from './enumeration/users.ts'
 import { plainForm } from './plain-form.ts'
-import { type Comparison, compare, median } from './statistics.ts'
+import { comparePairs, median } from './statistics.ts'
 
 /** What responses about one account state reveal, compared with those about unknown identifiers. */
 export interface Finding {
@@ -12,7 +12,8 @@ export interface Finding {
   kind: Kind | 'everyone'
   knownMs: number
   unknownMs: number
-  comparison: Comparison
+  /** Share of pairs in which the known identifier takes longer, 0 to 1; 0.5 when they are equal. */
+  knownSlower: number
   /** Responses that only one of the two groups got, as "known: ..." or "unknown: ...". */
   differences: string[]
   /** All statuses; a 429 means that a rate limit was measured instead of the endpoint. */
@@ -20,8 +21,8 @@ export interface Finding {
   isIndistinguishable: boolean
 }
 
-/** Significance level: one false alarm in a hundred runs of all questions, states and tests. */
-const significance = 0.0001
+/** Standard deviations from equal shares: about one false alarm in a hundred runs of all questions and states. */
+const maxDeviations = 4
 
 /** Users by kind; a kind that the server cannot have is left out. */
 export type EnumerationUsers = ReadonlyMap<Kind, readonly Contact[]>
@@ -131,18 +132,18 @@ export function compareSamples(
   known: Sample,
   unknown: Sample,
 ): Finding {
-  const comparison = compare(known.times, unknown.times)
+  const { greater, deviation } = comparePairs(known.times, unknown.times)
   const differences = [
     ...[...known.forms.difference(unknown.forms)].map((form) => `known: ${form}`),
     ...[...unknown.forms.difference(known.forms)].map((form) => `unknown: ${form}`),
   ]
-  const inTime = Math.min(comparison.rankP, comparison.distanceP) > significance
+  const inTime = Math.abs(greater - 0.5) < maxDeviations * deviation
   return {
     question,
     kind,
     knownMs: median(known.times),
     unknownMs: median(unknown.times),
-    comparison,
+    knownSlower: greater,
     differences,
     statuses: [...known.statuses.union(unknown.statuses)].sort(),
     isIndistinguishable: inTime && differences.length === 0,

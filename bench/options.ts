@@ -15,6 +15,8 @@ creates a separate database in that Postgres.
                         as a database function, and as an HTTP endpoint
   --organizations       without --url: also this server with organizations on; compare them with
                         the scenarios organizations-...
+  --features            without --url: also a server with every feature off, one for each feature
+                        and one with all; for their memory at rest: idle --features
   --beside FOLDER       without --url: also the server of another checkout of this repository
   --replicas N,M        without --url: also N and M of this server behind HAProxy, each without
                         and with PgBouncer
@@ -53,6 +55,7 @@ export function readOptions(args: string[]) {
     telemetry: values.telemetry ?? false,
     hooks: values.hooks ?? false,
     organizations: values.organizations ?? false,
+    features: values.features ?? false,
     beside: values.beside,
     replicas: numbers('replicas', values.replicas),
     pools: numbers('pools', values.pools),
@@ -83,6 +86,7 @@ const known = {
   telemetry: { type: 'boolean' },
   hooks: { type: 'boolean' },
   organizations: { type: 'boolean' },
+  features: { type: 'boolean' },
   beside: { type: 'string' },
   replicas: { type: 'string' },
   pools: { type: 'string' },

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 
 import { freePort, loopReporter, type RunningServer, startServer, startSink } from './own/child.ts'
 import { addDatabase, startDatabase } from './own/database.ts'
-import { imageSettings, makeImage } from './own/image.ts'
+import { addModule, imageSettings, makeImage } from './own/image.ts'
 import type { LoopProbe } from './own/loop-probe.ts'
 import { nodeOptions } from './own/node-options.ts'
 import { settings, smsSettings, telemetrySettings } from './own/settings.ts'
@@ -37,6 +37,8 @@ interface PosternOptions {
   hooks?: boolean
   /** The same server once more, with organizations on. */
   organizations?: boolean
+  /** Adds a server with every feature off, one for each feature, and one with all. */
+  features?: boolean
   /** The server of another checkout of this repository, with its dependencies, on a database of its own. */
   beside?: string | undefined
   /** Adds these numbers of replicas behind HAProxy, each without and with PgBouncer, on the same database. */
@@ -115,28 +117,28 @@ async function serve(
     ...shared,
     ...more,
     PORT: String(port),
-    ...imageSettings(root),
+    ...imageSettings(copy),
   }
   const program = {
     program: [join(copy, 'cli.ts'), 'serve'],
-    nodeOptions: [...(await nodeOptions(from)), '--import', join(copy, basename(loopReporter))],
+    nodeOptions: [...(await nodeOptions(from)), '--import', await addModule(copy, loopReporter)],
     logFile: join(folder, `${name}.log`),
     healthPath: '/health',
   }
   return startServer(started, program, all)
 }
 
-/** A copy as in the container image, with the modules loaded into a measured server. */
+/** A copy as in the container image. */
 async function copyImage(folder: string, from: string): Promise<string> {
   const copy = join(folder, 'images', createHash('sha256').update(from).digest('hex'))
   if (existsSync(copy)) return copy
-  await makeImage(from, copy, [loopReporter])
+  await makeImage(from, copy)
   return copy
 }
 
 async function startVariants(
   run: Run,
-  { telemetry, hooks, organizations, beside, replicas = [], pools = [] }: PosternOptions,
+  { telemetry, hooks, organizations, features, beside, replicas = [], pools = [] }: PosternOptions,
 ): Promise<PosternVariant[]> {
   const { started, databaseUrl } = run
   const variants: PosternVariant[] = []
@@ -154,6 +156,12 @@ async function startVariants(
     const more = { AUTH_ORGANIZATIONS_ENABLED: 'true' }
     variants.push(toVariant('organizations', await serve(run, 'organizations', more), databaseUrl))
   }
+  if (features) {
+    const { featureSettings } = await import('./own/features.ts')
+    for (const [name, more] of featureSettings()) {
+      variants.push(toVariant(name, await serve(run, name, more), databaseUrl))
+    }
+  }
   for (const size of pools) {
     const more = { AUTH_DB_MAX_POOL_SIZE: String(size) }
     const server = await serve(run, `pool-${size}`, more)
@@ -169,7 +177,9 @@ async function startReplicaVariants(run: Run, count: number): Promise<PosternVar
   const variants: PosternVariant[] = []
   for (const pooled of [false, true]) {
     const group = await startReplicas(started, {
-      ...{ databaseUrl, count, pooled },
+      databaseUrl,
+      count,
+      pooled,
       serve: (name, more) => serve(run, name, more),
     })
     variants.push({ ...group, databaseUrl, loop: undefined })

@@ -96,7 +96,7 @@ export function findingsHead(): string {
     'unknown ms',
     'difference ms',
   ]
-  const cells = [...names, 'known slower', 'p (rank)', 'p (shape)', 'same text', 'verdict']
+  const cells = [...names, 'known slower', 'same text', 'verdict']
   return [row(cells), row(cells.map((_, i) => (i < 4 ? '---' : '---:')))].join('\n')
 }
 
@@ -108,7 +108,7 @@ export function findingRow(server: string, finding: Finding): string {
     statuses,
     knownMs,
     unknownMs,
-    comparison,
+    knownSlower,
     differences,
     isIndistinguishable,
   } = finding
@@ -118,8 +118,7 @@ export function findingRow(server: string, finding: Finding): string {
     server,
     statuses.join(', '),
     ...[knownMs, unknownMs, knownMs - unknownMs].map((ms) => ms.toFixed(3)),
-    `${Math.round(comparison.dominance * 100)} %`,
-    ...[comparison.rankP, comparison.distanceP].map((p) => p.toFixed(4)),
+    `${Math.round(knownSlower * 100)} %`,
     differences.length === 0 ? 'yes' : 'no',
     isIndistinguishable ? 'alike' : '**differs**',
   ])

@@ -69,7 +69,7 @@ try {
   const [small, large] = open
   if (!small || !large) throw new Error('two servers are required')
   await compareSizes(small, large)
-  await cleanUpUnderLoad(large)
+  await runCleanupUnderLoad(large)
 } finally {
   for (const { variant, client } of open) {
     await variant.target.close()
@@ -118,7 +118,7 @@ async function signedIn({ variant: { target }, client }: Measured): Promise<User
   return { emails, sessions, adminToken: target.adminToken() }
 }
 
-async function cleanUpUnderLoad(measured: Measured): Promise<void> {
+async function runCleanupUnderLoad(measured: Measured): Promise<void> {
   const { variant, client } = measured
   const { sessions } = await signedIn(measured)
   const load = getUser(sessions)

@@ -24,13 +24,30 @@ export function withGotrueDefaults(
   found: FoundNames,
   warn: (message: string) => void,
 ): Config {
-  if (found.get('AUTH_JWT_SECRET')?.foreign !== true) return config
+  const named = withClientAccess(config, found, warn)
+  if (found.get('AUTH_JWT_SECRET')?.foreign !== true) return named
   const off = [...notifications, ...recoveryCodes].filter((name) => !found.has(name))
   const isAgeSet = found.has('AUTH_SECURITY_FRESH_PROOF_MAX_AGE')
   if (!isAgeSet) warn(reuseIntervalNotice)
   return {
-    ...config,
+    ...named,
     ...Object.fromEntries(off.map((name) => [name, false])),
     ...(!isAgeSet && { AUTH_SECURITY_FRESH_PROOF_MAX_AGE: 0 }),
   }
+}
+
+const dataAccess = 'AUTH_OAUTH_SERVER_SELF_REGISTERED_CLIENTS_DATA_ACCESS'
+
+/** GoTrue gives the tokens of every client the rights of the user. */
+function withClientAccess(
+  config: Config,
+  found: FoundNames,
+  warn: (message: string) => void,
+): Config {
+  const isGotrue = found.get('AUTH_OAUTH_SERVER_ENABLED')?.foreign === true
+  if (!isGotrue || !config.AUTH_OAUTH_SERVER_ENABLED || found.has(dataAccess)) return config
+  warn(
+    `As in GoTrue, clients that register themselves get tokens with the role and the audience of the user, to which your policies apply; ${dataAccess}=false limits them to identifying the user.`,
+  )
+  return { ...config, [dataAccess]: true }
 }

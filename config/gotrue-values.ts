@@ -3,7 +3,7 @@
  * GoTrue, with a warning, so that an environment that works with GoTrue works here.
  */
 import { parseDuration } from '../schemas/values/duration.ts'
-import { headerName, hostName } from './core/parse-values.ts'
+import { headerName, hostName, parseHeaders, parseJsonHosts } from './core/parse-values.ts'
 import type { FoundNames } from './found-names.ts'
 import { hookNames } from './groups/hooks.ts'
 import type { ConfigVariableName } from './groups/index.ts'
@@ -29,9 +29,12 @@ const readings: Partial<Record<ConfigVariableName, Read>> = {
   AUTH_API_MAX_REQUEST_DURATION: zeroIs('1h'),
   AUTH_MAILER_OTP_EXP: zeroIs('24h'),
   AUTH_MAILER_OTP_LENGTH: digits,
+  AUTH_MAILER_EMAIL_VALIDATION_BLOCKED_MX: jsonOr(parseJsonHosts),
+  AUTH_MAILER_EMAIL_VALIDATION_SERVICE_HEADERS: jsonOr(parseHeaders),
   AUTH_MAILER_EXTERNAL_HOSTS: those(hostName, 'has entries that are no host names'),
   AUTH_SMTP_ADMIN_EMAIL: sender,
   AUTH_SMTP_MAX_FREQUENCY: zeroIs('1m'),
+  AUTH_SECURITY_CAPTCHA_ENABLED: captcha,
   AUTH_SMS_PROVIDER: smsProvider,
   AUTH_SMS_OTP_EXP: zeroIs('1m'),
   AUTH_SMS_OTP_LENGTH: digits,
@@ -74,6 +77,12 @@ function those(pattern: RegExp, says: string): Read {
     if (fitting.length === entries.filter((entry) => entry !== '').length) return undefined
     return { text: fitting.join(), says: `${says}, which are ignored` }
   }
+}
+
+/** GoTrue ignores a text that is no such JSON. */
+function jsonOr(parse: (text: string) => unknown): Read {
+  return (text) =>
+    parse(text) === undefined ? { text: '', says: 'is not valid JSON and is ignored' } : undefined
 }
 
 function seconds(text: string): number | undefined {
@@ -136,6 +145,13 @@ function sender(text: string): Reading | undefined {
   if (address === '') return undefined
   const says = `has a display name; the address is ${address}`
   return { text: address, says, also: ['AUTH_SMTP_SENDER_NAME', name] }
+}
+
+/** GoTrue has a default provider. */
+function captcha(text: string, getText: (name: ConfigVariableName) => string): Reading | undefined {
+  if (!/^(1|t|true)$/i.test(text) || getText('AUTH_SECURITY_CAPTCHA_PROVIDER')) return undefined
+  const says = 'has no provider beside it, which means hcaptcha'
+  return { text, says, also: ['AUTH_SECURITY_CAPTCHA_PROVIDER', 'hcaptcha'] }
 }
 
 function smsProvider(text: string): Reading | undefined {

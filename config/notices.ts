@@ -2,16 +2,13 @@
 import { localeSettingPattern } from '../mail/locale-settings.ts'
 import { nearestName } from './core/nearest-name.ts'
 import { crossFieldIssues } from './cross-field.ts'
-import { databaseNotices } from './database-notices.ts'
 import type { FoundNames } from './found-names.ts'
 import { core } from './groups/core.ts'
 import { genericOidcVariable } from './groups/generic-oidc.ts'
 import { hookNames } from './groups/hooks.ts'
 import { type Config, variableEntries } from './groups/index.ts'
-import { linkPathNotices } from './link-path-notices.ts'
 import { type Environment, isQuoted, knownNames, projectVariables } from './names.ts'
 import { redirectNotices } from './rules/redirect-notices.ts'
-import { telemetryNotices } from './telemetry-notices.ts'
 import { typoSuggestion } from './typos.ts'
 
 type Warn = (message: string) => void
@@ -86,12 +83,14 @@ function noticeWithoutEffect(config: Config, found: FoundNames, warn: Warn) {
   if (planned.length > 0) warn(`Some variables have no effect yet: ${list(planned)}.`)
 }
 
-/** A sentence for each name with one of our prefixes that the server does not know. */
+/** A sentence for each name with one of our prefixes that the server does not read. */
 export function listUnknownNames(env: Environment): string[] {
   return Object.keys(env).flatMap((name) => {
     if (!/^(AUTH|GOTRUE)_/.test(name) || knownNames.has(name)) return []
     const ours = name.replace(/^GOTRUE_/, 'AUTH_')
     if (genericOidcVariable(name) !== undefined || localeSettingPattern.test(ours)) return []
+    const reason = whyWithoutEffect(name)
+    if (reason !== undefined) return [`${name} has no effect here because ${reason}.`]
     const nearest = nearestName(ours, knownNames)
     return [`${name} is not a known variable${nearest ? `; did you mean ${nearest}?` : '.'}`]
   })
@@ -159,4 +158,90 @@ function trustsNoOtherProxy(config: Config): boolean {
 
 function list(entries: string[]): string {
   return entries.join(', ')
+}
+
+/** Warns of metrics that are neither pushed to a collector nor scraped. */
+function telemetryNotices(env: Environment, config: Config): string[] {
+  const isPushed = config.AUTH_METRICS_ENABLED && config.AUTH_METRICS_EXPORTER === 'opentelemetry'
+  // The SDK reads the second one itself.
+  const collector = config.OTEL_EXPORTER_OTLP_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT
+  if (!isPushed || collector) return []
+  return [
+    'AUTH_METRICS_ENABLED pushes metrics to a collector on this machine, because OTEL_EXPORTER_OTLP_ENDPOINT is not set: set it, or AUTH_METRICS_EXPORTER=prometheus to serve them on OTEL_EXPORTER_PROMETHEUS_PORT.',
+  ]
+}
+
+/** pg used to verify what libpq does not: the operator may expect verification. */
+function databaseNotices({ DATABASE_URL }: Config): string[] {
+  const { searchParams } = new URL(DATABASE_URL)
+  const mode = searchParams.get('sslmode') ?? ''
+  const notices: string[] = []
+  if (['allow', 'prefer'].includes(mode)) {
+    notices.push(
+      `DATABASE_URL has sslmode=${mode}: as in libpq, the connection may be unencrypted and the server is not verified; sslmode=verify-full encrypts and verifies.`,
+    )
+  }
+  if (mode === 'require' && !searchParams.get('sslrootcert')) {
+    notices.push(
+      'DATABASE_URL has sslmode=require: as in libpq, the connection is encrypted but the server is not verified; sslmode=verify-full verifies it.',
+    )
+  }
+  return notices
+}
+
+// Warns of email links to a page that this server does not have.
+
+const kinds = ['INVITE', 'CONFIRMATION', 'RECOVERY', 'EMAIL_CHANGE'] as const
+
+/** One sentence per link. When the site shares our host, the page may be the site's. */
+function linkPathNotices(config: Config): string[] {
+  const own = new URL(config.AUTH_API_EXTERNAL_URL)
+  if (URL.parse(config.AUTH_SITE_URL)?.origin === own.origin) return []
+  const bases = ['', config.AUTH_API_PREFIX, own.pathname].map((path) => path.replace(/\/$/, ''))
+  const pages = bases.map((base) => `${base}/verify`)
+  return kinds.flatMap((kind) => {
+    const variable = `AUTH_MAILER_URLPATHS_${kind}` as const
+    const page = URL.parse(config[variable], own.href)
+    const isServed = page === null || page.origin !== own.origin || pages.includes(page.pathname)
+    if (isServed) return []
+    return [
+      `${variable} is ${config[variable]}: this server has no page at ${page.origin}${page.pathname}, which these emails link to. Remove the variable, or set the full URL of a page on your site.`,
+    ]
+  })
+}
+
+// Variables of GoTrue that this server does not read, with the reason. The start names them when they are set.
+
+/** A pattern of names after the prefix, and the rest of a sentence that begins with "has no effect here because". */
+const reasons: readonly (readonly [names: RegExp, reason: string])[] = [
+  [/^DB_ADVISOR_/, 'the pool reports waiting requests by its metrics'],
+  [/^DB_CONN_PERCENTAGE$/, 'AUTH_DB_MAX_POOL_SIZE limits the connections'],
+  [/^DB_HEALTH_CHECK_PERIOD$/, 'broken connections are replaced when they are used'],
+  [/^DB_MIGRATIONS_PATH$/, 'the migrations are part of the server'],
+  [/^INDEX_WORKER_/, 'AUTH_DB_INDEX_USER_NAMES controls the indexes for searching users'],
+  [/^HOOK_\w+_HOOKNAME$/, 'the name of a function is in the URI of its hook'],
+  [/^LOG_(DISABLE_COLORS|QUOTE_EMPTY_FIELDS|TSFORMAT|FIELDS)$/, 'logs are lines of JSON'],
+  [/^LOG_SQL$/, 'statements are not logged: they contain personal data'],
+  [/^MAILER_EMAIL_BACKGROUND_SENDING$/, 'every email is sent after the response'],
+  [/^MAILER_TEMPLATE_RELOADING_MAX_IDLE$/, 'templates are reloaded when an email needs them'],
+  [/^MAILER_URLPATHS_\w+_NOTIFICATION$/, 'notifications have no link'],
+  [/^MAILER_URLPATHS_REAUTHENTICATION$/, 'this email has a code and no link'],
+  [/^MAILER_URLPATHS_MAGIC_LINK$/, 'magic links use AUTH_MAILER_URLPATHS_RECOVERY, as in GoTrue'],
+  [/^PASSWORD_HIBP_BLOOM_/, 'results are not cached'],
+  [/^PASSWORD_HIBP_USER_AGENT$/, 'requests name this server'],
+  [/^PROFILER_/, 'Node.js has profilers of its own (--cpu-prof, --inspect)'],
+  [/^RELOADING_/, 'the environment is read at the start only'],
+  [/^SMTP_LOGGING_ENABLED$/, 'every delivery is logged'],
+  [/^TRACING_(HOST|PORT)$/, 'OTEL_EXPORTER_OTLP_ENDPOINT is the address of the collector'],
+  [/_OTEL_EXPORTER_OTLP_PROTOCOL$/, 'OTEL_EXPORTER_OTLP_PROTOCOL is read'],
+  [/^TRACING_TAGS$/, 'OTEL_RESOURCE_ATTRIBUTES has the attributes of all spans'],
+  [/^COOKIE_(KEY|DOMAIN|DURATION)$/, 'GoTrue itself sets no cookies any more'],
+  [/^INTERNAL_HTTP_TIMEOUT$/, 'requests to providers have limits of their own'],
+]
+
+/** Why GoTrue's variable has no effect; undefined for any other name. */
+export function whyWithoutEffect(name: string): string | undefined {
+  const [, prefixed] = /^GOTRUE_(\w+)$/.exec(name) ?? []
+  if (prefixed === undefined) return undefined
+  return reasons.find(([names]) => names.test(prefixed))?.[1]
 }

@@ -3,17 +3,16 @@ import type { TSchema } from '@sinclair/typebox'
 
 import { ConfigError, type ConfigIssue, formatIssue } from './core/config-error.ts'
 import { expectation } from './core/expectation.ts'
+import { parsers } from './core/parsers.ts'
 import { type Entries, listEntries } from './entries.ts'
 import type { FoundNames } from './found-names.ts'
 import { withGotrueDefaults } from './gotrue-defaults.ts'
-import { asGotrueSigned, asGotrueVerified } from './gotrue-tokens.ts'
 import { asGotrueReads } from './gotrue-values.ts'
-import type { Config } from './groups/index.ts'
+import { type Config, type ConfigVariableName, variableEntries, variables } from './groups/index.ts'
 import { type Environment, type Found, isQuoted, lookUp } from './names.ts'
 import { emitNotices, listUnknownNames } from './notices.ts'
-import { type ConfigIssues, readEnvironment } from './read-environment.ts'
+import { accepts, type ConfigIssues, readEnvironment } from './read-environment.ts'
 import { rules } from './rules/index.ts'
-import { withoutSwitchedOff } from './switched-off.ts'
 import { typoSuggestion } from './typos.ts'
 
 interface ReadOptions {
@@ -154,4 +153,86 @@ function toOff(value: unknown): unknown {
 
 function cut(text: string): string {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
+}
+
+// Invalid variables of a disabled feature do not prevent the start.
+
+const switches = {
+  AUTH_SAML_: 'AUTH_SAML_ENABLED',
+  AUTH_OAUTH_SERVER_: 'AUTH_OAUTH_SERVER_ENABLED',
+} as const satisfies Record<string, ConfigVariableName>
+
+type Switch = (typeof switches)[keyof typeof switches]
+
+/** Removes invalid values of disabled features, with a warning for each. */
+function withoutSwitchedOff(found: FoundNames, warn: (notice: string) => void): FoundNames {
+  const remaining = new Map<string, Found>(found)
+  for (const [variable, schema] of variableEntries) {
+    const at = found.get(variable)
+    const flag = findSwitch(variable)
+    if (!at || flag === undefined || isOn(flag, found) || accepts(schema, at.text)) continue
+    const problem = schema['x-secret'] ? 'has an invalid value' : `is "${at.text}"`
+    const hint = `it must be ${expectation(schema)}`
+    warn(
+      `${formatIssue({ variable: at.name, problem, hint })}: it is ignored because ${flag} is not true.`,
+    )
+    remaining.delete(variable)
+  }
+  return remaining
+}
+
+function findSwitch(variable: string): Switch | undefined {
+  const [, flag] = Object.entries(switches).find(([prefix]) => variable.startsWith(prefix)) ?? []
+  return flag === variable ? undefined : flag
+}
+
+/** An invalid switch is reported by itself. */
+function isOn(flag: Switch, found: FoundNames): boolean {
+  const text = found.get(flag)?.text
+  return text !== undefined && parsers.bool?.(text, variables[flag]) !== false
+}
+
+type Warn = (message: string) => void
+
+/** Services that only have GoTrue's shared secret keep working until the operator decides otherwise. */
+function signsAsGotrue(found: FoundNames): boolean {
+  const hasOwnKeys = found.has('AUTH_JWT_KEYS') || found.has('AUTH_JWT_ALGORITHM')
+  return !hasOwnKeys && found.get('AUTH_JWT_SECRET')?.foreign === true
+}
+
+/** Token rules under GoTrue's names, where the same variables under our names are stricter. */
+function asGotrueSigned(config: Config, found: FoundNames): Config {
+  return signsAsGotrue(found) ? { ...config, AUTH_JWT_ALGORITHM: 'HS256' } : config
+}
+
+/** Adds a notice for each rule that is applied as in GoTrue. */
+function asGotrueVerified(config: Config, found: FoundNames, warn: Warn): Config {
+  if (signsAsGotrue(found)) warn(signedAsBefore)
+  return anyAudience(withoutRetiredSecret(config, found, warn), found, warn)
+}
+
+const signedAsBefore =
+  'New tokens are signed with HS256 and GOTRUE_JWT_SECRET, as before; set AUTH_JWT_ALGORITHM=RS256 when every service verifies with /.well-known/jwks.json.'
+
+/** A secret retired by GOTRUE_JWT_KEYS must stay rejected: GoTrue rejects HS256 without an HS256 key. */
+function withoutRetiredSecret(config: Config, found: FoundNames, warn: Warn): Config {
+  const { AUTH_JWT_KEYS: keys = [], AUTH_JWT_VALID_METHODS } = config
+  if (!found.get('AUTH_JWT_KEYS')?.foreign || found.has('AUTH_JWT_ACCEPT_SECRET')) return config
+  const methods = AUTH_JWT_VALID_METHODS ?? keys.map(({ alg }) => alg)
+  if (methods.includes('HS256')) return config
+  warn(
+    'Tokens signed with GOTRUE_JWT_SECRET are rejected, as before, because GOTRUE_JWT_KEYS has no HS256 key; AUTH_JWT_ACCEPT_SECRET=true accepts them.',
+  )
+  return { ...config, AUTH_JWT_ACCEPT_SECRET: false }
+}
+
+/** Apps of GoTrue may use audiences that its configuration does not list. */
+function anyAudience(config: Config, found: FoundNames, warn: Warn): Config {
+  const names = ['AUTH_JWT_AUD', 'AUTH_JWT_SECRET']
+  const isGotrue = names.some((name) => found.get(name)?.foreign)
+  if (!isGotrue || found.has('AUTH_JWT_ALLOWED_AUDIENCES')) return config
+  warn(
+    'X-JWT-AUD may name any audience, as before, and a signed token then carries it; AUTH_JWT_ALLOWED_AUDIENCES lists those that you use.',
+  )
+  return { ...config, AUTH_JWT_ALLOWED_AUDIENCES: ['*'] }
 }

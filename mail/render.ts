@@ -10,6 +10,7 @@ import {
 } from './custom-templates.ts'
 import type { MailLog } from './custom-texts/log.ts'
 import type { Template } from './go-template/template.ts'
+import { Untrusted } from './go-template/untrusted.ts'
 import type { EmailKind } from './kinds/index.ts'
 import type { LocalizedMessages } from './languages/language.ts'
 import { unknownVariables } from './unknown-variables.ts'
@@ -138,7 +139,7 @@ async function compose<Kind extends EmailKind>(
   const reader = {
     tag,
     variables: (each: string) =>
-      localVariables(variables, options.messagesFor(each), options.providerTitles),
+      markUntrusted(localVariables(variables, options.messagesFor(each), options.providerTitles)),
   }
   const { html, text, tag: bodyTag } = await renderBody(context, kind, reader, report)
   return { subject: renderSubject(context, kind, reader, bodyTag, report), html, text }
@@ -194,4 +195,40 @@ function oneLine(subject: string): string {
     .trim()
     .slice(0, maxSubjectLength)
     .toWellFormed()
+}
+
+// Which variables of emails are chosen by users: all but those listed here.
+
+/** Of the server, of the operator, or without a text of a user. */
+const trusted = new Set([
+  'SiteURL',
+  'RedirectTo',
+  'ConfirmationURL',
+  'EndSessionURL',
+  'InvitationURL',
+  'Token',
+  'TokenHash',
+  'InvitationToken',
+  'Domain',
+  'IPAddress',
+  'Locale',
+  'When',
+  'SignedInAt',
+  'Provider',
+  'ProviderName',
+])
+
+const addresses = new Set(['Email', 'NewEmail', 'OldEmail', 'SendingTo', 'InvitedBy', 'Account'])
+
+/** What is before the @ of other addresses can be read as a link. */
+const isPlainAddress = (value: unknown) => typeof value === 'string' && !/[/:]/.test(value)
+
+/** Marks the values that users choose. */
+function markUntrusted(variables: object): object {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => {
+      const isTrusted = trusted.has(name) || (addresses.has(name) && isPlainAddress(value))
+      return [name, isTrusted ? value : new Untrusted(value)]
+    }),
+  )
 }

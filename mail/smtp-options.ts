@@ -1,10 +1,10 @@
 /** Options of the SMTP connection. */
 import { isIP } from 'node:net'
+import { format } from 'node:util'
 
 import type { SMTPPoolOptions } from 'nodemailer'
 
 import type { MailHeaders } from './headers.ts'
-import { type OnTranscriptLine, smtpTranscriptLogger } from './transcript.ts'
 
 /**
  * - auto: implicit TLS on port 465, otherwise STARTTLS when offered. With a password to another machine, STARTTLS must
@@ -99,4 +99,56 @@ function encryption({ host, port, user, tls = 'auto' }: MailTransportOptions) {
 function isLoopback(host: string): boolean {
   if (host === 'localhost' || host === '::1') return true
   return isIP(host) === 4 && host.startsWith('127.')
+}
+
+// The SMTP transcript line by line, without secrets, for operators.
+
+/** Receives a line: `C:` of the client, `S:` of the server, `*` of the connection. */
+type OnTranscriptLine = (line: string) => void
+
+/** The sources of relevant lines; the pool logs internal ones too. */
+const speakers = new Map([
+  ['client', 'C:'],
+  ['server', 'S:'],
+  ['smtp', '*'],
+  ['network', '*'],
+])
+
+/** nodemailer writes this in place of a secret, plain or inside base64. */
+const placeholder = '/* secret */'
+
+const hidden = '(not shown)'
+
+/** A logger for nodemailer's `transactionLog` that removes secrets from every line. */
+function smtpTranscriptLogger(onLine: OnTranscriptLine, secrets: readonly string[]) {
+  const forms = secrets
+    .filter((secret) => secret !== '')
+    .flatMap((secret) => [secret, Buffer.from(secret).toString('base64')])
+
+  function logLine(entry: unknown, message?: unknown, ...args: unknown[]): void {
+    const { tnx }: { tnx?: unknown } = Object(entry)
+    const speaker = speakers.get(String(tnx))
+    if (speaker === undefined) return
+    for (const line of format(message, ...args).split(/\r?\n/)) {
+      onLine(`${speaker} ${without(line)}`)
+    }
+  }
+
+  function without(line: string): string {
+    const sign = /^(AUTH \S+) \S/.exec(line)
+    if (sign) return `${sign[1]} ${hidden}`
+    if ([line, Buffer.from(line, 'base64').toString()].some((text) => text.includes(placeholder))) {
+      return hidden
+    }
+    return forms.reduce((text, form) => text.replaceAll(form, hidden), line)
+  }
+
+  return {
+    trace: logLine,
+    debug: logLine,
+    info: logLine,
+    warn: logLine,
+    error: logLine,
+    fatal: logLine,
+  }
 }

@@ -27,9 +27,28 @@ export function definePlugin<Name extends Decorator, DepNames extends Decorator 
   deps,
   create,
 }: Definition<Name, DepNames>): FastifyPluginAsync {
+  return decoratorPlugin(name, deps, create)
+}
+
+/**
+ * Defines the plugin of a domain module: it decorates the state that the module keeps between requests, which is created
+ * after all platform plugins.
+ */
+export function defineModule<Name extends Decorator>(
+  name: Name,
+  create: (app: FastifyInstance) => FastifyInstance[Name] | Promise<FastifyInstance[Name]>,
+): FastifyPluginAsync {
+  return decoratorPlugin(name, [], create)
+}
+
+function decoratorPlugin(
+  name: string,
+  deps: readonly string[],
+  create: (app: FastifyInstance) => unknown,
+): FastifyPluginAsync {
   return fp(
-    async (fastify) => {
-      fastify.decorate<unknown, string>(name, await create(fastify))
+    async (app) => {
+      app.decorate<unknown, string>(name, await create(app))
     },
     { name: toKebabCase(name), fastify: '5.x', decorators: { fastify: [...deps] } },
   )

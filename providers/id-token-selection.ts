@@ -1,4 +1,5 @@
 /** Selects the provider rules for an id_token request. */
+import { findSameUri, isSameUri } from '../schemas/values/uris.ts'
 import type { IdTokenRules, ProviderHttp, ProviderSettings } from './core/types.ts'
 import { genericProfile } from './oidc/generic-claims.ts'
 import { IdTokenError } from './oidc/id-token-error.ts'
@@ -61,17 +62,20 @@ function selectByIssuer(issuer: string, clientId: string, context: IdTokenContex
     const rules = findDefinition(name, settings)?.idToken
     if (rules?.accepts(withScheme(issuer), settings ?? unset)) return selectByName(name, context)
   }
-  const configured = context.allowedIssuers.get(issuer)
-  if (!configured) throw new IdTokenError('validation_failed', 'The issuer is not allowed')
+  const known = findSameUri([...context.allowedIssuers.keys()], issuer)
+  const configured = known && context.allowedIssuers.get(known)
+  if (!known || !configured) {
+    throw new IdTokenError('validation_failed', 'The issuer is not allowed')
+  }
   // The request may choose among the configured audiences only. Any other audience would accept tokens that the issuer
   // made for other apps.
   const audiences = configured.filter((audience) => audience === clientId)
   if (audiences.length === 0) {
     throw new IdTokenError('validation_failed', 'The client_id is not allowed for this issuer')
   }
-  const accepts = (candidate: string) => candidate === issuer
+  const accepts = (candidate: string) => isSameUri(candidate, known)
   const rules = { accepts, nonce: true, profile: toGenericProfile }
-  return { provider: issuer, rules, settings: unset, audiences }
+  return { provider: known, rules, settings: unset, audiences }
 }
 
 const unset: ProviderSettings = {

@@ -13,7 +13,7 @@ import {
 } from './id-token-selection.ts'
 import { sameText } from './oidc/constant-time.ts'
 import { IdTokenError } from './oidc/id-token-error.ts'
-import { readIssuer, verifyIdToken } from './oidc/verify-id-token.ts'
+import { findSharedKey, readIssuer, verifyIdToken } from './oidc/verify-id-token.ts'
 
 export interface IdTokenSignIn {
   /** The provider of the identity: a name, or the issuer without one. */
@@ -36,6 +36,7 @@ export async function identityFromIdToken(
     const claims = await verifyIdToken(context.getProviderHttp(provider).issuers, idToken, {
       audiences,
       accessToken,
+      shared: findSharedKey(settings),
       now: context.now,
       accepts: (candidate) => rules.accepts(candidate, settings),
       discoverAt: rules.discoverAt?.(settings),
@@ -53,8 +54,17 @@ export async function identityFromIdToken(
 
 /** The app sends the nonce; the token may have it, or its SHA-256 as native SDKs do. */
 function checkNonce(claimed: string, nonce = '') {
-  if ((claimed === '') !== (nonce === '')) {
-    throw new IdTokenError('invalid_request', 'Nonce must be in both the ID token and the request')
+  if (claimed === '' && nonce !== '') {
+    throw new IdTokenError(
+      'invalid_request',
+      'The ID token has no nonce: start the sign-in at the provider with the SHA-256 of the nonce, or let the operator set skip_nonce_check for this provider',
+    )
+  }
+  if (claimed !== '' && nonce === '') {
+    throw new IdTokenError(
+      'invalid_request',
+      'The request has no nonce, but the ID token has one: send the nonce whose SHA-256 it is',
+    )
   }
   const hash = createHash('sha256').update(nonce).digest('hex')
   if (nonce !== '' && !sameText(claimed, hash)) {

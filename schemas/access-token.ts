@@ -1,6 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { isUuid, Metadata } from './fields.ts'
+import { Act, type Acting } from './values/acting.ts'
+import { isRecord } from './values/record.ts'
 
 const AuthenticationMethod = Type.Object({
   method: Type.String(),
@@ -30,12 +32,7 @@ export const AccessToken = Type.Object(
     amr: Type.Array(AuthenticationMethod, { description: 'Newest first' }),
     session_id: Type.String({ format: 'uuid' }),
     is_anonymous: Type.Boolean(),
-    act: Type.Optional(
-      Type.Object(
-        { sub: Type.String() },
-        { description: 'The impersonating admin (RFC 8693 §4.1)' },
-      ),
-    ),
+    act: Type.Optional(Act),
     client_id: Type.Optional(Type.String({ description: 'The OAuth client it was issued to' })),
     scope: Type.Optional(Type.String({ description: 'What the OAuth client may do' })),
     org_id: Type.Optional(
@@ -65,6 +62,7 @@ export const AccessTokenClaims = Type.Object({
   sub: Type.Optional(Type.String()),
   aud: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
   role: Type.Optional(Type.String()),
+  act: Type.Optional(Type.Unknown()),
   iat: Type.Optional(Type.Number()),
   nbf: Type.Optional(Type.Number()),
   exp: Type.Optional(Type.Number()),
@@ -99,18 +97,27 @@ export const HookClaims = Type.Object({
   app_metadata: Type.Optional(Metadata),
   user_metadata: Type.Optional(Metadata),
   amr: Type.Optional(Type.Array(Type.Unknown())),
-  act: Type.Optional(Type.Object({ sub: Type.String() })),
+  act: Type.Optional(Act),
   client_id: Type.Optional(Type.String()),
   scope: Type.Optional(Type.String()),
 })
 export type HookClaims = Static<typeof HookClaims>
 
-/** The user id of the token; undefined when `sub` is no UUID, as in tokens of services. */
-export function subjectUserId({ sub }: AccessTokenClaims): string | undefined {
+/** The user id of the token; undefined without one, and when `sub` is no UUID, as in tokens of services. */
+export function subjectUserId(claims: AccessTokenClaims | null): string | undefined {
+  const sub = claims?.sub
   return sub && isUuid(sub) ? sub : undefined
 }
 
 /** An admin created the session to act as the user (RFC 8693 §4.1). */
 export function isImpersonated(claims: AccessTokenClaims): boolean {
   return 'act' in claims
+}
+
+/** Who a token makes the actor: the user, and the admin who impersonates them. */
+export function toActing(claims: AccessTokenClaims, userId: string): Acting {
+  const actor = { type: 'user' as const, id: userId }
+  if (!isImpersonated(claims)) return { actor }
+  const { sub } = isRecord(claims.act) ? claims.act : {}
+  return { actor, act: { sub: String(sub ?? '') } }
 }

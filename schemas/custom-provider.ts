@@ -2,6 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import { type CallbackBases, customCallbackUrl } from './values/callback-urls.ts'
 import { StringEnum } from './values/choices.ts'
 import { Timestamp, toTimestamp } from './values/timestamp.ts'
 
@@ -37,6 +38,23 @@ export const CustomProviderInput = Type.Object({
   client_secret: Type.Optional(Type.String({ maxLength: 2048, description: 'Stored encrypted' })),
   discovery_url: Type.Optional(Url),
   jwks_uri: Type.Optional(Url),
+  id_token_signed_response_alg: Type.Optional(
+    Type.String({
+      description:
+        'OpenID Connect: HS256 also accepts ID tokens that are signed with the client secret',
+    }),
+  ),
+  shared_callback: Type.Optional(
+    Type.Boolean({
+      description: 'false gives an older provider a redirect URI of its own; it stays so',
+    }),
+  ),
+  organization_bound: Type.Optional(
+    Type.Boolean({
+      description:
+        'false makes a provider that no organization has any more one of the server again: it may then verify any address',
+    }),
+  ),
   ...Type.Partial(Type.Object(changeable)).properties,
 })
 export type CustomProviderInput = Static<typeof CustomProviderInput>
@@ -68,6 +86,16 @@ export const CustomProvider = Type.Object(
     ...Type.Partial(Type.Object({ issuer, authorization_url, token_url, userinfo_url })).properties,
     discovery_url: Type.Optional(Url),
     jwks_uri: Type.Optional(Url),
+    id_token_signed_response_alg: Type.Optional(StringEnum(['HS256'])),
+    callback_url: Type.String({ description: 'The redirect URI to register at the provider' }),
+    shared_callback: Type.Boolean({
+      description:
+        'Whether other providers have the same redirect URI, which allows mix-up attacks',
+    }),
+    organization_bound: Type.Boolean({
+      description:
+        'Whether an organization has or had the provider. It then opens accounts that it did not make only by addresses in verified domains of the organization',
+    }),
     discovery_document: Type.Optional(DiscoveryDocument),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -87,14 +115,22 @@ type OfOneType =
 /** The columns that are returned. */
 type CustomProviderSource = Omit<
   CustomProvider,
-  OfOneType | 'discovery_document' | 'created_at' | 'updated_at'
+  | OfOneType
+  | 'callback_url'
+  | 'shared_callback'
+  | 'id_token_signed_response_alg'
+  | 'discovery_document'
+  | 'created_at'
+  | 'updated_at'
 > & { [Name in OfOneType]: string | null } & {
+  own_callback: boolean
+  id_token_signed_response_alg: 'HS256' | null
   cached_discovery: Record<string, unknown> | null
   created_at: Date
   updated_at: Date
 }
 
-export function toCustomProvider(row: CustomProviderSource): CustomProvider {
+export function toCustomProvider(row: CustomProviderSource, bases: CallbackBases): CustomProvider {
   const { cached_discovery: discovery } = row
   const isOidc = row.provider_type === 'oidc'
   return {
@@ -113,6 +149,12 @@ export function toCustomProvider(row: CustomProviderSource): CustomProvider {
     email_optional: row.email_optional,
     skip_nonce_check: row.skip_nonce_check,
     ...present(row, isOidc ? ['issuer', 'discovery_url'] : oauth2Fields),
+    ...(row.id_token_signed_response_alg && {
+      id_token_signed_response_alg: row.id_token_signed_response_alg,
+    }),
+    callback_url: customCallbackUrl(bases, row),
+    shared_callback: !row.own_callback,
+    organization_bound: row.organization_bound,
     ...(isOidc && Value.Check(DiscoveryDocument, discovery) && { discovery_document: discovery }),
     created_at: toTimestamp(row.created_at),
     updated_at: toTimestamp(row.updated_at),
@@ -135,6 +177,8 @@ function present<Name extends OfOneType>(
 
 /** The audit payload of a provider. */
 export function auditedCustomProvider(row: CustomProviderSource): Record<string, unknown> {
-  const { id, created_at, updated_at, discovery_document, ...fields } = toCustomProvider(row)
+  const bases = { AUTH_API_EXTERNAL_URL: '' }
+  const { id, created_at, updated_at, discovery_document, callback_url, ...fields } =
+    toCustomProvider(row, bases)
   return fields
 }

@@ -2,6 +2,7 @@
  * The error catalogue: one function per error_code. Throw what they return; plugins/http/api-errors/index.ts renders
  * it. Clients receive the messages unchanged, so that they contain neither stored data nor database errors.
  */
+import type { ErrorCode } from './values/error-codes.ts'
 
 export interface ApiErrorDetails {
   /** Why a password was rejected: `length`, `characters`, `pwned`. */
@@ -36,6 +37,10 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether it is an error of the API with one of these codes. */
+export const isErrorWithCode = (error: unknown, ...codes: readonly ErrorCode[]): boolean =>
+  error instanceof ApiError && codes.some((code) => code === error.errorCode)
+
 /** A failed or rejecting call of an operator's hook. */
 export class HookError extends ApiError {
   readonly kind: HookErrorKind
@@ -43,7 +48,7 @@ export class HookError extends ApiError {
   constructor(
     kind: HookErrorKind,
     status: number,
-    code: string,
+    code: ErrorCode,
     message: string,
     cause?: unknown,
     details: ApiErrorDetails = {},
@@ -65,10 +70,13 @@ type HookErrorKind = 'rejected' | 'unreachable' | 'failed' | 'timeout' | 'invali
 /** The send quota of the server is exceeded; `details.retryAfter` is the time until it has room. */
 export class SendQuotaExceeded extends ApiError {}
 
+/** A message to this recipient was requested moments ago; `details.retryAfter` is the time to wait. */
+export class RequestedTooSoon extends ApiError {}
+
 /** A message was resent too soon; `details.retryAfter` says when it may be sent. */
 export class RepeatTooSoon extends ApiError {}
 
-const error = (status: number, code: string, message: string, details?: ApiErrorDetails) =>
+const error = (status: number, code: ErrorCode, message: string, details?: ApiErrorDetails) =>
   new ApiError(status, code, message, details)
 
 // Transport
@@ -191,13 +199,33 @@ export const samlRelayStateExpired = () =>
   error(422, 'saml_relay_state_expired', 'This sign-in took too long. Start it again.')
 export const samlIdpNotFound = () =>
   error(404, 'saml_idp_not_found', 'No SSO provider has the issuer of this response as EntityID')
+export const samlIdpInitiatedDisabled = () =>
+  error(
+    403,
+    'saml_idp_initiated_disabled',
+    'Sign-ins that start at the identity provider are not accepted. Start the sign-in at the app.',
+  )
 /** `reason` is a text of this server. */
 export const samlResponseInvalid = (reason: string) =>
   validationFailed(`The SAML response is not accepted: ${reason}`)
 export const samlNoUserId = () =>
-  error(400, 'saml_assertion_no_user_id', 'The SAML assertion has no persistent id of the user')
+  error(
+    400,
+    'saml_assertion_no_user_id',
+    'The SAML assertion has no id of the user that stays the same. Have the identity provider send a NameID in the format persistent or emailAddress, or the attribute subject-id.',
+  )
 export const samlNoEmail = () =>
-  error(400, 'saml_assertion_no_email', 'The SAML assertion has no usable email address')
+  error(
+    400,
+    'saml_assertion_no_email',
+    'The SAML assertion has no usable email address. Have the identity provider send it as the attribute email, or map its attribute with attribute_mapping.',
+  )
+export const providerNotAccepted = () =>
+  error(
+    403,
+    'provider_not_accepted',
+    'This identity provider cannot sign in to the account: the account has another email address or a role on the server, or the domain of the address is not verified for the provider. Sign in with another method.',
+  )
 export const web3ProviderDisabled = (chain?: string) =>
   error(422, 'web3_provider_disabled', `${chain ? `${chain} ` : ''}Web3 provider is disabled`)
 export const web3UnsupportedChain = () =>
@@ -212,6 +240,8 @@ export const noAuthorization = () =>
 export const anonymousNotAllowed = () =>
   error(403, 'no_authorization', 'Anonymous user not allowed to perform these actions')
 export const badJwt = (why: string, status: 400 | 403 = 403) => error(status, 'bad_jwt', why)
+export const unexpectedAudience = () =>
+  error(403, 'unexpected_audience', "Token audience doesn't match request audience")
 export const notAdmin = () => error(403, 'not_admin', 'User not allowed')
 export const adminRoleRequired = (minimum: string, role: string | null, rule?: string) =>
   error(
@@ -316,7 +346,7 @@ export const organizationInvitationLimit = (retryAfter: number) =>
   error(
     429,
     'over_organization_invitation_limit',
-    'This organization has sent too many invitations. Wait before you send another one.',
+    'Too many emails of organizations were sent by this user or organization, or to this address. Wait before you send another one.',
     { retryAfter },
   )
 export const organizationDomainNotFound = () =>
@@ -325,6 +355,12 @@ export const organizationDomainExists = () =>
   error(409, 'organization_domain_exists', 'This organization has this domain already')
 export const organizationDomainTaken = () =>
   error(409, 'organization_domain_taken', 'Another organization has verified this domain')
+export const organizationDomainShared = (domain: string) =>
+  error(
+    422,
+    'organization_domain_shared',
+    `${domain} is a public suffix or the domain of a mail provider: its addresses belong to users of no one organization. Add a domain of the organization's own.`,
+  )
 export const organizationDomainUnverified = (why: string) =>
   error(422, 'organization_domain_unverified', why)
 export const organizationConnectionNotFound = () =>
@@ -369,6 +405,15 @@ export const tooManyAttempts = (retryAfter: number) =>
     429,
     'over_request_rate_limit',
     `Too many failed attempts. Try again after ${retryAfter} seconds.`,
+    { retryAfter },
+  )
+
+/** Usernames of sign-ups that are not verified. */
+export const tooManyUnverifiedUsernames = (retryAfter: number) =>
+  error(
+    429,
+    'over_request_rate_limit',
+    'Too many usernames were chosen from this network for addresses that are not verified. Verify one, or sign up without a username.',
     { retryAfter },
   )
 
@@ -460,11 +505,11 @@ export const sessionExpired = (
 // The OAuth server
 const oauthError = (
   status: number,
-  name: string,
+  name: ErrorCode,
   description: string,
-  { code = name, challenge }: { code?: string; challenge?: string } = {},
+  { challenge }: { challenge?: string } = {},
 ) =>
-  error(status, code, description, {
+  error(status, name, description, {
     oauth: { error: name, description },
     ...(challenge !== undefined && { challenge }),
   })
@@ -486,13 +531,16 @@ export const dynamicRegistrationDisabled = () =>
   )
 /** RFC 6749 §5.2, with the required challenge for a client that used HTTP authentication. */
 export const invalidClient = (description: string, usesBasic: boolean) =>
-  oauthError(401, 'invalid_client', description, {
-    code: 'invalid_credentials',
+  error(401, 'invalid_credentials', description, {
+    oauth: { error: 'invalid_client', description },
     ...(usesBasic && { challenge: 'Basic realm="oauth", charset="UTF-8"' }),
   })
 export const oauthInvalidRequest = (description: string) =>
   oauthError(400, 'invalid_request', description)
 export const invalidGrant = (description: string) => oauthError(400, 'invalid_grant', description)
+/** The rejection of a refresh token, which keeps the code that GoTrue has for it. */
+export const refusedGrant = ({ errorCode: code, message }: ApiError) =>
+  new ApiError(400, code, message, { oauth: { error: 'invalid_grant', description: message } })
 export const oauthAccessDenied = (description: string) =>
   oauthError(400, 'access_denied', description)
 export const unauthorizedClient = (description: string) =>
@@ -513,7 +561,7 @@ const deviceMessages = {
 export const invalidClientMetadata = (
   name: 'invalid_redirect_uri' | 'invalid_client_metadata',
   description: string,
-) => oauthError(400, name, description, { code: 'validation_failed' })
+) => error(400, 'validation_failed', description, { oauth: { error: name, description } })
 /** RFC 6750 §3.1. */
 export const invalidToken = (description: string) =>
   oauthError(401, 'invalid_token', description, {
@@ -535,9 +583,16 @@ export const approvalNeedsSignIn = () =>
 
 // One-time tokens and mail
 export const otpExpired = () => error(403, 'otp_expired', 'Token has expired or is invalid')
+/** A link of the hosted pages, which is not consumed. */
+export const linkOpenedElsewhere = () =>
+  error(
+    403,
+    'link_opened_elsewhere',
+    'This link works in the browser where it was requested. Open it there, or request a new one.',
+  )
 export const linkExpired = () => error(403, 'otp_expired', 'Email link is invalid or has expired')
 export const sentTooRecently = (channel: 'email' | 'sms', seconds: number) =>
-  error(
+  new RequestedTooSoon(
     429,
     channel === 'email' ? 'over_email_send_rate_limit' : 'over_sms_send_rate_limit',
     `For security purposes, you can only request this after ${seconds} seconds.`,
@@ -567,6 +622,8 @@ export const emailAddressNotAuthorized = (address: string) =>
     'email_address_not_authorized',
     `Email address "${address}" cannot be used as it is not authorized`,
   )
+export const emailAddressInvalid = (address: string) =>
+  error(400, 'email_address_invalid', `Email address "${address}" is invalid`)
 export const mailNotConfigured = () =>
   error(
     500,
@@ -597,6 +654,11 @@ export const badCodeVerifier = () =>
 export const badOauthCallback = (message: string, cause?: unknown) =>
   error(400, 'bad_oauth_callback', message, { cause })
 export const badOauthState = (message: string) => error(400, 'bad_oauth_state', message)
+/** Another callback completed the sign-in, which has a code verifier of ours (RFC 7636). */
+export const oauthClientStateNotFound = () =>
+  error(422, 'oauth_client_state_not_found', 'OAuth state not found')
+export const oauthInvalidState = (cause: unknown) =>
+  error(400, 'oauth_invalid_state', 'OAuth PKCE code verifier missing', { cause })
 export const oauthProviderNotSupported = (message: string) =>
   error(400, 'oauth_provider_not_supported', message)
 export const providerDown = (provider: string, cause: unknown) =>
@@ -611,7 +673,7 @@ export const providerUnusable = (message: string, cause: unknown) =>
 /** The error of the provider in the callback (RFC 6749 §4.1.2.1), without an error code of ours. */
 export const providerRejected = (oauthError: string, cause?: unknown) => {
   const description = 'The provider did not sign the user in'
-  return error(400, '', description, { oauth: { error: oauthError, description }, cause })
+  return new ApiError(400, '', description, { oauth: { error: oauthError, description }, cause })
 }
 export const badIdToken = (
   fault: 'invalid request' | 'invalid nonce',

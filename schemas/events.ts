@@ -2,6 +2,7 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
 
 import { organizationEventKinds } from './organizations/events.ts'
+import { actingFields } from './values/acting.ts'
 import { nullable } from './values/choices.ts'
 import { Timestamp } from './values/timestamp.ts'
 
@@ -140,7 +141,12 @@ export const WebhookBody = Type.Object(
 /** The body schema of one event type, for the OpenAPI document. */
 export function webhookBodySchema(type: EventType) {
   const { description, facts, withUser } = eventKinds[type]
-  const data = { user_id: nullable(Id), ...facts.properties, ...(withUser && { user: EventUser }) }
+  const data = {
+    user_id: nullable(Id),
+    ...actingFields,
+    ...facts.properties,
+    ...(withUser && { user: EventUser }),
+  }
   return Type.Object(
     { type: Type.Literal(type), timestamp: Timestamp, data: Type.Object(data) },
     { description },
@@ -152,7 +158,7 @@ export const TestBody = Type.Object(
   {
     type: Type.Literal('webhook.test'),
     timestamp: Timestamp,
-    data: Type.Object({ user_id: Type.Null(), webhook_id: Id }),
+    data: Type.Object({ user_id: nullable(Id), webhook_id: Id }),
   },
   { description: 'Test delivery requested by an admin' },
 )

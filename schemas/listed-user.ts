@@ -51,7 +51,11 @@ const writers = Object.entries(fields).map(([name, write]) => ({ before: `"${nam
 /** The JSON of a list of users with its pagination. */
 export function listedUsersJson(
   rows: readonly ListedUser[],
-  more: { aud: string; next_cursor?: string },
+  more: {
+    aud: string
+    next_cursor?: string
+    pagination?: { next_cursor?: string; has_more: boolean }
+  },
 ): Buffer {
   const users = rows.map(listedUserJson).join()
   return Buffer.from(`{"users":[${users}],${JSON.stringify(more).slice(1)}`)

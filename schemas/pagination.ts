@@ -25,8 +25,9 @@ export function readPage(query: { page?: string; per_page?: string }): Requested
   }
 }
 
-/** Parses the `limit` of a list without pages; throws validation_failed. */
-export function readLimit(text: string | undefined): number {
+/** Parses the `limit` of a list without pages; throws validation_failed, unless capped also for a larger one. */
+export function readLimit(text: string | undefined, { isCapped = false } = {}): number {
+  if (isCapped) return Math.min(readWhole('limit', text, defaultSize, maxNumber), maxSize)
   return readWhole('limit', text, defaultSize, maxSize)
 }
 

@@ -1,7 +1,7 @@
 /** SAML identity providers in admin requests and responses. */
 import { type Static, Type } from '@sinclair/typebox'
 
-import { nullable } from './values/choices.ts'
+import { nullable, StringEnum } from './values/choices.ts'
 import { Timestamp, toTimestamp } from './values/timestamp.ts'
 
 export const AttributeMapping = Type.Object({
@@ -18,6 +18,11 @@ export const AttributeMapping = Type.Object({
   ),
 })
 
+const IdpInitiated = StringEnum(['default', 'allow', 'deny'], {
+  description:
+    'Sign-ins that start at the identity provider; by default AUTH_SAML_ALLOW_IDP_INITIATED applies',
+})
+
 export const SsoProviderInput = Type.Object({
   type: Type.Optional(Type.String({ description: 'saml; required at creation' })),
   metadata_xml: Type.Optional(Type.String()),
@@ -30,6 +35,7 @@ export const SsoProviderInput = Type.Object({
   ),
   attribute_mapping: Type.Optional(AttributeMapping),
   name_id_format: Type.Optional(Type.String()),
+  idp_initiated: Type.Optional(IdpInitiated),
   resource_id: Type.Optional(
     Type.String({ maxLength: 255, description: 'A custom id; "" removes it' }),
   ),
@@ -48,6 +54,7 @@ export const SsoProvider = Type.Object(
       metadata_url: Type.Optional(Type.String()),
       attribute_mapping: Type.Optional(AttributeMapping),
       name_id_format: Type.Optional(Type.String()),
+      idp_initiated: IdpInitiated,
     }),
     domains: Type.Array(Type.Object({ domain: Type.String() })),
     created_at: Timestamp,
@@ -66,6 +73,7 @@ interface SsoProviderSource {
   metadata_url: string | null
   attribute_mapping: Record<string, unknown> | null
   name_id_format: string | null
+  idp_initiated: 'allow' | 'deny' | null
   domains: string[]
   created_at: Date | null
   updated_at: Date | null
@@ -83,6 +91,7 @@ export function toSsoProvider(row: SsoProviderSource, { withMetadata = true } = 
       ...(row.metadata_url && { metadata_url: row.metadata_url }),
       ...(row.attribute_mapping && { attribute_mapping: row.attribute_mapping }),
       ...(row.name_id_format && { name_id_format: row.name_id_format }),
+      idp_initiated: row.idp_initiated ?? 'default',
     },
     domains: row.domains.map((domain) => ({ domain })),
     created_at: toTimestamp(row.created_at ?? new Date(0)),

@@ -1,17 +1,46 @@
-/** `npm run check`: types, lint, format, and drift of generated files. All steps run. */
-import { spawnSync } from 'node:child_process'
+/** `npm run check`: types, lint, import rules, and drift of generated files. All steps run, as many at once as cores. */
+import { execFile } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+
+import pLimit from 'p-limit'
 
 const node = process.execPath
 
+/** The parts with import rules. */
+const parts = [
+  'server.ts',
+  'cli.ts',
+  'version.ts',
+  'server',
+  'cli',
+  'dev',
+  'config',
+  'modules',
+  'routes',
+  'plugins',
+  'db',
+  'mail',
+  'sms',
+  'providers',
+  'schemas',
+  'ui',
+  'console',
+]
+
 const steps: Record<string, [command: string, ...args: string[]]> = {
   types: ['tsc', '--noEmit'],
-  'types of the console': ['tsc', '--noEmit', '--project', 'console'],
   'lint and format': ['biome', 'check', '--error-on-warnings', '.'],
-  'import graph': [node, 'scripts/import-graph.ts'],
-  'configuration reference': [node, 'cli.ts', 'config-docs', '--check'],
+  'import rules': [
+    node,
+    '--import=./scripts/typescript-6.ts',
+    'node_modules/.bin/depcruise',
+    ...parts,
+  ],
+  'unused files, exports and dependencies': ['knip'],
   'API document': [node, 'cli.ts', 'openapi', '--check'],
+  'types of the console': ['tsc', '--noEmit', '--project', 'console'],
+  'configuration reference': [node, 'cli.ts', 'config-docs', '--check'],
   'provider reference': [node, 'scripts/provider-docs.ts', '--check'],
-  'replaced words': [node, 'scripts/words.ts', '--check'],
   'coverage of the specification': [node, 'scripts/coverage.ts', '--check'],
   licences: [node, 'scripts/licences.ts'],
   'known vulnerabilities': [node, 'scripts/audit.ts'],
@@ -19,9 +48,18 @@ const steps: Record<string, [command: string, ...args: string[]]> = {
   'commit messages': [node, 'scripts/commit-messages.ts', '--check'],
 }
 
-const failed = Object.entries(steps).filter(([name, [command, ...args]]) => {
-  const { status } = spawnSync(command, args, { stdio: 'inherit', shell: false })
-  console.log(`${status === 0 ? 'ok    ' : 'FAILED'} ${name}`)
-  return status !== 0
-})
-process.exitCode = failed.length === 0 ? 0 : 1
+const limit = pLimit(availableParallelism())
+const results = await Promise.all(
+  Object.entries(steps).map(([name, step]) => limit(() => run(name, step))),
+)
+process.exitCode = results.every(Boolean) ? 0 : 1
+
+/** Whether the step succeeded. Its output is printed at its end. */
+function run(name: string, [command, ...args]: [string, ...string[]]): Promise<boolean> {
+  return new Promise((resolve) => {
+    execFile(command, args, { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      process.stdout.write(`${stdout}${stderr}${error ? 'FAILED' : 'ok    '} ${name}\n`)
+      resolve(!error)
+    })
+  })
+}

@@ -5,8 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 
 import type { ProviderDocs } from '../providers/core/types.ts'
-import { openidConnect } from '../providers/oidc/openid-connect.ts'
-import { findVendor, providerNames } from '../providers/registry.ts'
+import { findVendor, openidConnect, providerNames } from '../providers/registry.ts'
 
 const path = new URL('../docs/providers.md', import.meta.url)
 
@@ -21,7 +20,7 @@ Users sign in with an account at another provider: \`GET /authorize?provider=<na
 | \`AUTH_EXTERNAL_<P>_ENABLED\` | \`true\` enables the provider |
 | \`AUTH_EXTERNAL_<P>_CLIENT_ID\` | the client id. Several can be separated by commas: the first is used in the browser, all are accepted audiences of ID tokens |
 | \`AUTH_EXTERNAL_<P>_SECRET\` | the client secret |
-| \`AUTH_EXTERNAL_<P>_REDIRECT_URI\` | the redirect URI, exactly as registered: \`<AUTH_API_EXTERNAL_URL>/callback\` |
+| \`AUTH_EXTERNAL_<P>_REDIRECT_URI\` | the redirect URI, exactly as registered: \`<AUTH_API_EXTERNAL_URL>/callback\`, or [one of its own](external-sign-in.md#redirect-uris) |
 | \`AUTH_EXTERNAL_<P>_URL\` | another address of the provider, see each provider |
 | \`AUTH_EXTERNAL_<P>_EMAIL_OPTIONAL\` | \`true\` accepts users without an email address |
 | \`AUTH_EXTERNAL_<P>_SKIP_NONCE_CHECK\` | \`true\` accepts ID tokens without verifying the nonce, for apps whose SDK cannot set one |

@@ -70,7 +70,9 @@ function toSettings({ Variable: names, Required, Default, Meaning = '' }: Cells)
   return settings.flatMap((setting) => {
     const [name = '', ...aliases] = setting.match(/[A-Z][A-Z_]{3,}/g) ?? []
     return listNames(name, Meaning).map((each) => ({
-      ...{ name: each, aliases, required: Required === 'yes' },
+      name: each,
+      aliases,
+      required: Required === 'yes',
       default: isStated(Default) ? Default : undefined,
     }))
   })

@@ -3,8 +3,8 @@
  * compares its page with them. The list is valid for the sources it was made from only.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -13,7 +13,7 @@ import { Value } from '@sinclair/typebox/value'
 export type Titles = Record<string, string[]>
 
 const root = join(import.meta.dirname, '..')
-const list = join(root, 'node_modules/.cache/test-titles.json')
+const lists = join(root, 'node_modules/.cache/test-titles')
 
 const List = Type.Object({
   sources: Type.String(),
@@ -40,22 +40,45 @@ export function hashOfSources(): string {
 
 /** The list for the current sources; empty when no test has run since they changed. */
 export function readTitles(sourcesNow: string): Titles {
-  if (!existsSync(list)) return {}
-  const stored: unknown = JSON.parse(readFileSync(list, 'utf8'))
-  return Value.Check(List, stored) && stored.sources === sourcesNow ? stored.files : {}
+  const runs = readRuns().filter(({ sources }) => sources === sourcesNow)
+  return Object.assign({}, ...runs.map(({ files }) => files))
 }
 
-/** Adds the lines of test/support/runner/title-reporter.ts; a file that ran again is replaced. */
+/**
+ * Adds the lines of test/support/runner/title-reporter.ts; a test file that ran again is replaced. Each run writes a
+ * file of its own, because several run at the same time (.ci/run).
+ */
 export function addTitles(lines: string, sourcesNow: string): void {
-  const added: Titles = {}
+  const files: Titles = {}
   for (const line of lines.split('\n').filter((line) => line !== '')) {
     const { file, title } = Value.Parse(Line, JSON.parse(line))
     const path = relative(root, file)
-    added[path] = [...(added[path] ?? []), title]
+    files[path] = [...(files[path] ?? []), title]
   }
-  const files = { ...readTitles(sourcesNow), ...added }
-  mkdirSync(dirname(list), { recursive: true })
-  const draft = `${list}.${process.pid}`
-  writeFileSync(draft, JSON.stringify({ sources: sourcesNow, files }))
-  renameSync(draft, list)
+  for (const { path, sources } of readRuns()) {
+    if (sources !== sourcesNow) rmSync(path, { force: true })
+  }
+  mkdirSync(lists, { recursive: true })
+  const name = join(lists, `${Date.now()}-${process.pid}`)
+  writeFileSync(`${name}.draft`, JSON.stringify({ sources: sourcesNow, files }))
+  renameSync(`${name}.draft`, `${name}.json`)
+}
+
+/** The stored lists, in the order of the runs. */
+function readRuns(): { path: string; sources: string; files: Titles }[] {
+  const paths = globSync('*.json', { cwd: lists }).toSorted()
+  return paths.flatMap((name) => {
+    const path = join(lists, name)
+    const stored = readIfThere(path)
+    return Value.Check(List, stored) ? [{ path, ...stored }] : []
+  })
+}
+
+/** Undefined when another run has just removed it. */
+function readIfThere(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return undefined
+  }
 }

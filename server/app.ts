@@ -5,15 +5,10 @@ import type { Config } from '../config/groups/index.ts'
 import audit from '../modules/audit/plugin.ts'
 import credentials from '../modules/credentials/plugin.ts'
 import emails from '../modules/emails/plugin.ts'
-import factors from '../modules/factors/plugin.ts'
 import flows from '../modules/flows/plugin.ts'
-import identities from '../modules/identities/plugin.ts'
-import organizations from '../modules/organizations/plugin.ts'
 import otp from '../modules/otp/plugin.ts'
 import passkeys from '../modules/passkeys/plugin.ts'
 import saml from '../modules/saml/plugin.ts'
-import scim from '../modules/scim/plugin.ts'
-import sessions from '../modules/sessions/plugin.ts'
 import usernames from '../modules/usernames/plugin.ts'
 import users from '../modules/users/plugin.ts'
 import cleanup from '../plugins/background/cleanup/index.ts'
@@ -41,6 +36,7 @@ import requestDeadline from '../plugins/http/request-deadline.ts'
 import schemaCompilers from '../plugins/http/schema-compilers.ts'
 import languages from '../plugins/localization/languages/index.ts'
 import devInbox from '../plugins/messaging/dev-inbox.ts'
+import emailValidation from '../plugins/messaging/email-validation/index.ts'
 import mailer from '../plugins/messaging/mailer/index.ts'
 import sms from '../plugins/messaging/sms/index.ts'
 import readiness from '../plugins/observability/readiness.ts'
@@ -78,21 +74,51 @@ interface AppOptions {
 
 const platform = [
   // Request and response handling.
-  ...[requestContext, idleConnections, telemetry, schemaCompilers, apiErrors, bodyParser],
-  ...[httpHeaders, requestDeadline, clientInfo, audience, rateLimits, devHosts, openapi],
+  requestContext,
+  idleConnections,
+  telemetry,
+  schemaCompilers,
+  apiErrors,
+  bodyParser,
+  httpHeaders,
+  requestDeadline,
+  clientInfo,
+  audience,
+  rateLimits,
+  devHosts,
+  openapi,
   // Database, outgoing requests and background jobs.
-  ...[pool, db, readDb, gotrueMigration, encryption, encryptionProbe, runtimeSettings],
-  ...[httpClient, hooks, jobQueue, events, readiness, cleanup, usageCounts],
+  pool,
+  db,
+  readDb,
+  gotrueMigration,
+  encryption,
+  encryptionProbe,
+  runtimeSettings,
+  httpClient,
+  hooks,
+  jobQueue,
+  events,
+  readiness,
+  cleanup,
+  usageCounts,
   // Authentication.
-  ...[jwt, bearerAuth, requestLog, captcha, passwords],
+  jwt,
+  bearerAuth,
+  requestLog,
+  captcha,
+  passwords,
   // Messages and external sign-in.
-  ...[languages, pages, devInbox, mailer, sms, oauthProviders],
+  languages,
+  pages,
+  devInbox,
+  mailer,
+  emailValidation,
+  sms,
+  oauthProviders,
 ]
 
-const modules = [
-  ...[audit, otp, flows, emails, sessions, usernames, users],
-  ...[credentials, passkeys, factors, identities, organizations, saml, scim],
-]
+const modules = [audit, otp, flows, emails, usernames, users, credentials, passkeys, saml]
 
 const groups = {
   wellKnownRoutes,

@@ -13,7 +13,8 @@ export async function firstAdminLink(config: Config): Promise<string | undefined
   try {
     const db = createDb(pool, config.AUTH_DB_NAMESPACE)
     if (await hasAdmins(db)) return undefined
-    return await createAdminLink({ config, db }, { email: null, role: 'owner' }, new Date())
+    const first = { email: null, role: 'owner', createdBy: null } as const
+    return (await createAdminLink({ config }, db, first, new Date())).link
   } finally {
     await pool.end()
   }

@@ -72,9 +72,6 @@ function queueLogger(log: Log): Logger {
 }
 
 /** Warnings concern the operator (a role that cannot be created); notices report existing objects. */
-export function report(
-  notice: { severity?: string | undefined; message?: string | undefined },
-  log: Log,
-) {
+function report(notice: { severity?: string | undefined; message?: string | undefined }, log: Log) {
   if (notice.severity === 'WARNING' && notice.message) log.warn(notice.message)
 }

@@ -18,12 +18,15 @@ export type PageName =
   | 'consent'
   | 'device'
   | 'message'
+  | 'form-post'
   | 'sign-out'
 
 export interface PageData {
   title: string
   /** The key of a text. */
   error?: string | undefined
+  /** The key of a text: why the browser is back at the page. */
+  reason?: string | undefined
   /** A URL that the browser is forwarded to. */
   refresh?: string | undefined
   captcha?: (CaptchaWidget & { siteKey: string }) | undefined
@@ -39,7 +42,7 @@ interface PageLanguage {
 /** A set of pages with one style sheet and one set of texts. */
 export interface PageSet<Name extends string, Text extends string> {
   /** `hosts`: of the page's captcha. */
-  headers: (hosts?: string) => Record<string, string>
+  headers: (hosts: string | undefined, name: Name) => Record<string, string>
   /** Renders a page in its reader's language. `data` may use that language's texts. */
   render: (name: Name, language: PageLanguage, data: (say: Say<Text>) => PageData) => string
 }
@@ -48,22 +51,24 @@ const folder = import.meta.dirname
 const eta = new Eta({ views: join(folder, 'templates'), cache: true, autoEscape: true })
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const script = read('webauthn.js')
+/** Of the page whose form goes to a client. Without scripts, the user presses its button. */
+const submitScript = 'document.forms[0].submit()'
 
 const toHashSource = (text: string) =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /**
- * Forms post to this server only. A redirect to a client is a page that navigates, which `form-action` does not
- * restrict.
+ * Forms post to this server only, except the one that has nothing of the user and goes to a client. A redirect to a
+ * client is a page that navigates, which `form-action` does not restrict.
  */
-const policyWith = (style: string, hosts: string) =>
+const policyWith = (style: string, hosts: string, isFormPost: boolean) =>
   [
     "default-src 'none'",
     `style-src ${toHashSource(style)} ${hosts}`.trim(),
-    `script-src ${toHashSource(script)} ${hosts}`.trim(),
+    `script-src ${toHashSource(isFormPost ? submitScript : script)} ${hosts}`.trim(),
     `connect-src 'self' ${hosts}`.trim(),
     ...(hosts ? [`frame-src ${hosts}`] : []),
-    "form-action 'self'",
+    ...(isFormPost ? [] : ["form-action 'self'"]),
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
@@ -71,7 +76,14 @@ const policyWith = (style: string, hosts: string) =>
 const withScript = ['sign-in', 'factor', 'account/passkeys', 'account/key']
 
 /** Values that templates read and most pages lack. */
-const absent = { error: undefined, refresh: undefined, link: undefined, captcha: undefined }
+const absent = {
+  error: undefined,
+  reason: undefined,
+  refresh: undefined,
+  link: undefined,
+  captcha: undefined,
+  submits: false,
+}
 
 /** `sheet`: the style sheet of these pages besides the shared ones. */
 export function definePages<Name extends string, Text extends string>(
@@ -82,16 +94,18 @@ export function definePages<Name extends string, Text extends string>(
   const sheets = ['tokens.css', 'style.css', ...(sheet ? [sheet] : [])]
   const style = sheets.map(read).join('')
   return {
-    headers: (hosts = '') => ({
-      'content-security-policy': policyWith(style, hosts),
+    headers: (hosts = '', name) => ({
+      'content-security-policy': policyWith(style, hosts, name === 'form-post'),
       'x-frame-options': 'DENY',
-      'referrer-policy': 'no-referrer',
+      // The client's check of the Origin header gets this server's.
+      'referrer-policy': name === 'form-post' ? 'origin' : 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',
       vary: 'Origin, Accept-Language, Cookie',
     }),
     render(name, { tag, direction }, data) {
       const say = textsIn(tag)
-      const common = { say, tag, direction, style, script, hasScript: withScript.includes(name) }
+      const scripts = { script, submitScript, hasScript: withScript.includes(name) }
+      const common = { say, tag, direction, style, ...scripts }
       return eta.render(`./${name}`, { ...absent, ...data(say), ...common })
     },
   }

@@ -57,8 +57,12 @@ async function readServiceProvider(target: Target): Promise<ServiceProvider> {
 function responseFor(idp: Idp, nameId: string, { entityId, acsUrl }: ServiceProvider): string {
   const issuedAt = new Date(Date.now() + aheadMs)
   const options = {
-    ...{ idp, nameId, issuedAt },
-    ...{ audience: entityId, recipient: acsUrl, destination: acsUrl },
+    idp,
+    nameId,
+    issuedAt,
+    audience: entityId,
+    recipient: acsUrl,
+    destination: acsUrl,
     attributes: { mail: [`${nameId}@corp.example`] },
     notBefore: new Date(),
     notOnOrAfter: new Date(Date.now() + 600_000),

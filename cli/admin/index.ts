@@ -3,15 +3,17 @@ import { parseArgs } from 'node:util'
 
 import { listAdmins } from '../../db/admins/admins.ts'
 import { findUserByEmail, type UserRecord } from '../../db/users/users.ts'
+import { hasProvenHolder } from '../../modules/access/index.ts'
 import { addAdmin, createAdminLink, removeAdmin } from '../../modules/admins/index.ts'
 import { type AdminRole, adminRoleNames } from '../../schemas/console/admin-role.ts'
 import { normalizeEmail } from '../../schemas/fields.ts'
-import { auditCommand } from '../shared/audit-command.ts'
+import { auditCommand, commandEvents } from '../shared/audit-command.ts'
 import { type CommandContext, withContext } from '../shared/context.ts'
 
 export const usage = `npm run admin -- create ADDRESS [--role owner|operator|support]
-    makes the user with this email address an admin (default role: owner); for an address without
-    a user, prints a link by which the admin sets a password
+    makes the user with this email address an admin (default role: owner) and ends the user's
+    sessions; for an address that no user has confirmed, prints a link by which the admin sets a
+    password
 npm run admin -- list
 npm run admin -- remove ADDRESS`
 
@@ -51,17 +53,21 @@ async function create(context: CommandContext, email: string, role: AdminRole): 
   const { config, db } = context
   const now = new Date()
   const user = await findUserByEmail(db, email, config.AUTH_JWT_AUD)
-  if (!user) return printLink(context, email, role)
+  // An address that its holder never confirmed may have been entered by another user.
+  const isProven = user && (await hasProvenHolder(db, user, { isNamed: false }))
+  if (!isProven) return printLink(context, email, role)
   await db.transaction().execute(async (trx) => {
-    await addAdmin(trx, user.id, role, now)
+    const deps = { config, events: commandEvents(config) }
+    await addAdmin(deps, trx, { userId: user.id, role }, now)
     await auditCommand(trx, config, 'admin_added', { command, now, role, ...toAuditUser(user) })
   })
   console.log(`${email} is an admin with the role ${role}.${hint(context)}`)
 }
 
 async function printLink(context: CommandContext, email: string, role: AdminRole): Promise<void> {
-  const link = await createAdminLink(context, { email, role }, new Date())
-  console.log(`No user has the address ${email}. With this link, valid once and for 24 hours, the new user sets a password and becomes an admin with the role ${role}:
+  const named = { email, role, createdBy: null }
+  const { link } = await createAdminLink(context, context.db, named, new Date())
+  console.log(`No user has confirmed the address ${email}. With this link, valid once and for 24 hours, the user sets a password and becomes an admin with the role ${role}:
 
   ${link}
 ${hint(context)}`)

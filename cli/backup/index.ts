@@ -41,7 +41,9 @@ async function backUp(
   await writeFile(part, '', { flag: 'wx', mode: 0o600 })
   try {
     await runProgram(program, config.DATABASE_URL, [
-      ...['--format=custom', `--file=${part}`, '--no-password'],
+      '--format=custom',
+      `--file=${part}`,
+      '--no-password',
       ...(isAuthOnly ? [`--schema=${config.AUTH_DB_NAMESPACE}`, `--schema=${queueSchema}`] : []),
       ...(isAuthOnly && server.extended ? [`--extension=${extension}`] : []),
       `--dbname=${addressForPrograms(config.DATABASE_URL)}`,

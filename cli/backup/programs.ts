@@ -49,11 +49,32 @@ export function readWithProgram(program: string, args: string[]): Promise<string
 
 /** Parameters that libpq accepts in a URL; it would reject those of pg and GoTrue. */
 const understood = new Set([
-  ...['host', 'hostaddr', 'port', 'dbname', 'user', 'options', 'application_name'],
-  ...['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslcrl', 'sslnegotiation'],
-  ...['channel_binding', 'connect_timeout', 'client_encoding', 'target_session_attrs'],
-  ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
-  ...['tcp_user_timeout', 'gssencmode', 'krbsrvname', 'require_auth'],
+  'host',
+  'hostaddr',
+  'port',
+  'dbname',
+  'user',
+  'options',
+  'application_name',
+  'ssl',
+  'sslmode',
+  'sslcert',
+  'sslkey',
+  'sslrootcert',
+  'sslcrl',
+  'sslnegotiation',
+  'channel_binding',
+  'connect_timeout',
+  'client_encoding',
+  'target_session_attrs',
+  'keepalives',
+  'keepalives_idle',
+  'keepalives_interval',
+  'keepalives_count',
+  'tcp_user_timeout',
+  'gssencmode',
+  'krbsrvname',
+  'require_auth',
 ])
 
 /** The URL for arguments, without the password, which may also be a parameter. */

@@ -12,9 +12,8 @@ import {
   showClient,
   toClient,
 } from '../../modules/oauth-server/index.ts'
-import { createRecorder } from '../../plugins/background/events/record.ts'
 import type { NewOauthClient } from '../../schemas/oauth/client.ts'
-import { auditCommand } from '../shared/audit-command.ts'
+import { auditCommand, commandEvents } from '../shared/audit-command.ts'
 import { type CommandContext, withContext } from '../shared/context.ts'
 
 export const usage = `npm run clients -- list
@@ -118,7 +117,7 @@ async function regenerate(
     const client = await lockAndGetClient(trx, id)
     const made = await regenerateSecret(trx, client, now)
     if (!values['keep-sessions']) {
-      await endClientSessions({ events: createRecorder(config) }, trx, { client_id: id }, now)
+      await endClientSessions({ events: commandEvents(config) }, trx, { client_id: id }, now)
     }
     const traits = { command, now, client_id: id }
     await auditCommand(trx, config, 'oauth_client_secret_regenerated', traits)
@@ -132,7 +131,7 @@ async function remove({ config, db }: CommandContext, operand: string): Promise<
   const id = readClientId(operand)
   await db.transaction().execute(async (trx) => {
     const client = await lockAndGetClient(trx, id)
-    await deleteClient({ events: createRecorder(config) }, trx, client, now)
+    await deleteClient({ events: commandEvents(config) }, trx, client, now)
     await auditCommand(trx, config, 'oauth_client_deleted', { command, now, client_id: id })
   })
   console.log(`${id} is deleted, and its sessions are revoked.`)

@@ -35,6 +35,7 @@ const types: Record<string, string> = {
   header: 'header name',
   'header-names': 'list',
   hosts: 'list',
+  'json-hosts': 'list',
   address: 'email address',
   'secret-bytes': 'text',
   keys: 'list of keys',

@@ -2,27 +2,30 @@
  * `npm run dev`: the server without configuration. An embedded Postgres and all secrets are created at the first start
  * and stored in .data/; emails and SMS go to an inbox.
  */
-import { resolve } from 'node:path'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
+import { SignJWT } from 'jose'
+
 import { withDotEnv } from '../../config/dot-env.ts'
-import type { Config } from '../../config/groups/index.ts'
+import { type Config, variables } from '../../config/groups/index.ts'
+import { type Environment, lookUp } from '../../config/names.ts'
 import { readConfig } from '../../config/read-config.ts'
 import { buildDocs, hasDocs } from '../../dev/docs/build.ts'
+import type { DevInbox, InboxMessage } from '../../plugins/messaging/dev-inbox.ts'
 import { createLogger } from '../../plugins/observability/logger/index.ts'
+import { DecryptionError } from '../../plugins/security/encryption/index.ts'
 import { firstAdminLink } from '../../server/first-admin-link.ts'
 import { untilSignal } from '../../server/until-signal.ts'
 import { startServer } from '../../server.ts'
+import { version } from '../../version.ts'
 import { runDoctorChecks } from '../doctor/index.ts'
-import { makeApiTokens } from './api-tokens.ts'
-import { persistDevInbox } from './inbox.ts'
-import { openDatabase } from './open-database.ts'
-import { asDevelopmentError } from './other-key.ts'
+import { databaseName, openDatabase } from './open-database.ts'
 import { withPresets } from './presets.ts'
 import { registerDevServer } from './running-server.ts'
 import { devSecrets } from './secrets.ts'
-import { welcome } from './welcome.ts'
 
 export const usage = `npm run dev -- [--database-url URL]
 
@@ -80,4 +83,126 @@ function warnUnwritable(error: unknown): void {
   console.warn(
     'docs/dist cannot be written: /docs/guide shows an older build of the documentation.',
   )
+}
+
+// Handles a database in .data/ with another encryption key.
+
+/** Returns a start error, with an explanation for a development server if it is about the key. */
+function asDevelopmentError(error: unknown, env: Environment): unknown {
+  const isOwn = lookUp(env, 'DATABASE_URL', variables.DATABASE_URL) === undefined
+  const key = lookUp(env, 'AUTH_ENCRYPTION_KEY', variables.AUTH_ENCRYPTION_KEY)
+  if (!(error instanceof DecryptionError) || !isOwn || key === undefined) return error
+  return new Error(`The database in .data/ was created with another ${key.name} than the one in the environment or in .env.
+  To keep it:     remove the variable (npm run secrets writes it to .env, for a deployment)
+  To start over:  remove .data/`)
+}
+
+// Persists the inbox across restarts: its links and codes stay valid.
+
+/** Restores the inbox from `dir` and persists every change. */
+function persistDevInbox(inbox: DevInbox, dir: string): void {
+  const file = join(dir, 'inbox.json')
+  inbox.restore(read(file))
+  inbox.subscribe(() => {
+    // Written to a new file and renamed, so that a kill leaves a complete one.
+    writeFileSync(`${file}.new`, JSON.stringify(inbox.list()), { mode: 0o600 })
+    renameSync(`${file}.new`, file)
+  })
+}
+
+function read(file: string): InboxMessage[] {
+  try {
+    const messages: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return Array.isArray(messages) ? messages : []
+  } catch {
+    // Missing or unreadable: the inbox starts empty.
+    return []
+  }
+}
+
+interface Ready {
+  config: Config
+  tokens: ApiTokens
+  /** Creates the first admin, while there is none. */
+  link?: string | undefined
+  /** Duration of the start. */
+  seconds: number
+}
+
+/** The text at the start, with commands to paste. */
+function welcome({ config, tokens, link, seconds }: Ready): string {
+  const url = config.AUTH_API_EXTERNAL_URL
+  return `
+Postern ${version} is ready for development (${seconds.toFixed(1)} s)
+
+  API               ${url}
+${consoleLine(config)}${accountLine(config)}  Example           ${url}/dev/example
+  Inbox             ${url}/dev/inbox
+  Guide             ${url}/docs/guide
+  Reference         ${url}/docs
+  Your site         ${describeSite(config)}
+  Email             ${describeMail(config)}
+  Database          ${describeDatabase(config)}
+
+  anon key          ${tokens.anon}
+  service_role key  ${tokens.service_role}
+${firstAdmin(link)}
+Sign up a user and find the email in the inbox:
+
+  curl ${url}/signup -H 'content-type: application/json' \\
+    -d '{"email":"ann@example.com","password":"correct horse"}'
+
+Data and secrets are stored in .data/. Ctrl-C stops everything. LOG_LEVEL=info logs every request.
+`
+}
+
+function consoleLine({ AUTH_CONSOLE_ENABLED, AUTH_API_EXTERNAL_URL: url }: Config): string {
+  return AUTH_CONSOLE_ENABLED ? `  Console           ${url}/console\n` : ''
+}
+
+function accountLine({ AUTH_ACCOUNT_PAGE_ENABLED, AUTH_API_EXTERNAL_URL: url }: Config): string {
+  return AUTH_ACCOUNT_PAGE_ENABLED ? `  Account page      ${url}/account\n` : ''
+}
+
+function firstAdmin(link: string | undefined): string {
+  return link === undefined
+    ? ''
+    : `\nMake yourself the first admin (once, within 24 hours):\n\n  ${link}\n`
+}
+
+/** The target of links in emails. */
+function describeSite({ AUTH_SITE_URL: site, AUTH_API_EXTERNAL_URL: own }: Config): string {
+  const isOurs = site.startsWith(own) && site.endsWith('/dev/signed-in')
+  return isOurs ? `${site} (until AUTH_SITE_URL is set)` : site
+}
+
+function describeMail({ AUTH_SMTP_HOST: host }: Config): string {
+  return host === undefined ? 'only in the inbox' : `SENT through ${host}, also in the inbox`
+}
+
+/** The password is shown for the embedded database only. */
+function describeDatabase({ DATABASE_URL: text }: Config): string {
+  const url = URL.parse(text)
+  return url?.hostname === '127.0.0.1' ? text : databaseName(text)
+}
+
+interface ApiTokens {
+  anon: string
+  service_role: string
+}
+
+const lifetimeSeconds = 10 * 365 * 86_400
+
+/** Creates the anon and service_role tokens, the same at every start: HS256 with AUTH_JWT_SECRET. */
+async function makeApiTokens(config: Config, issuedAt: Date): Promise<ApiTokens> {
+  const secret = Buffer.from(config.AUTH_JWT_SECRET)
+  const iat = Math.floor(issuedAt.getTime() / 1000)
+  const sign = (role: string) =>
+    new SignJWT({ role })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuer('postern-dev')
+      .setIssuedAt(iat)
+      .setExpirationTime(iat + lifetimeSeconds)
+      .sign(secret)
+  return { anon: await sign('anon'), service_role: await sign('service_role') }
 }

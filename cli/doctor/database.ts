@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Config } from '../../config/groups/index.ts'
 import { probeCapabilities } from '../../db/core/capabilities.ts'
 import { findCitusSharding } from '../../db/core/citus.ts'
+import { findMissingMigrationRights } from '../../db/core/migration-rights.ts'
 import { findMissingRights, foreignEncoding } from '../../db/core/requirements.ts'
 import { findProbe } from '../../db/keys/encryption-probe.ts'
 import { migrationState } from '../../db/migrate/index.ts'
@@ -54,7 +55,7 @@ export async function checkDatabase(context: DoctorContext): Promise<DoctorFindi
   return [
     pass(`It is Postgres ${facts.version}.`),
     ...(await foreignEncoding(db)).map(fail),
-    ...rights(facts, config.AUTH_DB_NAMESPACE),
+    ...rights(facts, await findMissingMigrationRights(db, config.AUTH_DB_NAMESPACE)),
     migrated(
       applied.length,
       pending.length,
@@ -73,27 +74,16 @@ interface Facts {
   version: number
   login: string
   isSuperuser: boolean
-  hasSchema: boolean
-  mayCreateSchemas: boolean
-  mayCreateTables: boolean
-  ownsTables: boolean
   isEncrypted: boolean
   connections: number
   seconds: number
 }
 
-async function queryFacts({ db, config }: DoctorContext): Promise<Facts> {
-  const schema = config.AUTH_DB_NAMESPACE
+async function queryFacts({ db }: DoctorContext): Promise<Facts> {
   const { rows } = await sql<Facts>`
     select current_setting('server_version_num')::int / 10000 as version,
       current_user as login,
       (select rolsuper from pg_roles where rolname = current_user) as "isSuperuser",
-      to_regnamespace(quote_ident(${schema})) is not null as "hasSchema",
-      has_database_privilege(current_database(), 'create') as "mayCreateSchemas",
-      coalesce(has_schema_privilege(current_user, to_regnamespace(quote_ident(${schema}))::oid, 'create'), false)
-        as "mayCreateTables",
-      coalesce((select pg_has_role(current_user, relowner, 'usage') from pg_class
-        where oid = to_regclass(format('%I.users', ${schema}::text))), true) as "ownsTables",
       coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as "isEncrypted",
       ${sql.raw(connectionLimitOfLogin)} as connections,
       extract(epoch from clock_timestamp())::float8 as seconds
@@ -103,17 +93,11 @@ async function queryFacts({ db, config }: DoctorContext): Promise<Facts> {
   return facts
 }
 
-function rights(facts: Facts, schema: string): DoctorFinding[] {
-  const { login, isSuperuser, hasSchema, mayCreateSchemas, mayCreateTables, ownsTables } = facts
-  const may = hasSchema ? mayCreateTables && ownsTables : mayCreateSchemas
+function rights({ login, isSuperuser }: Facts, missing: string[]): DoctorFinding[] {
   return [
-    may
-      ? pass(`The login ${login} has the required privileges.`)
-      : fail(
-          hasSchema
-            ? `The login ${login} cannot change the schema "${schema}": connect as its owner.`
-            : `The login ${login} cannot create the schema "${schema}": create it, as deploy/init-database.sql does.`,
-        ),
+    ...(missing.length > 0
+      ? missing.map(fail)
+      : [pass(`The login ${login} has the required privileges.`)]),
     ...(isSuperuser
       ? [
           warn(

@@ -6,14 +6,12 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { variableChanges } from '../../config/changes.ts'
-import { migrationState } from '../../db/migrate/index.ts'
+import { describeTooOld, migrationState } from '../../db/migrate/index.ts'
 import { missingIndexes } from '../../db/migrate/indexes.ts'
 import { servesNewer } from '../../db/migrate/schema-floor.ts'
 import { version } from '../../version.ts'
 import { type Check, type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
 
-/** A version with this migration serves the schema of a later one. */
-const floor = '0026-gotrue-level'
 const timeoutMs = 5_000
 const Health = Type.Object({ version: Type.String() })
 
@@ -35,8 +33,9 @@ function versions(running: string | undefined): DoctorFinding {
 
 async function migrations({ db, config }: DoctorContext): Promise<DoctorFinding[]> {
   const schema = config.AUTH_DB_NAMESPACE
-  const { applied, pending, unknown } = await migrationState(db, schema)
+  const { applied, pending, unknown, missing } = await migrationState(db, schema)
   if (unknown.length > 0) return [await newer(db, schema, unknown)]
+  if (missing.length > 0) return [fail(describeTooOld(schema, missing))]
   const scope = { schema, indexesUserNames: config.AUTH_DB_INDEX_USER_NAMES }
   const indexes = applied.length === 0 ? [] : await missingIndexes(db, scope)
   if (pending.length === 0 && indexes.length === 0) {
@@ -64,18 +63,12 @@ async function newer(
 }
 
 async function checkRollback({ db, config }: DoctorContext): Promise<DoctorFinding[]> {
-  const { applied, pending } = await migrationState(db, config.AUTH_DB_NAMESPACE)
+  const { applied, pending, missing } = await migrationState(db, config.AUTH_DB_NAMESPACE)
   if (pending.length === 0) return [pass('The running version can be started again at any time.')]
   if (applied.length === 0) return [pass('The database is new: there is no version to go back to.')]
-  if (applied.includes(floor)) {
-    return [
-      pass('The running version serves the migrated database too: replace replicas one by one.'),
-    ]
-  }
+  if (missing.length > 0) return [pass('This version does not start, and so changes nothing.')]
   return [
-    warn(
-      'The running version cannot serve the migrated database: stop all of its replicas before this version starts, and back up first, because the backup is the only way back.',
-    ),
+    pass('The running version serves the migrated database too: replace replicas one by one.'),
   ]
 }
 

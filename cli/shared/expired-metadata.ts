@@ -1,7 +1,7 @@
 /** SAML providers whose metadata has expired, for `npm run doctor` and the check before a takeover. */
 import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
-import { listSsoProviders, type SsoProviderRow } from '../../db/saml/providers.ts'
+import { listSamlMetadata } from '../../db/saml/metadata.ts'
 import { getSamlMetadata, isMetadataExpired } from '../../modules/saml/index.ts'
 
 /** Returns a sentence for each enabled provider; none while SAML is off. Throws when the tables cannot be read. */
@@ -10,12 +10,13 @@ export async function describeExpiredMetadata(
   now: Date,
 ): Promise<string[]> {
   if (!config.AUTH_SAML_ENABLED) return []
-  const providers = await listSsoProviders(db, {})
-  const enabled = providers.filter(({ disabled }) => !disabled)
-  return (await Promise.all(enabled.map((provider) => describe(provider, now)))).flat()
+  const providers = await listSamlMetadata(db)
+  return (await Promise.all(providers.map((provider) => describe(provider, now)))).flat()
 }
 
-async function describe(provider: SsoProviderRow, now: Date): Promise<string[]> {
+type Provider = Awaited<ReturnType<typeof listSamlMetadata>>[number]
+
+async function describe(provider: Provider, now: Date): Promise<string[]> {
   const { id, entity_id, metadata_url: url } = provider
   const metadata = await getSamlMetadata(provider).catch(() => undefined)
   if (!metadata || !isMetadataExpired(metadata, now)) return []

@@ -1,18 +1,82 @@
 /** `npm run takeover`: checks the migration of a GoTrue database, shows its state, and ends it in either direction. */
 import { sql } from 'kysely'
 
+import type { Db } from '../../db/core/database.ts'
 import { hasTable } from '../../db/gotrue/database.ts'
 import {
   deleteImpersonatedSessions,
   dropPosternObjects,
   findTakeover,
   finishTakeover,
+  restoreExternalIdIndex,
 } from '../../db/gotrue/takeover.ts'
-import { configuredEncryption } from '../../plugins/security/encryption/index.ts'
+import {
+  findSecrets,
+  gotrueSecretColumns,
+  type SecretColumn,
+  type StoredSecret,
+} from '../../db/keys/encrypted-columns.ts'
+import { configuredEncryption, type Encryption } from '../../plugins/security/encryption/index.ts'
 import { type CommandContext, withContext } from '../shared/context.ts'
+import { reencryptStored } from '../shared/reencrypt-stored.ts'
 import { checkTakeover } from './check.ts'
 import type { TakeoverFinding } from './finding.ts'
-import { checkSecrets, reencryptStoredSecrets } from './secrets.ts'
+
+// Re-encrypts every secret in GoTrue's tables.
+
+const batch = 1000
+
+/**
+ * Returns the number of re-encrypted secrets. Throws DecryptionError for one whose key is missing, before any is
+ * changed.
+ */
+export async function reencryptStoredSecrets(
+  db: Db,
+  schema: string,
+  encryption: Encryption,
+): Promise<number> {
+  await checkSecrets(db, schema, encryption)
+  let count = 0
+  for await (const { where, found } of batches(db, schema)) {
+    const changed = found
+      .filter(({ value }) => !encryption.isSealed(value))
+      .map((secret) => {
+        const stored = encryption.seal(secret.id, decryptSecret(encryption, where, secret))
+        return { ...secret, stored }
+      })
+    await reencryptStored(db, schema, where, changed)
+    count += changed.length
+  }
+  return count
+}
+
+/** Throws DecryptionError for the first secret that cannot be decrypted. */
+async function checkSecrets(db: Db, schema: string, encryption: Encryption): Promise<void> {
+  for await (const { where, found } of batches(db, schema)) {
+    for (const secret of found) decryptSecret(encryption, where, secret)
+  }
+}
+
+function decryptSecret(
+  encryption: Encryption,
+  { table, column }: SecretColumn,
+  secret: StoredSecret,
+) {
+  return encryption.decrypt(secret.id, secret.value, `${table}.${column}`)
+}
+
+async function* batches(db: Db, schema: string) {
+  for (const where of gotrueSecretColumns) {
+    let after: string | undefined
+    for (;;) {
+      const found = await findSecrets(db, schema, where, after, batch)
+      const last = found.at(-1)
+      if (!last) break
+      after = last.id
+      yield { where, found }
+    }
+  }
+}
 
 export const usage = `npm run takeover -- check    dry run: what the start would do, and what prevents it
 npm run takeover -- status   whether GoTrue may still come back
@@ -93,14 +157,19 @@ async function undo({ config, db, queueSchema }: CommandContext): Promise<void> 
     configuredEncryption(config, { isShared: true }),
   )
   await deleteImpersonatedSessions(db)
-  const inUse = await db
-    .transaction()
-    .execute((trx) => dropPosternObjects(trx, schema, queueSchema))
+  const [inUse, hasIndex] = await db.transaction().execute(async (trx) => {
+    const kept = await dropPosternObjects(trx, schema, queueSchema)
+    return [kept, await restoreExternalIdIndex(trx, schema)] as const
+  })
   console.log(
     `Undone: ${count} secrets were returned, and the tables and functions of this server were dropped.`,
   )
+  if (!hasIndex) console.log(sharedExternalIds)
   if (inUse.length > 0) console.log(`Kept, because your policies use them: ${inUse.join(', ')}.`)
 }
+
+const sharedExternalIds =
+  'Users of a SCIM connection share an externalId: the unique index scim_users_external_id_key of GoTrue was not created.'
 
 /** A running server would write to the dropped tables. */
 async function rejectIfServing(db: CommandContext['db']): Promise<void> {

@@ -1,6 +1,6 @@
 /** `npm run users -- import`: imports users from a file in batches, and resumes an interrupted import. */
 import { createHash } from 'node:crypto'
-import { open, stat } from 'node:fs/promises'
+import { appendFile, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 
 import type { Db, Trx } from '../../db/core/database.ts'
 import { tuneBulkLoad } from '../../db/users/bulk.ts'
@@ -16,13 +16,44 @@ import {
   type Defaults,
   type ImportRejection,
   type ImportRow,
+  type LeftOut,
   RejectedRow,
   readRows,
   storeBatch,
   toBulkRecord,
 } from '../../modules/user-import/index.ts'
 import type { ProgressBar } from './progress-bar.ts'
-import { openReport, type Report } from './rejections.ts'
+
+// The report of rejected rows: one JSON object per line, with line number and reason.
+
+interface Report {
+  path: string
+  add(rejections: ImportRejection[]): Promise<void>
+}
+
+/** Created with the first rejected row. When an import resumes, entries after the last stored row are removed. */
+export async function openReport(path: string, lastSettledLine: number): Promise<Report> {
+  const kept = lastSettledLine === 0 ? [] : await readReport(path, lastSettledLine)
+  await (kept.length > 0 ? writeFile(path, toLines(kept)) : rm(path, { force: true }))
+  return {
+    path,
+    add: (rejections) =>
+      rejections.length > 0 ? appendFile(path, toLines(rejections)) : Promise.resolve(),
+  }
+}
+
+/** An interruption may have left an incomplete last line. */
+async function readReport(path: string, lastSettledLine: number): Promise<ImportRejection[]> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  return text
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .map((line): ImportRejection => JSON.parse(line))
+    .filter(({ line }) => line <= lastSettledLine)
+}
+
+const toLines = (rejections: ImportRejection[]) =>
+  rejections.map((rejection) => `${JSON.stringify(rejection)}\n`).join('')
 
 interface ImportOptions {
   file: string
@@ -30,14 +61,27 @@ interface ImportOptions {
   unfinished: 'resume' | 'restart' | undefined
   dryRun: boolean
   defaults: Defaults
+  /** Users with these roles need a confirmed address. */
+  adminRoles: readonly string[]
   progressBar: ProgressBar
+  /** Records the rows of a batch in its transaction, so that users of an interrupted import are recorded as well. */
+  audit(trx: Trx, stored: StoredRows, now: Date): Promise<void>
   batchSize?: number
+}
+
+interface StoredRows {
+  imported: number
+  refused: number
+  /** The ids of the users who may call the admin API. */
+  admins?: string[]
 }
 
 interface ImportOutcome {
   imported: number
   refused: number
   reportPath: string
+  /** Of the rows that this run read. */
+  leftOut: LeftOut
 }
 
 interface Batch {
@@ -51,22 +95,23 @@ class RolledBack extends Error {}
 
 /** Throws an Error with one sentence for the operator. */
 export async function importUsers(db: Db, options: ImportOptions): Promise<ImportOutcome> {
-  const { file, dryRun, progressBar } = options
+  const { file, dryRun, progressBar, adminRoles, audit } = options
+  const leftOut: LeftOut = new Map()
   const { size } = await stat(file)
   const reportPath = `${file}.refused.ndjson`
   let progress = await begin(db, await computeDigest(file, size), options)
   let report: Report | undefined
-  const batches = readAhead(readBatches(options, progress.settled))
+  const batches = readAhead(readBatches(options, progress.settled, leftOut))
   for await (const { batch, lineBefore } of batches) {
     report ??= await openReport(reportPath, lineBefore)
-    progress = await settle(db, batch, progress, report, dryRun)
+    progress = await settle(db, batch, progress, { report, dryRun, adminRoles, audit })
     const note = `${progress.imported} imported, ${progress.refused} rejected`
     progressBar.show(batch.bytesRead / size, note)
   }
   progressBar.end()
   report ??= await openReport(reportPath, progress.settled === 0 ? 0 : Number.MAX_SAFE_INTEGER)
   if (!dryRun) await finishImport(db, progress.id, new Date())
-  return { ...progress, reportPath }
+  return { ...progress, reportPath, leftOut }
 }
 
 async function begin(db: Db, id: string, options: ImportOptions): Promise<ImportProgress> {
@@ -100,7 +145,11 @@ async function computeDigest(file: string, size: number): Promise<string> {
 }
 
 /** Yields batches of validated rows, without the first `skip` rows. */
-async function* readBatches({ file, defaults, batchSize = 1000 }: ImportOptions, skip: number) {
+async function* readBatches(
+  { file, defaults, adminRoles, batchSize = 1000 }: ImportOptions,
+  skip: number,
+  leftOut: LeftOut,
+) {
   let [skipped, lineBefore] = [0, 0]
   let batch = emptyBatch()
   for await (const row of readRows(file)) {
@@ -109,7 +158,7 @@ async function* readBatches({ file, defaults, batchSize = 1000 }: ImportOptions,
       lineBefore = row.line
       continue
     }
-    addRow(batch, row, defaults, new Date())
+    addRow(batch, row, { defaults, adminRoles, leftOut }, new Date())
     if (batch.rows < batchSize) continue
     yield { batch, lineBefore }
     batch = emptyBatch()
@@ -135,26 +184,38 @@ const emptyBatch = (): Batch => ({ rows: 0, records: [], rejections: [], bytesRe
 function addRow(
   batch: Batch,
   { line, value, bytesRead }: ImportRow,
-  defaults: Defaults,
+  reading: { defaults: Defaults; adminRoles: readonly string[]; leftOut: LeftOut },
   now: Date,
 ) {
   batch.rows += 1
   batch.bytesRead = bytesRead
   try {
-    batch.records.push(toBulkRecord(value, line, defaults, now))
+    const record = toBulkRecord(value, line, reading, now)
+    requireHolder(record, reading.adminRoles)
+    batch.records.push(record)
   } catch (error) {
     if (!(error instanceof RejectedRow)) throw error
     batch.rejections.push({ line, reason: error.message })
   }
 }
 
+/** A role on the server is for the holder of an address, as for every other way to give one. Throws RejectedRow. */
+function requireHolder({ user }: BulkRecord, adminRoles: readonly string[]): void {
+  const { role, email, email_confirmed_at, phone_confirmed_at } = user
+  if (!adminRoles.includes(role) || (email ? email_confirmed_at : phone_confirmed_at)) return
+  throw new RejectedRow(
+    `the role ${role} gives access to the admin API and needs a confirmed address: add email_confirmed_at`,
+  )
+}
+
+type SettleOptions = { report: Report } & Pick<ImportOptions, 'dryRun' | 'adminRoles' | 'audit'>
+
 /** Users and progress are stored in one transaction, so that an interruption neither duplicates nor loses a row. */
 async function settle(
   db: Db,
   { rows, records, rejections }: Batch,
   progress: ImportProgress,
-  report: Report,
-  dryRun: boolean,
+  { report, dryRun, adminRoles, audit }: SettleOptions,
 ): Promise<ImportProgress> {
   let refused: ImportRejection[] = []
   const next = () => ({
@@ -168,8 +229,15 @@ async function settle(
     const unstored = await storeBatch(trx, records)
     refused = [...rejections, ...unstored].sort((a, b) => a.line - b.line)
     if (dryRun) throw new RolledBack()
-    const isOurs = await updateImportProgress(trx, progress, next(), new Date())
+    const now = new Date()
+    const isOurs = await updateImportProgress(trx, progress, next(), now)
     if (!isOurs) throw new Error('Another import of this file is running.')
+    const lines = new Set(unstored.map(({ line }) => line))
+    const admins = records
+      .filter(({ line, user }) => adminRoles.includes(user.role) && !lines.has(line))
+      .map(({ user }) => user.id)
+    const counts = { imported: rows - refused.length, refused: refused.length }
+    await audit(trx, { ...counts, ...(admins.length > 0 && { admins }) }, now)
     // Before the commit: entries of an interrupted import are removed when it resumes.
     await report.add(refused)
   }

@@ -22,6 +22,7 @@ const expected: Record<string, string> = {
   prefix: 'a path such as /auth/v1, or / for none',
   header: 'the name of a header, such as X-Real-IP',
   'header-names': 'names of headers, separated by commas',
+  'json-hosts': 'host names, as a JSON array or separated by commas',
   hosts: 'host names such as auth.example.com, without https://, separated by commas',
   address: 'an email address',
   'secret-bytes': 'at least 32 bytes long, such as the output of `openssl rand -base64 48`',

@@ -66,6 +66,15 @@ export function parseHeaders(text: string): Record<string, string[]> | undefined
   return valid ? Object.fromEntries(entries.map(([n, v]) => [n, v.filter(isLine)])) : undefined
 }
 
+/** Host names or IP addresses: a JSON array, or separated by commas. */
+export function parseJsonHosts(text: string): string[] | undefined {
+  const hosts = text.startsWith('[') ? parseJsonSetting(text) : text.split(',')
+  if (!Array.isArray(hosts) || !hosts.every((host) => typeof host === 'string')) return undefined
+  const names = hosts.map((host) => host.trim()).filter((host) => host !== '')
+  const isHost = (name: string) => isIP(name) > 0 || hostName.test(name.replace(/\.$/, ''))
+  return names.every(isHost) ? names : undefined
+}
+
 export function parseJwks(text: string): unknown[] | undefined {
   const parsed = parseJsonSetting(text)
   const keys = isRecord(parsed) ? parsed.keys : parsed

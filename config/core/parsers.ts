@@ -2,16 +2,17 @@
  * Converts a variable's text to its value: one function per `x-type`. A parser returns `undefined` for invalid text.
  */
 import type { TSchema } from '@sinclair/typebox'
+import { distance } from 'fastest-levenshtein'
 
 import { parseDuration } from '../../schemas/values/duration.ts'
 import { databaseUrl, databaseUrls } from './parse-database-url.ts'
 import { parseLanguages, parseLocale } from './parse-locales.ts'
-import { absoluteUrl, httpUrl, normalizeUrl } from './parse-url.ts'
 import {
   headerName,
   hostName,
   parseCharacterSets,
   parseHeaders,
+  parseJsonHosts,
   parseJwks,
   parseKeyMap,
   parseMap,
@@ -65,6 +66,7 @@ export const parsers: Record<string, Parser> = {
   header: only(headerName),
   'header-names': every(headerName, ','),
   hosts: every(hostName, ','),
+  'json-hosts': parseJsonHosts,
   address: only(address),
   'secret-bytes': (text) => text,
   key: only(key),
@@ -111,4 +113,24 @@ function split(text: string, sign: string): string[] {
     .split(sign)
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
+}
+
+/** The text itself when it is an absolute address of one of these schemes. */
+function normalizeUrl(text: string, schemes: readonly string[]): string | undefined {
+  const parsed = URL.parse(text)
+  return parsed !== null && schemes.includes(parsed.protocol) ? text : undefined
+}
+
+/** The text if it is an http or https URL with a host. */
+function httpUrl(text: string): string | undefined {
+  // The URL parser accepts a missing slash; other programs that read the value may not.
+  return /^https?:\/\/[^/]/i.test(text) ? normalizeUrl(text, ['http:', 'https:']) : undefined
+}
+
+/** The text if it has a scheme and a host; custom schemes of apps need no host, and are not a misspelt http or https. */
+function absoluteUrl(text: string): string | undefined {
+  if (/^https?:/i.test(text)) return httpUrl(text)
+  const scheme = /^([a-z][a-z0-9+.-]*):\//i.exec(text)?.[1]?.toLowerCase()
+  if (scheme === undefined || distance(scheme, 'https') === 1) return undefined
+  return URL.canParse(text) ? text : undefined
 }

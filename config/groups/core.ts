@@ -24,7 +24,10 @@ export const core = group('Addresses and network', {
   ),
   AUTH_API_EXTERNAL_URL: url(
     'Public address of this server. It is the base of links in emails and the default `iss` claim.',
-    { 'x-gotrue-names': ['API_EXTERNAL_URL'], 'x-example': 'https://auth.example.com' },
+    {
+      'x-gotrue-names': ['API_EXTERNAL_URL', 'GOTRUE_API_API_EXTERNAL_URL'],
+      'x-example': 'https://auth.example.com',
+    },
   ),
   AUTH_API_HOST: Optional(
     textField('Host name or address to listen on.', { 'x-default-text': 'every address' }),
@@ -58,14 +61,18 @@ export const core = group('Addresses and network', {
     'Request headers that browsers may send in addition to the built-in ones.',
     { default: [], 'x-type': 'header-names' },
   ),
+  AUTH_EXPERIMENTAL_CURSOR_PAGINATION_ENABLED: booleanField(
+    'GET /admin/users paginates by cursor, without a total, unless the request has `page` or `per_page`.',
+    false,
+  ),
   AUTH_REQUEST_ID_HEADER: Optional(
     textField('Request header with the request id that a proxy assigned.', {
-      'x-gotrue-names': ['REQUEST_ID_HEADER'],
+      'x-gotrue-names': ['REQUEST_ID_HEADER', 'GOTRUE_API_REQUEST_ID_HEADER'],
       'x-type': 'header',
     }),
   ),
   AUTH_TRUSTED_PROXIES: listField(
-    'Addresses and networks of your proxies, or `none`. Headers with a client address (`X-Forwarded-For`, `Proxy-Forwarded-For`, AUTH_RATE_LIMIT_HEADER) are trusted only from these. In a chain, the client is the last entry that is not one of them.',
+    'Addresses and networks of your proxies, or `none`. Headers with a client address (`X-Forwarded-For`, `Proxy-Forwarded-For`, AUTH_RATE_LIMIT_HEADER) and `traceparent` are trusted only from these. In a chain, the client is the last entry that is not one of them.',
     {
       default: ['127.0.0.0/8', '::1'],
       'x-type': 'networks',

@@ -49,7 +49,7 @@ export const database = group('Database', {
     {
       default: 'auth',
       'x-type': 'schema-name',
-      'x-gotrue-names': ['DB_NAMESPACE'],
+      'x-gotrue-names': ['DB_NAMESPACE', 'GOTRUE_DB_DB_NAMESPACE'],
     },
   ),
   AUTH_DB_MAX_POOL_SIZE: integerField(

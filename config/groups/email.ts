@@ -12,6 +12,7 @@ import {
   listField,
   secret,
   textField,
+  url,
 } from '../core/fields.ts'
 import { headers } from '../core/values.ts'
 
@@ -83,6 +84,23 @@ export const mailer = group('Email', {
   AUTH_MAILER_LINK_CONFIRMATION: booleanField(
     'Links in emails lead to a page with a button, so that email scanners that open links do not consume them.',
     false,
+  ),
+  AUTH_MAILER_EMAIL_VALIDATION_EXTENDED: booleanField(
+    'Rejects addresses that no email can reach: reserved and misspelt domains, and domains without a mail server in DNS.',
+    false,
+  ),
+  AUTH_MAILER_EMAIL_VALIDATION_BLOCKED_MX: listField(
+    'Mail servers whose domains are rejected by the extended validation, as a JSON array or separated by commas.',
+    { default: [], 'x-type': 'json-hosts' },
+  ),
+  AUTH_MAILER_EMAIL_VALIDATION_SERVICE_URL: Optional(
+    url(
+      'Validation service: receives `POST {"email": "…"}` and rejects an address by `{"valid": false}`. Any other response accepts it.',
+    ),
+  ),
+  AUTH_MAILER_EMAIL_VALIDATION_SERVICE_HEADERS: headers(
+    'Headers for the validation service, as JSON `{"name": ["value"]}`.',
+    { default: {}, 'x-secret': true },
   ),
   AUTH_MAILER_EXTERNAL_HOSTS: listField(
     'Host names that a proxy may forward and that links in emails may contain. Development pages are served under them too.',

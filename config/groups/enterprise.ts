@@ -30,6 +30,10 @@ export const saml = group('Single sign-on (SAML)', {
     'Accepts encrypted assertions and publishes the encryption key. Changes the certificate.',
     false,
   ),
+  AUTH_SAML_ALLOW_IDP_INITIATED: booleanField(
+    'Accepts sign-ins that start at the identity provider, unless `idp_initiated` of the provider says otherwise. With AUTH_EXTERNAL_BIND_BROWSER=always only providers that allow them.',
+    true,
+  ),
   AUTH_SAML_RELAY_STATE_VALIDITY_PERIOD: duration(
     'Maximum time between the request and the response of the identity provider.',
     { default: '2m', exclusiveMinimum: 0 },
@@ -61,6 +65,10 @@ export const oauthServer = group('OAuth server', {
   AUTH_OAUTH_SERVER_CLIENT_ID_METADATA_DOCUMENTS: booleanField(
     'A client may use the https URL of its metadata document as its client_id, as MCP clients do.',
     true,
+  ),
+  AUTH_OAUTH_SERVER_SELF_REGISTERED_CLIENTS_DATA_ACCESS: booleanField(
+    'Tokens of clients that registered themselves have the role of the user and the audience of user tokens, so that policies of the database apply to them. Otherwise they identify the user to the client and to resource servers only.',
+    false,
   ),
   AUTH_OAUTH_SERVER_AUTHORIZATION_PATH: Optional(
     textField(

@@ -33,7 +33,7 @@ export const external = group('External sign-in', {
     { default: '5m', minimum: 300 },
   ),
   AUTH_EXTERNAL_BIND_BROWSER: enumField(
-    'Which external sign-ins are bound by a cookie to the browser that started them: those whose client requests it (`bind_browser=true`), or all.',
+    'Which external sign-ins are bound by a cookie to the browser that started them: those whose client requests it (`bind_browser=true`), or all, with those by SAML.',
     ['asked', 'always'],
     { default: 'asked' },
   ),
@@ -68,6 +68,10 @@ export const external = group('External sign-in', {
     'Providers that link accounts only within a common linking domain, as `provider=domain,...`.',
     { default: {}, 'x-sign': '=' },
   ),
+  AUTH_EXPERIMENTAL_CREATE_EMAIL_IDENTITY_ON_PASSWORD_SET_ENABLED: booleanField(
+    'A user who sets a first password also gets an email identity, if the email address is confirmed.',
+    false,
+  ),
   AUTH_EXPERIMENTAL_PROVIDERS_WITH_OWN_LINKING_DOMAIN: listField(
     'Providers that each have a linking domain of their own: their accounts are never linked to others.',
     { default: [] },
@@ -100,9 +104,12 @@ export const externalProviders = group('External providers', {
     (name) => `AUTH_EXTERNAL_${name}_REDIRECT_URI` as const,
     () =>
       Optional(
-        url('Address of `/callback` on this server, as registered at the provider.', {
-          'x-type': 'link',
-        }),
+        url(
+          'Address of `/callback` on this server, or of `/providers/<name>/callback`, as registered at the provider.',
+          {
+            'x-type': 'link',
+          },
+        ),
       ),
   ),
   ...forEach(

@@ -4,7 +4,7 @@
  */
 import { Type } from '@sinclair/typebox'
 
-import { booleanField, group, listField, secret, url } from '../core/fields.ts'
+import { booleanField, enumField, group, listField, secret, url } from '../core/fields.ts'
 
 const { Optional } = Type
 
@@ -22,15 +22,24 @@ export const genericOidcFields = group('Other OpenID Connect providers', {
   ),
   SECRET: Optional(secret('Client secret of the provider.')),
   REDIRECT_URI: Optional(
-    url('Address of `/callback` on this server, as registered at the provider.', {
-      'x-type': 'link',
-    }),
+    url(
+      'Address of `/callback` on this server, or of `/providers/<name>/callback`, as registered at the provider.',
+      {
+        'x-type': 'link',
+      },
+    ),
   ),
   SCOPES: listField('Requested scopes, separated by commas.', {
     default: ['openid', 'email', 'profile'],
   }),
   EMAIL_OPTIONAL: booleanField('Accepts users without an email address.', false),
   SKIP_NONCE_CHECK: booleanField('Accepts ID tokens without verifying their nonce.', false),
+  ID_TOKEN_SIGNED_RESPONSE_ALG: Optional(
+    enumField(
+      'Also accepts ID tokens that the provider signs with the client secret, which then needs 32 bytes.',
+      ['HS256'],
+    ),
+  ),
   ID_TOKEN_ONLY: booleanField('Accepts ID tokens only, so that no secret is required.', false),
 })
 

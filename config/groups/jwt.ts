@@ -38,6 +38,10 @@ export const jwt = group('Tokens and keys', {
     default: ['service_role', 'supabase_admin', 'platform_admin'],
     minItems: 1,
   }),
+  AUTH_JWT_SERVICE_ISSUERS: listField(
+    'The `iss` that tokens of services with an admin role may have, besides none and that of this server: other installations may sign with the same secret.',
+    { default: ['supabase', 'supabase-demo', 'postern-dev'] },
+  ),
   AUTH_JWT_ALGORITHM: enumField(
     'Algorithm of the signing key that the server generates and stores. HS256 signs with AUTH_JWT_SECRET instead.',
     ['RS256', 'ES256', 'EdDSA', 'HS256'],

@@ -1,6 +1,13 @@
 import { Type } from '@sinclair/typebox'
 
-import { booleanField, choicesField, duration, group, integerField } from '../core/fields.ts'
+import {
+  booleanField,
+  choicesField,
+  duration,
+  group,
+  integerField,
+  listField,
+} from '../core/fields.ts'
 import { rate } from '../core/values.ts'
 
 const organizationClaims = ['org_id', 'org_slug', 'org_role', 'org_permissions'] as const
@@ -31,12 +38,16 @@ export const organizations = group('Organizations', {
     'Maximum number of domains of an organization. 0 means no limit.',
     { default: 20 },
   ),
+  AUTH_ORGANIZATIONS_ALLOWED_DOMAINS: listField(
+    'Domains that organizations may add although the list of mail providers has them. Public suffixes are never allowed.',
+    { default: [] },
+  ),
   AUTH_ORGANIZATIONS_INVITATION_EXP: duration('How long an invitation can be accepted.', {
     default: '168h',
     exclusiveMinimum: 0,
   }),
   AUTH_RATE_LIMIT_ORGANIZATION_INVITATIONS: rate(
-    'Maximum number of invitations and of codes for domains that an organization sends an hour, or in another period, such as `5/10m`.',
+    'Maximum number of invitations and of codes for domains that an organization, and that a member of any organizations, sends an hour, or in another period, such as `5/10m`. They also count in `AUTH_RATE_LIMIT_EMAIL_SENT`, and one address gets ten a day from all organizations. Emails sent by admins count for the organization only.',
     { default: { count: 100, seconds: 3600 }, 'x-default-text': '100' },
   ),
   AUTH_ORGANIZATIONS_DNS_SERVERS: Type.Optional(

@@ -23,6 +23,7 @@ export interface ProviderVariables {
 interface GenericOidcSettings extends ProviderVariables {
   issuer: string
   scopes: string[]
+  acceptsHs256: boolean
 }
 
 /** The settings of a provider that has a file of its own. */
@@ -77,5 +78,6 @@ function genericSettings(config: Config, name: string): GenericOidcSettings {
     emailOptional: config[`${prefix}_EMAIL_OPTIONAL`] === true,
     skipNonceCheck: config[`${prefix}_SKIP_NONCE_CHECK`] === true,
     idTokenOnly: config[`${prefix}_ID_TOKEN_ONLY`] === true,
+    acceptsHs256: config[`${prefix}_ID_TOKEN_SIGNED_RESPONSE_ALG`] === 'HS256',
   }
 }

@@ -79,7 +79,7 @@ export const passwords = group('Passwords', {
     false,
   ),
   AUTH_SECURITY_FRESH_PROOF_MAX_AGE: duration(
-    'How long a sign-in, a second factor or a reauthentication permits a session to add or change a sign-in method: phone, email, first password, factor, passkey, identity. 0 means no limit and is the default if AUTH_JWT_SECRET is set under its GOTRUE_ name.',
+    'How long a sign-in, a second factor or a reauthentication permits a session to add or change a sign-in method: phone, email, first password, factor, passkey, identity; or to give access to others: consents, invitations, roles, clients, keys. 0 means no limit and is the default if AUTH_JWT_SECRET is set under its GOTRUE_ name.',
     { default: '10m' },
   ),
 })

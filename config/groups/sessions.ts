@@ -77,7 +77,7 @@ export const limits = group('Rate limits', {
     ),
   ),
   AUTH_RATE_LIMIT_EMAIL_SENT: rate(
-    'Maximum number of emails of each purpose (sign-up, recovery, sign-in, change of address) an hour for the whole installation, or in another period, such as `5/10m`. One client, and one recipient, may use two thirds of it, at least 20. Emails sent by admins and notifications are not counted.',
+    'Maximum number of emails of each purpose (sign-up, recovery, sign-in, change of address, invitation to an organization) an hour for the whole installation, or in another period, such as `5/10m`. One client, and one recipient, may use two thirds of it, at least 20. Emails sent by admins and notifications are not counted.',
     { default: { count: 30, seconds: 3600 }, 'x-default-text': '30' },
   ),
   AUTH_RATE_LIMIT_SMS_SENT: rate(
@@ -115,6 +115,18 @@ export const limits = group('Rate limits', {
         'GOTRUE_RATE_LIMIT_O_AUTH_DYNAMIC_CLIENT_REGISTER',
       ],
     },
+  ),
+  AUTH_RATE_LIMIT_OAUTH_RESOURCE: positiveIntegerField(
+    `Requests to \`/oauth/introspect\` ${perFiveMinutes}, and as many to \`/oauth/userinfo\`. A resource server sends those of all its users.`,
+    { default: 3000 },
+  ),
+  AUTH_RATE_LIMIT_SCIM: positiveIntegerField(
+    `Requests to \`/scim\` ${perFiveMinutes}. A directory sends those of all its users.`,
+    { default: 15_000 },
+  ),
+  AUTH_RATE_LIMIT_CONSOLE: positiveIntegerField(
+    `Requests to \`/console/session\` ${perFiveMinutes}.`,
+    { default: 300 },
   ),
   AUTH_RATE_LIMIT_ANONYMOUS_USERS: positiveIntegerField(
     'Anonymous sign-ups per client address in an hour.',

@@ -44,12 +44,18 @@ export const telemetry = group('Logs, traces, metrics', {
   ),
   OTEL_EXPORTER_PROMETHEUS_HOST: textField('Address on which metrics are served, on path `/`.', {
     default: '0.0.0.0',
+    'x-gotrue-names': ['GOTRUE_METRICS_OTEL_EXPORTER_PROMETHEUS_HOST'],
   }),
   OTEL_EXPORTER_PROMETHEUS_PORT: integerField('Port on which metrics are served.', {
     default: 9100,
     maximum: 65535,
+    'x-gotrue-names': ['GOTRUE_METRICS_OTEL_EXPORTER_PROMETHEUS_PORT'],
   }),
-  OTEL_SERVICE_NAME: Optional(textField('Name of this service in traces and metrics.')),
+  OTEL_SERVICE_NAME: Optional(
+    textField('Name of this service in traces and metrics.', {
+      'x-gotrue-names': ['GOTRUE_TRACING_SERVICE_NAME'],
+    }),
+  ),
   OTEL_RESOURCE_ATTRIBUTES: Optional(
     textField('Attributes added to all exported data, as `key=value,key=value`.'),
   ),

@@ -36,10 +36,23 @@ export function genericOidcRule(config: Config): ConfigIssue[] {
   return genericOidcProviders(config).flatMap((settings) => {
     const prefix = `AUTH_EXTERNAL_OIDC_${settings.name.toUpperCase()}`
     if (!settings.enabled) return []
-    if (!reserved.has(settings.name)) return lostValues(prefix, settings, config)
+    if (!reserved.has(settings.name)) {
+      return [...lostValues(prefix, settings, config), ...shortSecret(prefix, settings)]
+    }
     const hint = 'it needs another name, because a built-in provider has this one'
     return [{ variable: `${prefix}_ISSUER`, problem: 'is the name of a built-in provider', hint }]
   })
+}
+
+/** RFC 7518 §3.2: a key of HS256 has at least as many bits as the hash. */
+function shortSecret(
+  prefix: string,
+  { acceptsHs256, secret }: { acceptsHs256: boolean; secret: string | undefined },
+): ConfigIssue[] {
+  if (!acceptsHs256 || secret === undefined || Buffer.byteLength(secret) >= 32) return []
+  const problem = 'is shorter than 32 bytes'
+  const hint = `${prefix}_ID_TOKEN_SIGNED_RESPONSE_ALG=HS256 needs a longer one (RFC 7518 §3.2)`
+  return [{ variable: `${prefix}_SECRET`, problem, hint }]
 }
 
 /** Apple's secret is a token that the server creates from the private key. */

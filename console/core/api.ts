@@ -1,6 +1,7 @@
 /** Requests to the admin API. Only core/credentials.ts calls other endpoints. */
 import { base } from './base.ts'
 import { freshToken, rejectToken } from './credentials.ts'
+import { askForProof } from './proof.ts'
 
 export class RequestError extends Error {
   readonly status: number
@@ -37,11 +38,38 @@ interface RequestResult<T> {
   headers: Headers
 }
 
-/** Throws ApiError. `T` is the documented response of the path. */
+/** Throws RequestError. Asks for a proof of identity where the API needs one. `T` is the documented response of the path. */
 export async function requestApi<T>(
   path: string,
   request: ApiRequest = {},
 ): Promise<RequestResult<T>> {
+  try {
+    return await requestOnce<T>(path, request)
+  } catch (error) {
+    if (!needsProof(error)) throw error
+    const isGiven = await askForProof()
+    if (!isGiven) throw withMessage(error, cancelled)
+  }
+  try {
+    return await requestOnce<T>(path, request)
+  } catch (error) {
+    if (!needsProof(error)) throw error
+    throw withMessage(error, tooNew)
+  }
+}
+
+/** The API's own message names requests, which is of no use in a dialog. */
+const cancelled = 'Nothing was changed, because you did not confirm your identity.'
+const tooNew =
+  'Nothing was changed: the sign-in method that you used was added within the last day. Sign in with an older one.'
+
+const withMessage = ({ status, code, requestId }: RequestError, message: string): RequestError =>
+  new RequestError(status, { code, message }, requestId)
+
+const needsProof = (error: unknown): error is RequestError =>
+  error instanceof RequestError && error.code === 'reauthentication_needed'
+
+async function requestOnce<T>(path: string, request: ApiRequest): Promise<RequestResult<T>> {
   const response = await send(path, request, await freshToken())
   if (!isTokenRejected(response)) return read<T>(response)
   // The token may have expired in transit; a second rejection signs out.
@@ -83,7 +111,15 @@ export function withQuery(path: string, values: Record<string, string | number |
 
 const json = 'application/json'
 
+/** An id from the address bar may contain `..`, which would name another endpoint. */
+function checkPath(path: string): void {
+  const [written = ''] = `${base}${path}`.split('?')
+  if (URL.parse(written, location.origin)?.pathname === written) return
+  throw new RequestError(404, { code: 'not_found', message: 'There is no such page.' })
+}
+
 async function send(path: string, { method = 'GET', body, signal }: ApiRequest, token: string) {
+  checkPath(path)
   const sent = body && !(body instanceof Text) ? new Text(JSON.stringify(body), json) : body
   const headers = {
     authorization: `Bearer ${token}`,

@@ -15,6 +15,8 @@ interface TextFieldProps extends FieldProps {
   placeholder?: string
   autoFocus?: boolean
   pattern?: string
+  /** `off` unless stated: the fields of the console describe other accounts. */
+  autoComplete?: 'off' | 'current-password' | 'one-time-code'
   disabled?: boolean
   onInput?: (value: string) => void
 }
@@ -26,6 +28,7 @@ export function TextField({
   onInput,
   value,
   type = 'text',
+  autoComplete = 'off',
   ...input
 }: TextFieldProps) {
   const id = useId()
@@ -36,7 +39,7 @@ export function TextField({
         ...described({ id, hint, error }),
         ...toInputValue(value, onInput),
         type,
-        autoComplete: 'off',
+        autoComplete,
         onInput: (event: InputEvent & { currentTarget: HTMLInputElement }) =>
           onInput?.(event.currentTarget.value),
       })}

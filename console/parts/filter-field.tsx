@@ -16,7 +16,11 @@ export function FilterField({ name, label, type = 'search', placeholder }: Filte
   const id = useId()
   const value = query.value.get(name) ?? ''
   const field = {
-    ...{ key: value, id, type, placeholder, defaultValue: value },
+    key: value,
+    id,
+    type,
+    placeholder,
+    defaultValue: value,
     onChange: (event: Event & { currentTarget: HTMLInputElement }) =>
       setQuery({ [name]: event.currentTarget.value.trim() }),
   }

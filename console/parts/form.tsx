@@ -15,19 +15,23 @@ interface FormProps {
   children?: ComponentChildren
 }
 
-/** Submits its fields by name, checkboxes as "on". API errors appear above the buttons. */
+/**
+ * Submits its fields by name, checkboxes as "on". API errors appear above the buttons; the field that one begins with is
+ * named by its label and gets the focus.
+ */
 export function Form({ submit, danger, disabled, onSubmit, onCancel, children }: FormProps) {
   const [state, setState] = useState<{ busy: boolean; error?: string }>({ busy: false })
   const send = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault()
     if (state.busy) return
-    const fields = readFields(event.currentTarget)
+    const form = event.currentTarget
+    const fields = readFields(form)
     setState({ busy: true })
     try {
       await onSubmit(fields)
       setState({ busy: false })
     } catch (error) {
-      setState({ busy: false, error: errorMessage(error) })
+      setState({ busy: false, error: nameField(form, errorMessage(error)) })
     }
   }
   return (
@@ -51,6 +55,15 @@ export function Form({ submit, danger, disabled, onSubmit, onCancel, children }:
       </div>
     </form>
   )
+}
+
+function nameField(form: HTMLFormElement, message: string): string {
+  const [, name = '', rest = ''] = /^(\w+): ?(.*)$/s.exec(message) ?? []
+  const field = name === '' ? null : form.elements.namedItem(name)
+  if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) return message
+  field.focus()
+  const label = field.labels?.[0]?.textContent
+  return label ? `${label}: ${rest}` : message
 }
 
 function readFields(form: HTMLFormElement): FormFields {

@@ -1,8 +1,13 @@
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+} from '@tanstack/virtual-core'
 import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 
 import { type Column, TableHead } from './table.tsx'
-import { useVirtualRows } from './virtual-rows.ts'
 
 interface VirtualTableProps<T> {
   label: string
@@ -90,4 +95,39 @@ function Spacer({ height, span }: { height: number; span: number }) {
       <td colSpan={span} style={{ height: `${height}px` }} />
     </tr>
   )
+}
+
+interface Window {
+  first: number
+  /** Exclusive. */
+  end: number
+  before: number
+  after: number
+}
+
+/** Which rows of a long table are rendered (@tanstack/virtual-core). */
+function useVirtualRows(
+  frame: RefObject<HTMLElement>,
+  { count, height }: { count: number; height: number },
+): Window {
+  const [, update] = useReducer((times: number) => times + 1, 0)
+  const options = {
+    count,
+    getScrollElement: () => frame.current,
+    estimateSize: () => height,
+    overscan: 12,
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+    onChange: () => update(0),
+  }
+  const [virtualizer] = useState(() => new Virtualizer<HTMLElement, HTMLElement>(options))
+  virtualizer.setOptions(options)
+  useLayoutEffect(() => virtualizer._didMount(), [virtualizer])
+  useLayoutEffect(() => virtualizer._willUpdate())
+
+  const shown = virtualizer.getVirtualItems()
+  const first = shown[0]?.index ?? 0
+  const end = (shown.at(-1)?.index ?? -1) + 1
+  return { first, end, before: first * height, after: Math.max(0, count - end) * height }
 }

@@ -1,9 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
+import { pageUrl } from '../core/base.ts'
+import { credential, signOut } from '../core/credentials.ts'
+import { formatMoment } from '../core/format.ts'
+import { currentImpersonation, endImpersonation } from '../core/impersonation.ts'
 import { path } from '../core/router.ts'
-import { AccountMenu } from './account.tsx'
-import { ImpersonationBanner } from './impersonation-banner.tsx'
+import { setTheme, theme, themes } from '../core/theme.ts'
+import { showError, showMessage } from '../core/toasts.ts'
+import { Button } from '../parts/button.tsx'
 import { Brand, Navigation } from './navigation.tsx'
 
 /** Navigation next to the page; on small screens, behind a button. */
@@ -54,5 +59,67 @@ function SmallScreenBar() {
         <AccountMenu />
       </dialog>
     </header>
+  )
+}
+
+const names = { system: 'System', light: 'Light', dark: 'Dark' }
+
+/** The signed-in user, the theme switch, and sign-out. */
+function AccountMenu() {
+  const signedIn = credential.value
+  const name =
+    signedIn.kind === 'session' ? (signedIn.user.email ?? signedIn.user.phone) : 'Service key'
+  return (
+    <div class="account">
+      <div class="small">
+        <span class="quiet">Signed in with</span>
+        <strong title={name ?? ''}>{name}</strong>
+      </div>
+      <fieldset class="segments" aria-label="Colours">
+        {themes.map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={theme.value === each}
+            onClick={() => setTheme(each)}
+          >
+            {names[each]}
+          </button>
+        ))}
+      </fieldset>
+      <button type="button" class="button" onClick={() => signOut().catch(showError)}>
+        Sign out
+      </button>
+    </div>
+  )
+}
+
+/** Shown on every page during an impersonation. */
+function ImpersonationBanner() {
+  const open = currentImpersonation.value
+  if (!open) return null
+  const copy = async () => {
+    await navigator.clipboard.writeText(open.accessToken)
+    showMessage('The access token was copied')
+  }
+  const end = async () => {
+    await endImpersonation()
+    showMessage(`The session of ${open.name} was ended`)
+  }
+  return (
+    <section class="banner" aria-label="Impersonation">
+      <span>
+        You are impersonating <a href={pageUrl(`/users/${open.userId}`)}>{open.name}</a> until{' '}
+        {formatMoment(new Date(open.expiresAt).toISOString())}.
+      </span>
+      <span class="row">
+        <Button compact onClick={copy}>
+          Copy access token
+        </Button>
+        <Button compact kind="danger" onClick={end}>
+          End session
+        </Button>
+      </span>
+    </section>
   )
 }

@@ -94,6 +94,17 @@ export async function insertAdmin(trx: Trx, admin: AdminsTable): Promise<boolean
   return row !== undefined
 }
 
+/** The ids of the owners. */
+export async function listServerOwners(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('postern_admins')
+    .select('user_id')
+    .where('role', '=', 'owner')
+    .orderBy('user_id')
+    .execute()
+  return rows.map(({ user_id: id }) => id)
+}
+
 /** The owners, locked in one order, so that two owners cannot remove each other concurrently. */
 export async function lockOwners(trx: Trx): Promise<string[]> {
   const rows = await trx

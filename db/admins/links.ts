@@ -39,9 +39,17 @@ export function consumeAdminLink(
     .executeTakeFirst()
 }
 
-/** Links for the first admin, which name no address. */
-export async function deleteFirstAdminLinks(trx: Trx): Promise<void> {
-  await trx.deleteFrom('postern_admin_links').where('email', 'is', null).execute()
+/** Unused links that this admin made. */
+export async function deleteAdminLinksBy(trx: Trx, userId: string): Promise<void> {
+  await trx.deleteFrom('postern_admin_links').where('created_by', '=', userId).execute()
+}
+
+/** Links for the first admin, which name no address, and those to the address of a new admin. */
+export async function deleteAdminLinksFor(trx: Trx, email: string | null): Promise<void> {
+  await trx
+    .deleteFrom('postern_admin_links')
+    .where((eb) => eb.or([eb('email', 'is', null), eb('email', '=', email)]))
+    .execute()
 }
 
 /** Transactions that make the first admin run one after another. */

@@ -4,6 +4,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../core/database.ts'
 import { exactCountLimit } from '../core/paging.ts'
 import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
+import type { AuditPayload } from '../tables/audit.ts'
 
 /** Filters of a search; `text` matches any part of an entry, case-insensitively. */
 export interface AuditQuery {
@@ -28,7 +29,7 @@ const selectEntries = (db: Db, search: AuditQuery | undefined) =>
 
 interface AuditFilter {
   search: AuditQuery | undefined
-  /** The user who acted, or whom the action affected. */
+  /** The user who acted, also by impersonating another, or whom the action affected. */
   userId: string | undefined
   action: string | undefined
   from: Date | undefined
@@ -36,13 +37,16 @@ interface AuditFilter {
   after: RowCursor | undefined
 }
 
+/** GoTrue's column may be null. */
+const payload = sql<AuditPayload>`coalesce(payload, '{}'::json)`.as('payload')
+
 /** The entries after a cursor, and one more; by postern_audit_log_entries_created_at_idx. */
 export function listFilteredEntries(db: Db, filter: AuditFilter, size: number) {
   const conditions = toConditions(filter)
   return selectEntries(db, filter.search)
     .select([
       'id',
-      'payload',
+      payload,
       'created_at',
       'ip_address',
       epochMicroseconds('created_at').as('place'),
@@ -58,8 +62,9 @@ function toConditions({ userId, action, from, to, after }: AuditFilter): RawBuil
   return [
     ...(userId
       ? [
-          // Two conditions, each for a separate index.
-          sql<SqlBool>`(payload ->> 'actor_id' = ${userId} or payload -> 'traits' ->> 'user_id' = ${userId})`,
+          // Three conditions, each for a separate index.
+          sql<SqlBool>`(payload ->> 'actor_id' = ${userId} or payload -> 'traits' ->> 'user_id' = ${userId}
+            or payload -> 'act' ->> 'sub' = ${userId})`,
         ]
       : []),
     ...(action ? [sql<SqlBool>`payload ->> 'action' = ${action}`] : []),
@@ -76,7 +81,7 @@ export function listAuditEntries(
   { offset, size }: { offset: number; size: number },
 ) {
   return selectEntries(db, search)
-    .select(['id', 'payload', 'created_at', 'ip_address'])
+    .select(['id', payload, 'created_at', 'ip_address'])
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .offset(offset)

@@ -2,17 +2,23 @@
 import { sql } from 'kysely'
 
 import type { Trx } from './database.ts'
+import { executePipelined, type ParamOf } from './statement.ts'
 
-const functions = {
-  exclusive: sql`pg_advisory_xact_lock`,
-  shared: sql`pg_advisory_xact_lock_shared`,
+const locking = (take: 'pg_advisory_xact_lock' | 'pg_advisory_xact_lock_shared') =>
+  executePipelined((db, value: ParamOf<{ name: string }>) =>
+    db.selectNoFrom(sql`${sql.raw(take)}(hashtextextended(${value('name')}, 0))`.as('lock')),
+  )
+
+const locks = {
+  exclusive: locking('pg_advisory_xact_lock'),
+  shared: locking('pg_advisory_xact_lock_shared'),
 }
 
-/** Waits for the lock and holds it until the transaction ends. */
+/** Waits for the lock and holds it until the transaction ends. The lock is held when the next statement runs. */
 export async function lockName(
   trx: Trx,
   name: string,
   mode: 'exclusive' | 'shared' = 'exclusive',
 ): Promise<void> {
-  await sql`select ${functions[mode]}(hashtextextended(${name}, 0))`.execute(trx)
+  await locks[mode](trx, { name })
 }

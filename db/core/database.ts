@@ -1,12 +1,14 @@
 /** The typed database: every table by name, and the two handles that queries take. */
 import { type Dialect, Kysely, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
 
-import type { AdminLinksTable, AdminsTable } from '../tables/admins.ts'
+import type { AdminLinksTable, AdminsTable, PreparedAccountsTable } from '../tables/admins.ts'
 import type { AuditLogEntriesTable } from '../tables/audit.ts'
 import type { CleanUpRunsTable } from '../tables/cleanup.ts'
 import type {
   CustomOauthProvidersTable,
   CustomProviderIssuersTable,
+  CustomProviderOptionsTable,
+  TenantProvidersTable,
 } from '../tables/custom-providers.ts'
 import type { MailMessagesTable } from '../tables/emails.ts'
 import type {
@@ -44,9 +46,9 @@ import type {
   OauthPushedRequestsTable,
   OauthRequestDetailsTable,
   OauthSessionsTable,
-  PageSessionsTable,
 } from '../tables/oauth-server.ts'
 import type { OrganizationTables } from '../tables/organizations.ts'
+import type { PageSessionsTable, PageSubmissionsTable } from '../tables/page-sessions.ts'
 import type {
   PasskeyChallengesTable,
   WebauthnChallengesTable,
@@ -54,8 +56,10 @@ import type {
 } from '../tables/passkeys.ts'
 import type { ReplaysTable } from '../tables/replays.ts'
 import type {
+  SamlBrowsersTable,
   SamlLoginsTable,
   SamlLogoutsTable,
+  SamlProviderOptionsTable,
   SamlProvidersTable,
   SamlRelayStatesTable,
   SsoDomainsTable,
@@ -86,6 +90,9 @@ export interface Database extends OrganizationTables, ScimTables {
   audit_log_entries: AuditLogEntriesTable
   custom_oauth_providers: CustomOauthProvidersTable
   postern_custom_provider_issuers: CustomProviderIssuersTable
+  postern_custom_provider_options: CustomProviderOptionsTable
+  postern_tenant_providers: TenantProvidersTable
+  postern_prepared_accounts: PreparedAccountsTable
   flow_state: FlowStateTable
   identities: IdentitiesTable
   mfa_amr_claims: MfaAmrClaimsTable
@@ -121,6 +128,7 @@ export interface Database extends OrganizationTables, ScimTables {
   postern_oauth_sessions: OauthSessionsTable
   postern_one_time_tokens: TokenDetailsTable
   postern_page_sessions: PageSessionsTable
+  postern_page_submissions: PageSubmissionsTable
   postern_passkey_challenges: PasskeyChallengesTable
   postern_pending_sign_ups: PendingSignUpsTable
   postern_recovery_code_digests: RecoveryCodeDigestsTable
@@ -129,6 +137,8 @@ export interface Database extends OrganizationTables, ScimTables {
   postern_autoconfirmed_addresses: AutoconfirmedAddressesTable
   postern_saml_logins: SamlLoginsTable
   postern_saml_logouts: SamlLogoutsTable
+  postern_saml_provider_options: SamlProviderOptionsTable
+  postern_saml_browsers: SamlBrowsersTable
   postern_send_intervals: SendIntervalsTable
   postern_send_quotas: SendQuotasTable
   postern_session_proofs: SessionProofsTable

@@ -1,6 +1,8 @@
 /** Requirements on the database and its login, checked before anything is changed. Each unmet one is a sentence. */
 import { type QueryExecutorProvider, sql } from 'kysely'
 
+import { describeForeignSchema, describeForeignTables } from './migration-rights.ts'
+
 class UnusableDatabaseError extends Error {
   override name = 'UnusableDatabaseError'
 }
@@ -10,18 +12,28 @@ interface Access {
   login: string
   isStandby: boolean
   isReadOnly: boolean
+  /** The quoted name of the schema, and its quoted owner. */
+  quoted: string
+  owner: string
   /** The schema does not exist yet, or the login may use it. */
   hasUsage: boolean
-  /** Row-level security hides the rows of a table that another role owns. */
-  isRowSecured: boolean
+  /** The quoted owner of a table whose rows are hidden by row-level security, because it is another role. */
+  hiddenBy: string | null
   /** Qualified names of its own tables with forced row-level security. */
   forced: string[]
 }
 
 /** Tables whose hidden rows would look like an empty database or like one created by another role. */
 const needed = [
-  ...['users', 'identities', 'sessions', 'refresh_tokens', 'one_time_tokens', 'mfa_factors'],
-  ...['flow_state', 'audit_log_entries', 'schema_migrations'],
+  'users',
+  'identities',
+  'sessions',
+  'refresh_tokens',
+  'one_time_tokens',
+  'mfa_factors',
+  'flow_state',
+  'audit_log_entries',
+  'schema_migrations',
 ]
 
 /** Returns what the login must not create, use or read, as sentences. */
@@ -31,7 +43,8 @@ export async function findMissingRights(
 ): Promise<string[]> {
   const { rows } = await sql<Access>`
     with hidden as (
-      select format('%I.%I', ${schema}::text, relname) as name, pg_has_role(relowner, 'usage') as is_own
+      select format('%I.%I', ${schema}::text, relname) as name, pg_has_role(relowner, 'usage') as is_own,
+        quote_ident(pg_get_userbyid(relowner)) as owner
       from pg_class
       where relnamespace = to_regnamespace(quote_ident(${schema})) and relkind in ('r', 'p')
         and (relname = any(${needed}::text[]) or relname like 'postern\\_%') and row_security_active(oid)
@@ -40,17 +53,17 @@ export async function findMissingRights(
     select quote_ident(current_user) as login,
       pg_is_in_recovery() as "isStandby",
       current_setting('transaction_read_only')::bool as "isReadOnly",
+      quote_ident(${schema}) as quoted,
+      coalesce((select quote_ident(pg_get_userbyid(nspowner)) from pg_namespace where nspname = ${schema}), '') as owner,
       coalesce(has_schema_privilege(to_regnamespace(quote_ident(${schema}))::oid, 'usage'), true) as "hasUsage",
-      exists (select from hidden where not is_own) as "isRowSecured",
+      (select owner from hidden where not is_own limit 1) as "hiddenBy",
       array(select name from hidden where is_own) as forced
   `.execute(db)
-  return rows.flatMap((access) => sentences(access, schema))
+  return rows.flatMap(sentences)
 }
 
-function sentences(
-  { login, isStandby, isReadOnly, hasUsage, isRowSecured, forced }: Access,
-  schema: string,
-): string[] {
+function sentences(access: Access): string[] {
+  const { login, isStandby, isReadOnly, quoted: schema, owner, hasUsage, hiddenBy, forced } = access
   const found: string[] = []
   if (isStandby) {
     found.push('It is a standby, which takes no writes: name its primary in DATABASE_URL.')
@@ -60,12 +73,11 @@ function sentences(
     )
   }
   if (!hasUsage) {
-    found.push(`The login ${login} may not use the schema "${schema}": connect as its owner.`)
+    found.push(describeForeignSchema({ login, schema, owner }, 'use'))
   }
-  if (isRowSecured) {
-    found.push(
-      `The login ${login} does not own the tables of the schema "${schema}", and row-level security hides their rows from it: connect as their owner.`,
-    )
+  if (hiddenBy !== null) {
+    const tables = { login, schema, owner: hiddenBy }
+    found.push(describeForeignTables(tables, ', and row-level security hides their rows from it'))
   }
   for (const table of forced) {
     found.push(

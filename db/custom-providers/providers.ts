@@ -7,26 +7,75 @@ import { type ParamOf, queryOne } from '../core/statement.ts'
 import type {
   CustomOauthProvidersTable,
   CustomProviderIssuersTable,
+  CustomProviderOptionsTable,
 } from '../tables/custom-providers.ts'
 
-export type CustomProviderRow = Selectable<CustomOauthProvidersTable>
+export type CustomProviderOptions = Omit<Selectable<CustomProviderOptionsTable>, 'provider_id'>
+export type CustomProviderRow = Selectable<CustomOauthProvidersTable> &
+  CustomProviderOptions & {
+    /** An organization has or had the provider: `isTenantProvider`. */
+    organization_bound: boolean
+  }
 export type CustomProviderType = CustomProviderRow['provider_type']
+
+/** With their options, and whether an organization has or had them. */
+const selectProviders = (db: Db) =>
+  db
+    .selectFrom('custom_oauth_providers')
+    .leftJoin('postern_custom_provider_options', 'provider_id', 'custom_oauth_providers.id')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('postern_tenant_providers')
+          .select('postern_tenant_providers.created_at as marked_at')
+          .whereRef('postern_tenant_providers.identifier', '=', 'custom_oauth_providers.identifier')
+          .limit(sql.lit(1))
+          .as('mark'),
+      (join) => join.onTrue(),
+    )
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('postern_organization_connections')
+          .select('postern_organization_connections.id as connection_id')
+          .whereRef('custom_provider_id', '=', 'custom_oauth_providers.id')
+          .limit(sql.lit(1))
+          .as('binding'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('custom_oauth_providers')
+    .select((eb) => [
+      eb.fn.coalesce('own_callback', sql<boolean>`false`).as('own_callback'),
+      'id_token_signed_response_alg',
+      sql<boolean>`(marked_at is not null or connection_id is not null)`.as('organization_bound'),
+    ])
 
 export function listCustomProviders(
   db: Db,
   type?: CustomProviderType,
 ): Promise<CustomProviderRow[]> {
-  return db
-    .selectFrom('custom_oauth_providers')
-    .selectAll()
+  return selectProviders(db)
     .$if(type !== undefined, (query) => query.where('provider_type', '=', type ?? 'oidc'))
     .orderBy('created_at')
     .orderBy('identifier')
     .execute()
 }
 
+/** The identifiers of the enabled providers that share one redirect URI. */
+export async function listSharingProviders(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('custom_oauth_providers')
+    .leftJoin('postern_custom_provider_options', 'provider_id', 'id')
+    .select('identifier')
+    .where('enabled', '=', true)
+    .where((eb) => eb(eb.fn.coalesce('own_callback', sql<boolean>`false`), '=', false))
+    .orderBy('identifier')
+    .execute()
+  return rows.map(({ identifier }) => identifier)
+}
+
 const findRow = queryOne((db, value: ParamOf<{ identifier: string }>) =>
-  db.selectFrom('custom_oauth_providers').selectAll().where('identifier', '=', value('identifier')),
+  selectProviders(db).where('identifier', '=', value('identifier')),
 )
 
 export function findCustomProvider(
@@ -41,11 +90,9 @@ export function lockCustomProvider(
   trx: Trx,
   identifier: string,
 ): Promise<CustomProviderRow | undefined> {
-  return trx
-    .selectFrom('custom_oauth_providers')
-    .selectAll()
+  return selectProviders(trx)
     .where('identifier', '=', identifier)
-    .forUpdate()
+    .forUpdate('custom_oauth_providers')
     .executeTakeFirst()
 }
 
@@ -63,7 +110,7 @@ export async function countCustomProviders(trx: Trx): Promise<number> {
 export function insertCustomProvider(
   trx: Trx,
   provider: Insertable<CustomOauthProvidersTable>,
-): Promise<CustomProviderRow | undefined> {
+): Promise<Selectable<CustomOauthProvidersTable> | undefined> {
   return trx
     .insertInto('custom_oauth_providers')
     .values(provider)
@@ -76,12 +123,24 @@ export function updateCustomProvider(
   trx: Trx,
   id: string,
   change: Updateable<CustomOauthProvidersTable>,
-): Promise<CustomProviderRow> {
+): Promise<Selectable<CustomOauthProvidersTable>> {
   return trx
     .updateTable('custom_oauth_providers')
     .set(change)
     .where('id', '=', id)
     .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export function upsertProviderOptions(
+  trx: Trx,
+  options: Insertable<CustomProviderOptionsTable>,
+): Promise<CustomProviderOptions> {
+  return trx
+    .insertInto('postern_custom_provider_options')
+    .values(options)
+    .onConflict((conflict) => conflict.column('provider_id').doUpdateSet(options))
+    .returning(['own_callback', 'id_token_signed_response_alg'])
     .executeTakeFirstOrThrow()
 }
 

@@ -3,6 +3,7 @@ import { type Expression, type QueryCreator, type SqlBool, sql } from 'kysely'
 
 import type { Database, Db } from '../core/database.ts'
 import { executeStatement, type ParamOf } from '../core/statement.ts'
+import { storedObject } from '../core/stored-json.ts'
 
 /** An event to be inserted. */
 export interface NewEvent {
@@ -37,8 +38,8 @@ export function eventUser(table: 'users' | 'edited' | 'inserted' | 'target_user'
     'email_confirmed_at', ${formatTime(`${table}.email_confirmed_at`)},
     'phone_confirmed_at', ${formatTime(`${table}.phone_confirmed_at`)},
     'is_anonymous', ${column('is_anonymous')}, 'is_sso_user', ${column('is_sso_user')},
-    'app_metadata', coalesce(${column('raw_app_meta_data')}, '{}'),
-    'user_metadata', coalesce(${column('raw_user_meta_data')}, '{}'),
+    'app_metadata', ${storedObject(column('raw_app_meta_data'))},
+    'user_metadata', ${storedObject(column('raw_user_meta_data'))},
     'banned_until', ${formatTime(`${table}.banned_until`)},
     'created_at', ${formatTime(`${table}.created_at`)}, 'updated_at', ${formatTime(`${table}.updated_at`)})`
 }

@@ -67,6 +67,15 @@ type Values = Omit<NewFactorChallenge, 'ceremony' | 'challenge' | 'sessionData'>
     now: Date
   }
 
+const challengeColumns = [
+  'id',
+  'factor_id',
+  'created_at',
+  'ip_address',
+  'otp_code',
+  'web_authn_session_data',
+] as const
+
 const insertChallengeOfUser = queryOne((db, value: ParamOf<Values>) =>
   db
     .with('locked', (eb) => lockUserShared(eb, value('userId')))
@@ -84,14 +93,7 @@ const insertChallengeOfUser = queryOne((db, value: ParamOf<Values>) =>
     .with('made', (eb) =>
       eb
         .insertInto('mfa_challenges')
-        .columns([
-          'id',
-          'factor_id',
-          'created_at',
-          'ip_address',
-          'otp_code',
-          'web_authn_session_data',
-        ])
+        .columns(challengeColumns)
         .expression((of) =>
           of
             .selectFrom('asked')

@@ -27,8 +27,13 @@ export async function insertRecoveryCodeSet(
   await trx
     .with('factor', (eb) =>
       eb.insertInto('mfa_factors').values({
-        ...{ id: factorId, user_id: userId, friendly_name: name, factor_type: 'recovery_code' },
-        ...{ status: 'verified', secret: '', ...times },
+        id: factorId,
+        user_id: userId,
+        friendly_name: name,
+        factor_type: 'recovery_code',
+        status: 'verified',
+        secret: '',
+        ...times,
       }),
     )
     .insertInto('mfa_recovery_code_sets')
@@ -65,7 +70,10 @@ async function insertCodes(trx: Trx, { setId, codes, keyId }: NewRecoveryCodes, 
     .with('added', (eb) =>
       eb.insertInto('mfa_recovery_codes').values(
         codes.map(({ id, codeHash }) => ({
-          ...{ id, mfa_recovery_code_set_id: setId, code_hash: codeHash, created_at: now },
+          id,
+          mfa_recovery_code_set_id: setId,
+          code_hash: codeHash,
+          created_at: now,
         })),
       ),
     )

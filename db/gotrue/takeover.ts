@@ -3,6 +3,8 @@ import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
 import { limitLockWaits } from '../core/lock-timeout.ts'
+import { undoOnError } from '../core/savepoint.ts'
+import { isUniqueViolation } from '../core/unique-violation.ts'
 import { policyFunctionComment, policyFunctions } from '../migrations/policy-functions.ts'
 import type { TakeoverTable } from '../tables/gotrue.ts'
 
@@ -76,6 +78,25 @@ export async function dropPosternObjects(
     await sql`drop index if exists ${sql.id(schema, name)}`.execute(trx)
   }
   return dropFunctions(trx, schema)
+}
+
+/**
+ * Creates GoTrue's unique index again, which this server replaced. Returns false when users of a connection share an
+ * externalId.
+ */
+export async function restoreExternalIdIndex(trx: Trx, schema: string): Promise<boolean> {
+  try {
+    await undoOnError(trx, () =>
+      sql`create unique index if not exists scim_users_external_id_key
+        on ${sql.id(schema, 'scim_users')} (sso_provider_id, external_id) where deleted_at is null`.execute(
+        trx,
+      ),
+    )
+    return true
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    return false
+  }
 }
 
 /** A function that a policy uses is kept: dropping the policy with it could make the operator's table readable. */

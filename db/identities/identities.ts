@@ -3,6 +3,7 @@ import { type QueryCreator, sql } from 'kysely'
 import { lockName } from '../core/advisory-lock.ts'
 import type { Database, Db, Trx } from '../core/database.ts'
 import { executeStatement, type ParamOf, queryOneOrThrow } from '../core/statement.ts'
+import { storedObject } from '../core/stored-json.ts'
 import { type IdentityRow, identityColumns } from '../tables/identities.ts'
 import type { UserMetadata } from '../tables/users.ts'
 
@@ -75,7 +76,7 @@ export const upsertIdentityRow = (
     )
     .onConflict((conflict) =>
       conflict.columns(['provider_id', 'provider']).doUpdateSet({
-        identity_data: sql`identities.identity_data || ${value('data')}::jsonb`,
+        identity_data: sql`${storedObject(sql`identities.identity_data`)} || ${value('data')}::jsonb`,
         updated_at: value('now'),
       }),
     )
@@ -93,7 +94,7 @@ const verifyEmail = executeStatement(
     db
       .updateTable('identities')
       .set({
-        identity_data: sql`identity_data || '{"email_verified": true}'::jsonb`,
+        identity_data: sql`${storedObject(sql`identity_data`)} || '{"email_verified": true}'::jsonb`,
         updated_at: value('now'),
       })
       .where('user_id', '=', value('userId'))

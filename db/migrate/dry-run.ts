@@ -2,10 +2,10 @@
 import type { PostgresPool, Transaction } from 'kysely'
 
 import { migrations } from '../migrations/index.ts'
+import { appliedMigrations } from './applied-migrations.ts'
 import { applyMigration } from './apply.ts'
 import { retryOnLockConflict, type Waiting } from './lock-conflicts.ts'
 import { openMigrationDb } from './migration-db.ts'
-import { appliedMigrations } from './migration-tables.ts'
 
 interface DryRunResult {
   /** The number of migrations that ran. */
@@ -31,7 +31,7 @@ export async function dryRunMigrations(pool: PostgresPool, schema: string): Prom
   const pending = Object.keys(migrations).filter((name) => !applied.includes(name))
   let current = ''
   const runAll = async (trx: Transaction<unknown>) => {
-    for (current of pending) await applyMigration(trx, waiting, current)
+    for (current of pending) await applyMigration(trx, waiting)
     throw new RollBack()
   }
   try {

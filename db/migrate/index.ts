@@ -8,16 +8,18 @@ import { type Kysely, type PostgresPool, type QueryExecutorProvider, sql } from 
 
 import { probeCapabilities } from '../core/capabilities.ts'
 import { findCitusSharding } from '../core/citus.ts'
+import { findMissingMigrationRights } from '../core/migration-rights.ts'
 import { assertUsableDatabase, findMissingRights, foreignEncoding } from '../core/requirements.ts'
 import { requireCurrentGotrue } from '../gotrue/database.ts'
 import { prepareQueueSchema } from '../jobs/queue-schema.ts'
+import { formerMigrations, releasedMigrations } from '../migrations/former-migrations.ts'
 import { migrations } from '../migrations/index.ts'
+import { appliedMigrations } from './applied-migrations.ts'
 import { applyMigration } from './apply.ts'
 import { buildIndexes } from './build-indexes.ts'
 import { type IndexScope, invalidIndexes, missingIndexes, unusedIndexes } from './indexes.ts'
 import { retryOnLockConflict, type Waiting } from './lock-conflicts.ts'
 import { openMigrationDb } from './migration-db.ts'
-import { appliedMigrations } from './migration-tables.ts'
 import { servesNewer } from './schema-floor.ts'
 
 /** The schema is that of all tables (AUTH_DB_NAMESPACE). */
@@ -34,6 +36,8 @@ interface MigrationState {
   pending: string[]
   /** Applied by a newer version, unknown to this one. */
   unknown: string[]
+  /** Not empty for a database from before commit 397d0154: migrations that this version no longer has. */
+  missing: string[]
 }
 
 /** The database has migrations of a newer version. */
@@ -48,12 +52,30 @@ export class SchemaTooNewError extends Error {
   }
 }
 
+/** The database is from before commit 397d0154. */
+export class SchemaTooOldError extends Error {
+  override name = 'SchemaTooOldError'
+
+  constructor(schema: string, missing: string[]) {
+    super(describeTooOld(schema, missing))
+  }
+}
+
+/** What to do with a database that lacks these former migrations. */
+export function describeTooOld(schema: string, missing: string[]): string {
+  return (
+    `The schema "${schema}" is of a version before commit 397d0154, which this version does not upgrade: it lacks ` +
+    `${missing.length} of the migrations of that commit, the first is ${missing[0]}. Check out commit 397d0154, run ` +
+    '"npm run migrate" of it once, and start this version again.'
+  )
+}
+
 /** An operator has to end a transaction that holds locks for longer. */
 const maxLockWaitMs = 300_000
 
 /**
  * Safe when several replicas start concurrently, also behind a pooler in transaction mode: one migrates, the others
- * wait. Throws UnusableDatabaseError, SchemaTooNewError, GotrueTooOldError and QueueSchemaError before anything is
+ * wait. Throws UnusableDatabaseError, SchemaTooNewError, SchemaTooOldError and GotrueTooOldError before anything is
  * changed.
  */
 export async function migrate(pool: PostgresPool, options: MigrateOptions): Promise<void> {
@@ -67,6 +89,10 @@ export async function migrate(pool: PostgresPool, options: MigrateOptions): Prom
   assertUsableDatabase(await findCitusSharding(db, schema))
   const state = await migrationState(db, schema)
   if (state.unknown.length > 0) return serveNewer(db, options, state)
+  if (state.missing.length > 0) throw new SchemaTooOldError(schema, state.missing)
+  if (state.pending.length > 0) {
+    assertUsableDatabase(await findMissingMigrationRights(db, schema))
+  }
   if (state.applied.length === 0) {
     assertUsableDatabase(await foreignEncoding(db))
     await requireOwnOrCurrentTables(db, schema)
@@ -126,7 +152,7 @@ async function nameInvalidIndexes(
   )
 }
 
-/** Returns the applied, pending and unknown migrations of `schema`. */
+/** Returns the applied, pending, unknown and missing migrations of `schema`. */
 export async function migrationState(
   db: QueryExecutorProvider,
   schema: string,
@@ -136,7 +162,10 @@ export async function migrationState(
   return {
     applied,
     pending: known.filter((name) => !applied.includes(name)),
-    unknown: applied.filter((name) => !known.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name) && !formerMigrations.has(name)),
+    missing: applied.some((name) => formerMigrations.has(name))
+      ? releasedMigrations.filter((name) => !applied.includes(name))
+      : [],
   }
 }
 
@@ -145,7 +174,7 @@ async function applyPending(waiting: Waiting): Promise<void> {
   const { pending } = await migrationState(db, schema)
   for (const [index, name] of pending.entries()) {
     await retryOnLockConflict(waiting, name, () =>
-      db.transaction().execute((trx) => applyMigration(trx, waiting, name)),
+      db.transaction().execute((trx) => applyMigration(trx, waiting)),
     )
     log.info(`Migrated ${schema}: ${name} (${index + 1} of ${pending.length})`)
   }

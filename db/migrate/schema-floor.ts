@@ -2,12 +2,14 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
 
 import { hasTable } from '../gotrue/database.ts'
+import { formerMigrations } from '../migrations/former-migrations.ts'
 import { migrations } from '../migrations/index.ts'
 
 /** True when this version may serve a schema with migrations that it does not know. */
 export async function servesNewer(db: QueryExecutorProvider, schema: string): Promise<boolean> {
   const floor = await findSchemaFloor(db, schema)
-  return floor !== undefined && Object.hasOwn(migrations, floor)
+  if (floor === undefined) return false
+  return Object.hasOwn(migrations, floor) || formerMigrations.has(floor)
 }
 
 /** The migration that a version has to know; undefined when none was recorded. */

@@ -27,27 +27,59 @@ export async function ensureEnum(db: MigrationDb, name: string, values: string[]
 
 /**
  * Creates the table with row-level security and no policy, so that only its owner can read it, or adds missing columns.
- * Table constraints apply to a new table only.
+ * Table constraints apply to a new table only. Returns true for a new table.
  */
 export async function ensureTable(
   db: MigrationDb,
   table: string,
   columns: Columns,
   constraints: string[] = [],
-  { rowLevelSecurity = true }: { rowLevelSecurity?: boolean } = {},
-): Promise<void> {
+): Promise<boolean> {
   const present = await listColumns(db, table)
   if (present.size === 0) {
     await createTable(db, table, columns, constraints)
-    if (!rowLevelSecurity) return
     await sql`alter table ${sql.ref(table)} enable row level security`.execute(db)
-    return
+    return true
   }
   for (const [name, definition] of Object.entries(columns)) {
     if (!present.has(name)) {
       await sql`alter table ${sql.ref(table)} add column ${column(name, definition)}`.execute(db)
     }
   }
+  return false
+}
+
+/** Table constraints that limit the length of columns, named as GoTrue's are. */
+export function maximumLengths(table: string, lengths: Record<string, number>): string[] {
+  return Object.entries(lengths).map(
+    ([name, longest]) =>
+      `constraint ${table}_${name}_length check (char_length(${name}) <= ${longest})`,
+  )
+}
+
+/** For a table that GoTrue may have created without row-level security. */
+export async function ensureRowLevelSecurity(db: MigrationDb, table: string): Promise<void> {
+  const { rows } = await sql`
+    select 1 from pg_class where relrowsecurity and oid = ${relation(table)}`.execute(db)
+  if (rows.length > 0) return
+  await sql`alter table ${sql.ref(table)} enable row level security`.execute(db)
+}
+
+/**
+ * Leaves room in each page of a table whose rows change often: the new version of a row stays in its page and needs no
+ * new index entries (a heap-only tuple). It applies to pages that are filled from now on, and blocks no request. The
+ * operator's own setting stays.
+ */
+export async function ensureFillfactor(
+  db: MigrationDb,
+  table: string,
+  percent: number,
+): Promise<void> {
+  const { rows } = await sql`
+    select 1 from pg_class where oid = ${relation(table)}
+      and array_to_string(reloptions, ' ') like '%fillfactor%'`.execute(db)
+  if (rows.length > 0) return
+  await sql`alter table ${sql.ref(table)} set (fillfactor = ${sql.lit(percent)})`.execute(db)
 }
 
 /**
@@ -55,9 +87,6 @@ export async function ensureTable(
  * which the previous release stopped needing it (`npm run release:check`).
  */
 export async function serveFrom(db: MigrationDb, migration: string): Promise<void> {
-  // Versions that know no floor reject unknown names in this table.
-  await sql`insert into postern_migrations (name, timestamp) values (${migration}, now()::text)
-    on conflict do nothing`.execute(db)
   await sql`update postern_schema_floor set migration = ${migration} where migration < ${migration}`.execute(
     db,
   )
@@ -86,8 +115,8 @@ export async function ensureFunction(db: MigrationDb, name: string, rest: string
   }
 }
 
-export async function hasColumn(db: MigrationDb, table: string, name: string): Promise<boolean> {
-  return (await listColumns(db, table)).has(name)
+export async function tableExists(db: MigrationDb, table: string): Promise<boolean> {
+  return (await listColumns(db, table)).size > 0
 }
 
 async function createTable(

@@ -1,4 +1,4 @@
-/** The functions of organizations that policies of the operator call: named without a prefix (migration 0091). */
+/** The functions of organizations that policies of the operator call: named without a prefix (migration 0212). */
 export const policyFunctions = [
   'org_id()',
   'org_role()',

@@ -1,5 +1,6 @@
 /** Authorization requests, from the redirect of the client to the exchange of the code. */
 import type { Db, Trx } from '../core/database.ts'
+import { isUnreadable } from '../core/stored-json.ts'
 import type {
   OauthAuthorizationsTable,
   OauthRequestParameters,
@@ -64,11 +65,11 @@ const columns = [
   'oauth_authorizations.redirect_uri',
   'oauth_authorizations.scope',
   'oauth_authorizations.state',
-  'oauth_authorizations.resource',
   'oauth_authorizations.code_challenge',
   'oauth_authorizations.code_challenge_method',
   'oauth_authorizations.nonce',
   'oauth_authorizations.status',
+  'oauth_authorizations.authorization_code',
   'oauth_authorizations.created_at',
   'oauth_authorizations.expires_at',
   'details.parameters',
@@ -84,7 +85,7 @@ const columns = [
 /** A stored request. Requests that GoTrue stored have no details. */
 export type StoredAuthorization = Omit<
   OauthAuthorizationsTable,
-  'authorization_code' | 'response_type' | 'status' | 'approved_at'
+  'response_type' | 'status' | 'approved_at' | 'resource'
 > & {
   status: 'pending' | 'approved' | 'denied' | 'expired'
   parameters: OauthRequestParameters | null
@@ -104,44 +105,47 @@ const select = (db: Db) =>
     .select(columns)
 
 /** Finds a request by the id that browsers send. */
-export function findAuthorization(
+export async function findAuthorization(
   db: Db,
   authorizationId: string,
 ): Promise<StoredAuthorization | undefined> {
-  return select(db).where('authorization_id', '=', authorizationId).executeTakeFirst()
+  const query = select(db).where('authorization_id', '=', authorizationId)
+  return readable(await query.executeTakeFirst())
 }
 
 /** The same, locked until the transaction ends: concurrent changes of the request are serialized. */
-export function lockAuthorization(
+export async function lockAuthorization(
   trx: Trx,
   authorizationId: string,
 ): Promise<StoredAuthorization | undefined> {
-  return select(trx)
-    .where('authorization_id', '=', authorizationId)
-    .forUpdate('oauth_authorizations')
-    .executeTakeFirst()
+  const query = select(trx).where('authorization_id', '=', authorizationId)
+  return readable(await query.forUpdate('oauth_authorizations').executeTakeFirst())
 }
 
 /** A request by the hash of its code. */
-export function findAuthorizationByCode(
+export async function findAuthorizationByCode(
   db: Db,
   hash: string,
 ): Promise<StoredAuthorization | undefined> {
-  return select(db).where('authorization_code', '=', hash).executeTakeFirst()
+  const query = select(db).where('authorization_code', '=', hash)
+  return readable(await query.executeTakeFirst())
 }
 
 /** A request by the hash of its code, locked until the transaction ends. */
-export function lockAuthorizationByCode(
+export async function lockAuthorizationByCode(
   trx: Trx,
   hash: string,
 ): Promise<StoredAuthorization | undefined> {
-  return select(trx)
-    .where('authorization_code', '=', hash)
-    .forUpdate('oauth_authorizations')
-    .executeTakeFirst()
+  const query = select(trx).where('authorization_code', '=', hash)
+  return readable(await query.forUpdate('oauth_authorizations').executeTakeFirst())
 }
 
-/** Binds a pending request to the user who reads it first. */
+/** Without its parameters, a request would be for every resource server and for any sign-in. */
+function readable(request: StoredAuthorization | undefined): StoredAuthorization | undefined {
+  return request?.parameters && isUnreadable(request.parameters) ? undefined : request
+}
+
+/** Binds a pending request to the user who reads it. */
 export async function bindAuthorization(trx: Trx, id: string, userId: string): Promise<void> {
   await trx
     .updateTable('oauth_authorizations')

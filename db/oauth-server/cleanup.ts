@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+
 import type { Db } from '../core/database.ts'
 import { count, whereChosen } from '../core/paging.ts'
 
@@ -45,9 +47,44 @@ export function deleteOldPageSessions(db: Db, before: Date, limit: number): Prom
   return count(db.deleteFrom('postern_page_sessions').where('id', '=', whereChosen(old, limit)))
 }
 
+/** Deletes answers of submitted forms. */
+export function deleteOldPageSubmissions(db: Db, before: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_page_submissions')
+    .select('slot')
+    .where('expires_at', '<', before)
+    .orderBy('expires_at')
+  return count(
+    db.deleteFrom('postern_page_submissions').where('slot', '=', whereChosen(old, limit)),
+  )
+}
+
 /** Deletes registered clients that were not used since. */
 export function deleteUnusedClients(db: Db, before: Date, limit: number): Promise<number> {
-  const old = db
+  return count(db.deleteFrom('oauth_clients').where('id', 'in', selectUnused(db, before, limit)))
+}
+
+/**
+ * Deletes registered clients to which no user consented, or is about to, and that were not used or registered again
+ * since.
+ */
+export function deleteUngrantedClients(db: Db, before: Date, limit: number): Promise<number> {
+  const tables = ['oauth_consents', 'oauth_authorizations', 'postern_oauth_device_codes'] as const
+  const ungranted = selectUnused(db, before, limit).where((eb) =>
+    eb.and(
+      tables.map((table) => {
+        const rows = eb.selectFrom(table).select(sql`1`.as('one'))
+        return eb.not(
+          eb.exists(rows.where(sql.ref(`${table}.client_id`), '=', sql.ref('oauth_clients.id'))),
+        )
+      }),
+    ),
+  )
+  return count(db.deleteFrom('oauth_clients').where('id', 'in', ungranted))
+}
+
+function selectUnused(db: Db, before: Date, limit: number) {
+  return db
     .selectFrom('oauth_clients')
     .leftJoin('postern_oauth_clients as details', 'details.client_id', 'oauth_clients.id')
     .select('oauth_clients.id')
@@ -68,5 +105,4 @@ export function deleteUnusedClients(db: Db, before: Date, limit: number): Promis
     )
     .orderBy('oauth_clients.created_at')
     .limit(limit)
-  return count(db.deleteFrom('oauth_clients').where('id', 'in', old))
 }

@@ -1,5 +1,6 @@
 /** OAuth clients: GoTrue's row and our details. */
-import type { Db } from '../core/database.ts'
+import { lockName } from '../core/advisory-lock.ts'
+import type { Db, Trx } from '../core/database.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
 import type { OauthClientSettings, OauthClientsTable } from '../tables/oauth-server.ts'
 
@@ -51,6 +52,7 @@ type NewClient = ClientValues &
     document_url: string | null
     document_expires_at: Date | null
     registration_token_hash: string | null
+    metadata_hash: string | null
   }
 
 const selectClients = (db: Db) =>
@@ -76,6 +78,18 @@ const findByUrl = queryOne((db, value: ParamOf<{ url: string }>) =>
 /** A client by the URL of its metadata document. */
 export function findClientByUrl(db: Db, url: string): Promise<ClientRow | undefined> {
   return findByUrl(db, { url })
+}
+
+/**
+ * The client that registered itself with this metadata. Registrations of the same metadata are serialized until the
+ * transaction ends.
+ */
+export async function lockAndFindRegistration(
+  trx: Trx,
+  metadataHash: string,
+): Promise<ClientRow | undefined> {
+  await lockName(trx, JSON.stringify(['oauth registration', metadataHash]))
+  return selectClients(trx).where('details.metadata_hash', '=', metadataHash).executeTakeFirst()
 }
 
 interface ListedClients {
@@ -106,7 +120,8 @@ export async function listClients(
 
 /** A client and its details. */
 export async function insertClient(db: Db, client: NewClient, now: Date): Promise<void> {
-  const { settings, document_url, document_expires_at, registration_token_hash, ...row } = client
+  const { settings, document_url, document_expires_at, registration_token_hash, ...rest } = client
+  const { metadata_hash, ...row } = rest
   await db
     .with('client', (eb) =>
       eb
@@ -122,6 +137,7 @@ export async function insertClient(db: Db, client: NewClient, now: Date): Promis
       registration_token_hash,
       reconsent_after: null,
       last_used_at: null,
+      metadata_hash,
     })
     .execute()
 }
@@ -141,13 +157,14 @@ export async function lockClient(trx: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Updates a client and returns it. */
+/** `asksAgain`: consents from before are requested again. */
 export async function updateClient(
   db: Db,
   id: string,
-  { settings, ...values }: ClientValues,
+  { settings, asksAgain, ...values }: ClientValues & { asksAgain: boolean },
   now: Date,
 ): Promise<void> {
+  const reconsent = asksAgain ? { reconsent_after: now } : {}
   await db
     .with('client', (eb) =>
       eb
@@ -164,9 +181,12 @@ export async function updateClient(
       registration_token_hash: null,
       reconsent_after: null,
       last_used_at: null,
+      ...reconsent,
     })
     .onConflict((conflict) =>
-      conflict.column('client_id').doUpdateSet({ settings: JSON.stringify(settings) }),
+      conflict
+        .column('client_id')
+        .doUpdateSet({ settings: JSON.stringify(settings), metadata_hash: null, ...reconsent }),
     )
     .execute()
 }

@@ -51,13 +51,19 @@ export async function upsertConsent(
  */
 const notBeforeGrant = (now: Date) => sql<Date>`greatest(granted_at, ${now}::timestamptz)`
 
-/** Revokes all consents of a user. */
-export async function revokeConsents(trx: Trx, userId: string, now: Date): Promise<void> {
+/** Revokes the consents of a user: those given after `since`, or all of them. */
+export async function revokeConsents(
+  trx: Trx,
+  userId: string,
+  since: Date | null,
+  now: Date,
+): Promise<void> {
   await trx
     .updateTable('oauth_consents')
     .set({ revoked_at: notBeforeGrant(now) })
     .where('user_id', '=', userId)
     .where('revoked_at', 'is', null)
+    .$if(since !== null, (qb) => qb.where('granted_at', '>', since))
     .execute()
 }
 

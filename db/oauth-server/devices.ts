@@ -66,16 +66,11 @@ export function lockDevice(trx: Trx, id: string): Promise<DeviceCode | undefined
     .executeTakeFirst()
 }
 
-/** Records a poll and the interval for the next ones. */
-export async function recordPoll(
-  trx: Trx,
-  id: string,
-  intervalSeconds: number,
-  now: Date,
-): Promise<void> {
+/** Records the time of a poll. */
+export async function recordPoll(trx: Trx, id: string, now: Date): Promise<void> {
   await trx
     .updateTable('postern_oauth_device_codes')
-    .set({ last_polled_at: now, interval_seconds: intervalSeconds })
+    .set({ last_polled_at: now })
     .where('id', '=', id)
     .execute()
 }

@@ -2,12 +2,43 @@
 import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
-import type { PageSessionsTable } from '../tables/oauth-server.ts'
+import type { PageSessionsTable } from '../tables/page-sessions.ts'
 
 type PageSession = PageSessionsTable
 
-export async function insertPageSession(db: Db, session: PageSession): Promise<void> {
-  await db.insertInto('postern_page_sessions').values(session).execute()
+/** Inserts nothing for a user who was banned since the session was created. */
+export async function insertPageSession(db: Db, session: PageSession, now: Date): Promise<void> {
+  const { id, session_id, created_at, last_used_at, expires_at } = session
+  await db
+    .insertInto('postern_page_sessions')
+    .columns(['id', 'session_id', 'created_at', 'last_used_at', 'expires_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('sessions')
+        .innerJoin('users', 'users.id', 'sessions.user_id')
+        .select([
+          eb.val(id).as('id'),
+          'sessions.id as session_id',
+          sql`${created_at}::timestamptz`.as('created_at'),
+          sql`${last_used_at}::timestamptz`.as('last_used_at'),
+          sql`${expires_at}::timestamptz`.as('expires_at'),
+        ])
+        .where('sessions.id', '=', session_id)
+        .where(sql<boolean>`coalesce(users.banned_until <= ${now}, true)`)
+        // A ban locks the user, and then deletes the page sessions that there are.
+        .forShare('users'),
+    )
+    .execute()
+}
+
+/** Deletes those of a user. */
+export async function deletePageSessions(db: Db, userId: string): Promise<void> {
+  await db
+    .deleteFrom('postern_page_sessions')
+    .using('sessions')
+    .whereRef('sessions.id', '=', 'postern_page_sessions.session_id')
+    .where('sessions.user_id', '=', userId)
+    .execute()
 }
 
 /** The session of a cookie, unless it has expired. */

@@ -34,6 +34,8 @@ const findDetails = queryOne((db, value: ParamOf<{ sessionId: string }>) =>
     .innerJoin('users', 'users.id', 'sessions.user_id')
     .leftJoin('postern_oauth_sessions as details', 'details.session_id', 'sessions.id')
     .select(['sessions.scopes', 'users.aud', 'details.resources', 'details.userinfo_claims'])
+    .select(['users.id', 'users.is_sso_user', 'users.is_anonymous'])
+    .select(['users.email', 'users.email_confirmed_at', 'users.phone', 'users.phone_confirmed_at'])
     .where('sessions.id', '=', value('sessionId')),
 )
 

@@ -9,11 +9,16 @@ type OrganizationAuditEntry = Selectable<OrganizationAuditEntriesTable>
 
 export async function insertOrganizationAuditEntry(
   trx: Trx,
-  { traits, ...entry }: Omit<OrganizationAuditEntry, 'id'>,
+  { traits, acting, ...entry }: Omit<OrganizationAuditEntry, 'id'>,
 ): Promise<void> {
   await trx
     .insertInto('postern_organization_audit_entries')
-    .values({ id: crypto.randomUUID(), ...entry, traits: JSON.stringify(traits) })
+    .values({
+      id: crypto.randomUUID(),
+      ...entry,
+      traits: JSON.stringify(traits),
+      acting: JSON.stringify(acting),
+    })
     .execute()
 }
 

@@ -109,3 +109,21 @@ export function findJoinableByDomain(db: Db, domain: string, userId: string) {
     )
     .executeTakeFirst()
 }
+
+/** Whether one of these organizations verified the domain and is not deleted. */
+export async function isVerifiedDomainAmong(
+  db: Db,
+  organizationIds: readonly string[],
+  domain: string,
+): Promise<boolean> {
+  const found = await db
+    .selectFrom('postern_organization_domains')
+    .innerJoin('postern_organizations', 'postern_organizations.id', 'organization_id')
+    .select('postern_organization_domains.id')
+    .where('organization_id', 'in', organizationIds)
+    .where('domain', '=', domain)
+    .where('verified_at', 'is not', null)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return found !== undefined
+}

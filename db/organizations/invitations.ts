@@ -1,9 +1,10 @@
 /** Invitations: one per organization and address. A token is consumed by deleting its row. */
-import type { Selectable } from 'kysely'
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 
-import type { Db, Trx } from '../core/database.ts'
+import type { Database, Db, Trx } from '../core/database.ts'
 import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
 import type { OrganizationInvitationsTable } from '../tables/organizations.ts'
+import { storedPermissions } from './roles.ts'
 
 export type InvitationRow = Selectable<OrganizationInvitationsTable>
 
@@ -92,11 +93,30 @@ export function deleteInvitation(
     .executeTakeFirst()
 }
 
+const isBy =
+  (userId: string) => (eb: ExpressionBuilder<Database, 'postern_organization_invitations'>) =>
+    eb.or([eb('invited_by', '=', userId), eb('invited_by_admin', '=', userId)])
+
 /** Before the user is deleted: without the reference they would count as invitations of an admin of the server. */
 export async function deleteInvitationsBy(trx: Trx, userId: string): Promise<void> {
+  await trx.deleteFrom('postern_organization_invitations').where(isBy(userId)).execute()
+}
+
+/** Open invitations by this user to one of the roles, or to a custom one with one of the permissions. */
+export async function deletePrivilegedInvitationsBy(
+  trx: Trx,
+  userId: string,
+  { roles, permissions }: Record<'roles' | 'permissions', readonly string[]>,
+): Promise<void> {
   await trx
     .deleteFrom('postern_organization_invitations')
-    .where('invited_by', '=', userId)
+    .where(isBy(userId))
+    .where((eb) => {
+      const organization = sql.ref<string>('postern_organization_invitations.organization_id')
+      const role = sql.ref<string>('postern_organization_invitations.role')
+      const stored = storedPermissions(eb, organization, role)
+      return sql<boolean>`(role = any(${[...roles]}::text[]) or ${stored} && ${[...permissions]}::text[])`
+    })
     .execute()
 }
 

@@ -1,4 +1,6 @@
-import type { Db, Trx } from '../core/database.ts'
+import type { QueryCreator } from 'kysely'
+
+import type { Database, Db, Trx } from '../core/database.ts'
 import { count, whereChosen } from '../core/paging.ts'
 
 /**
@@ -6,13 +8,20 @@ import { count, whereChosen } from '../core/paging.ts'
  * concurrent one with the same key waits for it.
  */
 export async function consumeOnce(trx: Trx, key: string, expiresAt: Date): Promise<boolean> {
-  const result = await trx
+  const result = await replayInsert(trx, key, expiresAt).executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+/** The insert of `consumeOnce`, as a statement or a CTE. */
+export const replayInsert = (
+  db: Pick<QueryCreator<Database>, 'insertInto'>,
+  key: string,
+  expiresAt: Date,
+) =>
+  db
     .insertInto('postern_replays')
     .values({ key, expires_at: expiresAt })
     .onConflict((conflict) => conflict.column('key').doNothing())
-    .executeTakeFirst()
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
-}
 
 /** Deletes keys of messages that have expired. */
 export function deleteExpiredReplays(db: Db, expiredBefore: Date, limit: number): Promise<number> {

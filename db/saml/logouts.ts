@@ -5,7 +5,7 @@ import type { Db, Trx } from '../core/database.ts'
 import { count, whereChosen } from '../core/paging.ts'
 import type { SamlLogoutsTable } from '../tables/saml.ts'
 
-type SamlLogoutRow = Selectable<SamlLogoutsTable>
+export type SamlLogoutRow = Selectable<SamlLogoutsTable>
 
 export async function insertSamlLogout(trx: Trx, logout: SamlLogoutRow): Promise<void> {
   await trx.insertInto('postern_saml_logouts').values(logout).execute()

@@ -2,6 +2,7 @@
 import { sql, type Updateable } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
+import { replayInsert } from '../replays/replays.ts'
 import type { SamlProvidersTable, SsoProvidersTable } from '../tables/saml.ts'
 
 export interface SsoProviderRow {
@@ -16,13 +17,20 @@ export interface SsoProviderRow {
   attribute_mapping: Record<string, unknown> | null
   name_id_format: string | null
   metadata_read_at: Date | null
+  /** Null for the default of the server. */
+  idp_initiated: 'allow' | 'deny' | null
   domains: string[]
 }
 
-const rows = (db: Db) =>
+const rows = (db: Pick<Db, 'selectFrom'>) =>
   db
     .selectFrom('sso_providers')
     .innerJoin('saml_providers', 'saml_providers.sso_provider_id', 'sso_providers.id')
+    .leftJoin(
+      'postern_saml_provider_options',
+      'postern_saml_provider_options.sso_provider_id',
+      'sso_providers.id',
+    )
     .select([
       'sso_providers.id',
       'sso_providers.resource_id',
@@ -35,6 +43,7 @@ const rows = (db: Db) =>
       'saml_providers.attribute_mapping',
       'saml_providers.name_id_format',
       'saml_providers.updated_at as metadata_read_at',
+      'postern_saml_provider_options.idp_initiated',
     ])
     .select((eb) =>
       sql<string[]>`array(${eb
@@ -65,6 +74,19 @@ export function listSsoProviders(
 
 export function findSsoProvider(db: Db, id: string): Promise<SsoProviderRow | undefined> {
   return rows(db).where('sso_providers.id', '=', id).executeTakeFirst()
+}
+
+/** As `consumeOnce`, with the provider of the message: `is_first` is false when the key was consumed before. */
+export function consumeOnceWithProvider(
+  trx: Trx,
+  id: string,
+  key: string,
+  expiresAt: Date,
+): Promise<(SsoProviderRow & { is_first: boolean }) | undefined> {
+  return rows(trx.with('consumed', (eb) => replayInsert(eb, key, expiresAt).returning('key')))
+    .select(sql<boolean>`exists (select from consumed)`.as('is_first'))
+    .where('sso_providers.id', '=', id)
+    .executeTakeFirst()
 }
 
 export function findSsoProviderByResourceId(
@@ -158,6 +180,26 @@ export async function updateSamlProvider(
     .updateTable('saml_providers')
     .set({ ...change, updated_at: now })
     .where('sso_provider_id', '=', providerId)
+    .execute()
+}
+
+/** Sets whether sign-ins may start at the provider; null for the default of the server. */
+export async function setIdpInitiated(
+  trx: Trx,
+  sso_provider_id: string,
+  idp_initiated: SsoProviderRow['idp_initiated'],
+): Promise<void> {
+  if (idp_initiated === null) {
+    await trx
+      .deleteFrom('postern_saml_provider_options')
+      .where('sso_provider_id', '=', sso_provider_id)
+      .execute()
+    return
+  }
+  await trx
+    .insertInto('postern_saml_provider_options')
+    .values({ sso_provider_id, idp_initiated })
+    .onConflict((conflict) => conflict.column('sso_provider_id').doUpdateSet({ idp_initiated }))
     .execute()
 }
 

@@ -1,7 +1,8 @@
 /** The role that a provisioned user has by their groups, and other access of the account. */
 import { type ExpressionBuilder, sql } from 'kysely'
 
-import type { Database, Trx } from '../core/database.ts'
+import type { Database, Db, Trx } from '../core/database.ts'
+import { storedObject } from '../core/stored-json.ts'
 import type { UserMetadata } from '../tables/users.ts'
 
 interface RoleChange {
@@ -11,7 +12,7 @@ interface RoleChange {
 }
 
 /** The role of the first mapping that names a group of the user, or else that of the connection. */
-const mappedRole = (
+export const mappedRole = (
   eb: ExpressionBuilder<
     Database & { u: Database['scim_users']; c: Database['postern_scim_connections'] },
     'u' | 'c'
@@ -79,23 +80,26 @@ export async function findRoleChanges(
 
 /** Whether the account has a membership or a sign-in method that the connection did not add. */
 export async function hasOtherAccess(trx: Trx, userId: string, provider: string): Promise<boolean> {
-  const found = await trx
+  const rows = (table: 'postern_organization_members' | 'scim_users') =>
+    trx.selectFrom(table).select(sql`1`.as('one')).where('user_id', '=', userId)
+  const member = await rows('postern_organization_members').executeTakeFirst()
+  const provisioned = await rows('scim_users').where('deleted_at', 'is', null).executeTakeFirst()
+  if (member || provisioned) return true
+  return hasOtherSignIn(trx, userId, provider)
+}
+
+/** Whether the account has a sign-in method besides the provider and the address. */
+export async function hasOtherSignIn(db: Db, userId: string, provider: string): Promise<boolean> {
+  const found = await db
     .selectFrom('users')
     .select('users.id')
     .where('users.id', '=', userId)
     .where((eb) => {
-      const of = (
-        table:
-          | 'postern_organization_members'
-          | 'webauthn_credentials'
-          | 'identities'
-          | 'scim_users',
-      ) => eb.selectFrom(table).select(sql`1`.as('one')).where('user_id', '=', userId)
+      const of = (table: 'webauthn_credentials' | 'identities') =>
+        eb.selectFrom(table).select(sql`1`.as('one')).where('user_id', '=', userId)
       return eb.or([
-        eb.exists(of('postern_organization_members')),
         eb.exists(of('webauthn_credentials')),
         eb.exists(of('identities').where(sql<boolean>`provider not in ('email', ${provider})`)),
-        eb.exists(of('scim_users').where(sql<boolean>`deleted_at is null`)),
         sql<boolean>`coalesce(users.encrypted_password, '') <> ''`,
         eb('users.phone_confirmed_at', 'is not', null),
       ])
@@ -131,7 +135,7 @@ export async function moveProviderIdentity(
     .updateTable('identities')
     .set({
       provider_id: to.name,
-      identity_data: sql`identity_data || ${JSON.stringify(to.data)}::jsonb`,
+      identity_data: sql`${storedObject(sql`identity_data`)} || ${JSON.stringify(to.data)}::jsonb`,
       updated_at: now,
     })
     .where('user_id', '=', userId)

@@ -4,7 +4,9 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
 import type { Db, Trx } from '../core/database.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
+import { isVerifiedDomainAmong } from '../organizations/domains.ts'
 import type { ScimConnectionsTable, ScimRoleMappingsTable } from '../tables/scim.ts'
+import { isDomainOfSso } from './provider-domains.ts'
 
 type RoleMapping = Pick<Selectable<ScimRoleMappingsTable>, 'group_name' | 'role'>
 
@@ -169,8 +171,8 @@ export async function deleteScimConnection(
   await trx.deleteFrom('postern_scim_connections').where('sso_provider_id', '=', id).execute()
 }
 
-/** Whether a domain was verified: for the organization, or by an admin for the provider. */
-export async function isVerifiedDomain(
+/** Whether a domain was verified: for the organization, which is not deleted, or by an admin for the provider. */
+export function isVerifiedDomain(
   db: Db,
   {
     sso_provider_id,
@@ -178,19 +180,7 @@ export async function isVerifiedDomain(
   }: Pick<ScimConnectionRow, 'sso_provider_id' | 'organization_id'>,
   domain: string,
 ): Promise<boolean> {
-  const found = organization_id
-    ? await db
-        .selectFrom('postern_organization_domains')
-        .select('id')
-        .where('organization_id', '=', organization_id)
-        .where('domain', '=', domain)
-        .where('verified_at', 'is not', null)
-        .executeTakeFirst()
-    : await db
-        .selectFrom('sso_domains')
-        .select('id')
-        .where('sso_provider_id', '=', sso_provider_id)
-        .where('domain', '=', domain)
-        .executeTakeFirst()
-  return found !== undefined
+  return organization_id
+    ? isVerifiedDomainAmong(db, [organization_id], domain)
+    : isDomainOfSso(db, sso_provider_id, domain)
 }

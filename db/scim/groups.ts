@@ -51,7 +51,7 @@ export function lockScimGroup(trx: Trx, key: ResourceKey): Promise<ScimGroupRow 
     .executeTakeFirst()
 }
 
-/** Throws a unique violation when the displayName or the externalId is taken. */
+/** Throws a unique violation when the displayName is taken. */
 export async function insertScimGroup(
   trx: Trx,
   { connectionId, id }: ResourceKey,

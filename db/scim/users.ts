@@ -1,9 +1,9 @@
 /** Provisioned users. A connection accesses only its own users. */
-import { type Selectable, sql } from 'kysely'
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
-import type { Db, Trx } from '../core/database.ts'
-import { type ParamOf, queryOne } from '../core/statement.ts'
+import type { Database, Db, Trx } from '../core/database.ts'
+import { executePipelined, type ParamOf, queryOne } from '../core/statement.ts'
 import type { ScimUsersTable, StoredScimResource } from '../tables/scim.ts'
 import { type Condition, conditionSql } from './conditions.ts'
 import { afterSql, createdText, type PageRequest } from './paging.ts'
@@ -14,20 +14,23 @@ export interface ScimUserRow extends Selectable<ScimUsersTable> {
   groups: { id: string; name: string }[]
 }
 
+const ownsAccount = (eb: ExpressionBuilder<Database, 'scim_users'>) =>
+  eb
+    .exists(
+      eb
+        .selectFrom('postern_scim_accounts as own')
+        .select('own.scim_user_id')
+        .whereRef('own.scim_user_id', '=', 'scim_users.id'),
+    )
+    .$castTo<boolean>()
+    .as('owns_account')
+
 const selectUser = (db: Db) =>
   db
     .selectFrom('scim_users')
     .selectAll('scim_users')
     .select((eb) => [
-      eb
-        .exists(
-          eb
-            .selectFrom('postern_scim_accounts as own')
-            .select('own.scim_user_id')
-            .whereRef('own.scim_user_id', '=', 'scim_users.id'),
-        )
-        .$castTo<boolean>()
-        .as('owns_account'),
+      ownsAccount(eb),
       jsonArrayFrom(
         eb
           .selectFrom('postern_scim_group_members as member')
@@ -57,25 +60,53 @@ export function findScimUser(
   return find(db, { connectionId, id })
 }
 
-/**
- * Locks the row until the transaction ends. The account must be locked before. Not a key lock: groups refer to users
- * while accounts are locked.
- */
-export function lockScimUser(trx: Trx, key: ResourceKey) {
-  return trx
+const lockAccount = executePipelined((db, value: ParamOf<ResourceKey>) =>
+  db
+    .selectFrom('users')
+    .select('users.id')
+    .where('users.id', '=', (eb) =>
+      eb
+        .selectFrom('scim_users')
+        .select('scim_users.user_id')
+        .where('scim_users.id', '=', value('id'))
+        .where('scim_users.sso_provider_id', '=', value('connectionId'))
+        .where('scim_users.deleted_at', 'is', null),
+    )
+    .forUpdate(),
+)
+
+/** Locks the account of the user, as `lockUser` does. */
+export async function lockScimAccount(trx: Trx, { connectionId, id }: ResourceKey): Promise<void> {
+  await lockAccount(trx, { connectionId, id })
+}
+
+/** Not a key lock: groups refer to users while accounts are locked. */
+const selectLocked = (db: Db, value: ParamOf<ResourceKey>) =>
+  db
     .selectFrom('scim_users')
     .select(['id', 'user_id', 'deleted_at'])
-    .where('id', '=', key.id)
-    .where('sso_provider_id', '=', key.connectionId)
+    .where('id', '=', value('id'))
+    .where('sso_provider_id', '=', value('connectionId'))
     .forNoKeyUpdate()
-    .executeTakeFirst()
+
+const lockRow = executePipelined(selectLocked)
+const lockAndFindRow = queryOne(selectLocked)
+
+/** Locks the row until the transaction ends. The account must be locked before. */
+export async function lockScimUser(trx: Trx, { connectionId, id }: ResourceKey): Promise<void> {
+  await lockRow(trx, { connectionId, id })
+}
+
+/** The same, and returns the row, deleted or not. */
+export function lockAndFindScimUser(trx: Trx, { connectionId, id }: ResourceKey) {
+  return lockAndFindRow(trx, { connectionId, id })
 }
 
 /** The latest deleted user of this name. */
 export function findDeletedScimUser(trx: Trx, connectionId: string, userName: string) {
   return trx
     .selectFrom('scim_users')
-    .select(['id', 'user_id'])
+    .select((eb) => ['id', 'user_id', ownsAccount(eb)])
     .where('sso_provider_id', '=', connectionId)
     .where('user_name', '=', sql<string>`lower(${userName})`)
     .where('deleted_at', 'is not', null)
@@ -84,7 +115,7 @@ export function findDeletedScimUser(trx: Trx, connectionId: string, userName: st
     .executeTakeFirst()
 }
 
-/** Throws a unique violation when the userName or the externalId is taken. */
+/** Throws a unique violation when the userName is taken. */
 export async function insertScimUser(
   trx: Trx,
   { connectionId, id }: ResourceKey,
@@ -100,17 +131,17 @@ export async function insertScimUser(
 }
 
 /**
- * Each change has a later time than the one before: it is the version of the resource. Throws a unique violation when
- * the userName or the externalId is taken.
+ * Each change has a later time than the one before: it is the version of the resource. Returns the row after it. Throws
+ * a unique violation when the userName is taken.
  */
-export async function updateScimUser(
+export function updateScimUser(
   trx: Trx,
   { connectionId, id }: ResourceKey,
   change: { resource?: StoredScimResource; userId?: string; deletedAt?: Date | null },
   now: Date,
-): Promise<void> {
+): Promise<Selectable<ScimUsersTable> | undefined> {
   const { resource, userId, deletedAt } = change
-  await trx
+  return trx
     .updateTable('scim_users')
     .set({
       updated_at: sql<Date>`greatest(${now}::timestamptz, updated_at + interval '1 millisecond')`,
@@ -120,7 +151,8 @@ export async function updateScimUser(
     })
     .where('id', '=', id)
     .where('sso_provider_id', '=', connectionId)
-    .execute()
+    .returningAll()
+    .executeTakeFirst()
 }
 
 /** Records whether the account was created for the user. */
@@ -130,12 +162,27 @@ export async function setOwnsAccount(trx: Trx, scimUserId: string, owns: boolean
   await trx.insertInto('postern_scim_accounts').values({ scim_user_id: scimUserId }).execute()
 }
 
-/** Whether a provisioned user, of any connection, has this account. */
-export async function isAccountProvisioned(trx: Trx, userId: string): Promise<boolean> {
+/** The connection of the provisioned user who has this account. */
+export async function findProvisioner(trx: Trx, userId: string): Promise<string | undefined> {
+  const found = await trx
+    .selectFrom('scim_users')
+    .select('sso_provider_id')
+    .where('user_id', '=', userId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return found?.sso_provider_id
+}
+
+export async function isUserNameTaken(
+  trx: Trx,
+  connectionId: string,
+  userName: string,
+): Promise<boolean> {
   const found = await trx
     .selectFrom('scim_users')
     .select('id')
-    .where('user_id', '=', userId)
+    .where('sso_provider_id', '=', connectionId)
+    .where('user_name', '=', sql<string>`lower(${userName})`)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
   return found !== undefined

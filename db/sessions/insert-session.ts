@@ -6,6 +6,7 @@ import { type ParamOf, queryOne, queryOneBatched, queryVariants } from '../core/
 import { eventUser, storedUser } from '../events/outbox.ts'
 import { hasDeactivation } from '../scim/deactivation.ts'
 import { type NewRow, type NewUser, newRow, userInsert } from '../users/insert-user.ts'
+import { hasTriggers, usersTableId } from '../users/triggers.ts'
 import { findUser, type UserRecord } from '../users/users.ts'
 import {
   listSessionParts,
@@ -31,7 +32,9 @@ const opened = queryVariants((parts: readonly Part[]) =>
   queryOne((db, value: ParamOf<SessionInsertValues>) =>
     withSession(
       db.with('target_user', (eb) =>
-        parts.includes('granted') ? lockUserOrThrow(eb, value, parts) : touchUser(eb, value, parts),
+        parts.includes('granted')
+          ? selectUserForShare(eb, value, parts)
+          : touchUser(eb, value, parts),
       ),
       value,
       { parts, user: storedUser(db) },
@@ -71,7 +74,7 @@ function touchUser(
 const isNotDeactivated = sql<boolean>`not ${hasDeactivation(sql.ref('users.id'))}`
 
 /** Locks the row of the user for a session of an OAuth client, which does not count as a sign-in of the user. */
-function lockUserOrThrow(
+function selectUserForShare(
   db: QueryCreator<Database>,
   value: ParamOf<SessionInsertValues>,
   parts: readonly Part[],
@@ -104,21 +107,15 @@ export async function insertUserWithSession(
   return has_triggers ? findUser(db, user.id) : { ...row, identities: [], factors: [] }
 }
 
-/** `returning` does not see changes by `after` triggers. Internal ones, of foreign keys, change nothing. */
-const hasTriggers = sql<boolean>`exists (select from pg_trigger
-  where tgrelid = target_user.table_id and not tgisinternal)`
-
 const newUser = queryVariants((parts: readonly Part[]) =>
   queryOneBatched((db, value: ParamOf<SessionInsertValues & NewRow>) =>
     withSession(
-      db.with('target_user', (eb) =>
-        userInsert(eb, value).returning(sql<number>`users.tableoid`.as('table_id')),
-      ),
+      db.with('target_user', (eb) => userInsert(eb, value).returning(usersTableId)),
       value,
       { parts, user: sql`(select ${eventUser('target_user')} from target_user)` },
     )
       .selectFrom('target_user')
       .selectAll('target_user')
-      .select(hasTriggers.as('has_triggers')),
+      .select(hasTriggers('target_user').as('has_triggers')),
   ),
 )

@@ -1,5 +1,5 @@
 /** Rotates the refresh token of a session, in one statement for the ordinary case. */
-import { type QueryCreator, sql } from 'kysely'
+import { type Expression, type QueryCreator, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
 import type { Database, Db } from '../core/database.ts'
@@ -114,12 +114,18 @@ function refreshAudit(db: Advancing, value: ParamOf<RefreshValues>) {
         .select([
           sql`${sql.lit(nilUuid)}::uuid`.as('instance_id'),
           sql`gen_random_uuid()`.as('id'),
-          refreshPayload.as('payload'),
+          refreshPayload(selectImpersonator(select, sql<string>`advanced.session_id`)).as(
+            'payload',
+          ),
           sql`${value('now')}::timestamptz`.as('created_at'),
           sql`coalesce(${value('ip')}::text, '')`.as('ip_address'),
         ]),
     )
 }
 
-const refreshPayload = sql`json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user,
-  'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token')`
+/** As modules/audit/entry.ts builds it. */
+const refreshPayload = (impersonator: Expression<unknown>) =>
+  sql`json_strip_nulls(json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user,
+  'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token',
+  'actor', json_build_object('type', 'user', 'id', users.id),
+  'act', (select json_build_object('sub', found.by) from (${impersonator}) found (by))))`

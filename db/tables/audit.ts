@@ -8,7 +8,17 @@ export interface AuditLogEntriesTable {
   ip_address: string
 }
 
-export interface AuditPayload {
+type ActorType = 'user' | 'admin' | 'service' | 'scim' | 'client' | 'anonymous' | 'system'
+
+/** Who acted (schemas/values/acting.ts). */
+export interface AuditActing {
+  actor: { type: ActorType; id: string | null; role?: string }
+  /** The impersonating admin. */
+  act?: { sub: string }
+}
+
+/** Entries of GoTrue and of earlier releases have no `actor`. */
+export interface AuditPayload extends Partial<AuditActing> {
   actor_id: string
   actor_via_sso: boolean
   actor_username: string

@@ -34,6 +34,15 @@ export interface CustomOauthProvidersTable {
   updated_at: Date
 }
 
+/** What GoTrue's table has no column for. A provider without a row, such as one that GoTrue added, has the defaults. */
+export interface CustomProviderOptionsTable {
+  provider_id: string
+  /** Whether the provider has a redirect URI of its own. */
+  own_callback: boolean
+  /** HS256, signed with the client secret, besides asymmetric algorithms. */
+  id_token_signed_response_alg: 'HS256' | null
+}
+
 /**
  * The issuer of the identities of a provider, or the userinfo URL of an OAuth 2.0 provider; also of a deleted one, and of
  * providers of the configuration.
@@ -41,4 +50,10 @@ export interface CustomOauthProvidersTable {
 export interface CustomProviderIssuersTable {
   identifier: string
   issuer: string
+}
+
+/** A provider that is or was bound to an organization; also a deleted one. */
+export interface TenantProvidersTable {
+  identifier: string
+  created_at: Date
 }

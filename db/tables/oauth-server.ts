@@ -61,6 +61,8 @@ export interface OauthClientDetailsTable {
   /** base64url of the SHA-256 of the registration access token (RFC 7592). */
   registration_token_hash: string | null
   last_used_at: Date | null
+  /** base64url of the SHA-256 of what a public client registered of itself, until it is changed. */
+  metadata_hash: Generated<string | null>
 }
 
 export interface OauthAuthorizationsTable {
@@ -84,8 +86,12 @@ export interface OauthAuthorizationsTable {
   nonce: string | null
 }
 
+export type ResponseMode = 'query' | 'fragment' | 'form_post'
+
 /** Parameters of an authorization request for which GoTrue's table has no column. */
 export interface OauthRequestParameters {
+  /** How the client gets the response; in the query when absent. */
+  response_mode?: ResponseMode
   prompt?: string[]
   max_age?: number
   acr_values?: string
@@ -169,16 +175,6 @@ export interface OauthDeviceCodesTable {
   interval_seconds: number
   last_polled_at: Date | null
   created_at: Date
-  expires_at: Date
-}
-
-/** Sessions of the hosted pages: a cookie and its session. */
-export interface PageSessionsTable {
-  /** base64url of the SHA-256 of the cookie. */
-  id: string
-  session_id: string
-  created_at: Date
-  last_used_at: Date
   expires_at: Date
 }
 

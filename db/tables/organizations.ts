@@ -1,5 +1,7 @@
 import type { ColumnType, Generated } from 'kysely'
 
+import type { AuditActing } from './audit.ts'
+
 type DomainJoin = 'off' | 'suggested' | 'automatic'
 type JoinedBy = 'creation' | 'invitation' | 'domain' | 'sso' | 'scim' | 'admin'
 
@@ -86,7 +88,10 @@ export interface OrganizationInvitationsTable {
   role: string
   /** Only the hash of the token is stored. */
   token_hash: string
+  /** A member, or null for an admin of the server. */
   invited_by: string | null
+  /** Null for a member, for a token of a service, and in invitations of earlier releases. */
+  invited_by_admin: string | null
   created_at: Date
   expires_at: Date
 }
@@ -118,6 +123,8 @@ export interface OrganizationAuditEntriesTable {
   traits: ColumnType<Json, string, never>
   ip_address: string
   created_at: Date
+  /** `actor` and `act`; null in entries of earlier releases. */
+  acting: ColumnType<AuditActing | null, string, never>
 }
 
 export interface OrganizationTables {

@@ -48,6 +48,20 @@ export interface SamlRelayStatesTable {
   flow_state_id: string | null
 }
 
+/** What GoTrue's tables have no column for; a provider without a row has the defaults. */
+export interface SamlProviderOptionsTable {
+  sso_provider_id: string
+  /** Sign-ins that start at the identity provider. */
+  idp_initiated: 'allow' | 'deny'
+}
+
+/** The browser of an open sign-in that is bound to it. */
+export interface SamlBrowsersTable {
+  relay_state_id: string
+  /** SHA-256 of the value of its cookie. */
+  browser_hash: string
+}
+
 /** The names of a sign-in at its provider: for a client that has not exchanged its code yet, or for a session. */
 export interface SamlLoginsTable {
   id: string

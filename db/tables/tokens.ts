@@ -18,7 +18,13 @@ export interface TokenDetailsTable {
   /** Null for a token of GoTrue's, whose lifetime starts when it was sent. */
   expires_at: Date | null
   failed_attempts: number
+  /** Of a `recovery_token` that only signs in; null for a recovery, and for tokens of GoTrue. */
+  purpose: TokenPurpose | null
+  /** The admin who got the link instead of its recipient. */
+  made_by: string | null
 }
+
+export type TokenPurpose = 'sign_in'
 
 /** Dummy rows, written instead of a token that does not exist. */
 export interface DummyTokensTable {

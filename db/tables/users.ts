@@ -79,4 +79,12 @@ export interface AutoconfirmedAddressesTable {
   /** An email address or phone number, in its stored form. */
   address: string
   created_at: Date
+  /** Who confirmed it instead of its holder. */
+  cause: Generated<AssumptionCause>
 }
+
+/**
+ * An autoconfirming setting, a SCIM client or the provider of a tenant, an admin who changed a confirmed address, or the
+ * user beside a verified address (AUTH_SMS_AUTOCONFIRM).
+ */
+export type AssumptionCause = 'autoconfirm' | 'scim' | 'provider' | 'admin' | 'user'

@@ -3,8 +3,9 @@ import { type QueryCreator, sql } from 'kysely'
 
 import type { Database, Trx } from '../core/database.ts'
 import { lockEach } from '../core/requested-ids.ts'
+import type { TokenPurpose } from '../tables/tokens.ts'
 import type { TokenType } from '../tables/users.ts'
-import { isLive, type Lifetimes, maxFailedAttempts } from './expiry.ts'
+import { isLive, isNotFor, type Lifetimes, maxFailedAttempts } from './expiry.ts'
 import { type LinkKey, type TokenRow, tokenColumns } from './one-time-tokens.ts'
 /** The number of dummy rows, numbered from 0. */
 export const dummyTokens = 1024
@@ -16,6 +17,8 @@ export interface AttemptTarget {
   /** The dummy row of this identifier, used when it has no token. */
   dummySlot: number
   lifetimes: Lifetimes
+  /** What the code must not have been sent for. */
+  excluded?: TokenPurpose | undefined
 }
 
 /**
@@ -29,7 +32,7 @@ export async function countTokenAttempt(
   at: AttemptTarget,
   now: Date,
 ): Promise<TokenRow[]> {
-  const { address, dummySlot, lifetimes } = at
+  const { address, dummySlot, lifetimes, excluded } = at
   const owners = await lockOwnersAt(trx, types, at, now)
   return trx
     .with('live', (cte) =>
@@ -39,7 +42,8 @@ export async function countTokenAttempt(
         .where('relates_to', '=', address)
         .where('token_type', 'in', types)
         .where(sql<boolean>`user_id = any(${owners}::uuid[])`)
-        .where((eb) => isLive(eb, lifetimes, now)),
+        .where((eb) => isLive(eb, lifetimes, now))
+        .$call((query) => (excluded ? query.where((eb) => isNotFor(eb, excluded)) : query)),
     )
     .with('counted', (cte) =>
       cte
@@ -76,10 +80,10 @@ export async function countTokenAttempt(
 async function lockOwnersAt(
   trx: Trx,
   types: readonly TokenType[],
-  { address, dummySlot, lifetimes }: AttemptTarget,
+  { address, dummySlot, lifetimes, excluded }: AttemptTarget,
   now: Date,
 ): Promise<string[]> {
-  const sentTo = { types, column: 'relates_to', values: [address] } as const
+  const sentTo = { types, column: 'relates_to', values: [address], excluded } as const
   const rows = await trx
     .with('owners', (cte) => selectOwners(cte, sentTo, lifetimes, now))
     .with('dummy', (cte) =>
@@ -100,11 +104,11 @@ async function lockOwnersAt(
 /** Locks the user whose live token has this hash, for the same reason. */
 export async function lockOwnerOfLink(
   trx: Trx,
-  { types, hashes }: LinkKey,
+  { types, hashes, excluded }: LinkKey,
   lifetimes: Lifetimes,
   now: Date,
 ): Promise<void> {
-  const link = { types, column: 'token_hash', values: hashes } as const
+  const link = { types, column: 'token_hash', values: hashes, excluded } as const
   await selectOwners(trx, link, lifetimes, now).execute()
 }
 
@@ -112,11 +116,12 @@ interface AttemptTokens {
   types: readonly TokenType[]
   column: 'token_hash' | 'relates_to'
   values: readonly string[]
+  excluded: TokenPurpose | undefined
 }
 
 function selectOwners(
   db: Pick<QueryCreator<Database>, 'selectFrom'>,
-  { types, column, values }: AttemptTokens,
+  { types, column, values, excluded }: AttemptTokens,
   lifetimes: Lifetimes,
   now: Date,
 ) {
@@ -127,6 +132,7 @@ function selectOwners(
     .where(column, 'in', values)
     .where('token_type', 'in', types)
     .where((of) => isLive(of, lifetimes, now))
+    .$call((query) => (excluded ? query.where((of) => isNotFor(of, excluded)) : query))
     .orderBy('user_id')
   return lockEach(db, owners.as('requested'))
 }

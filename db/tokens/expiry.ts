@@ -1,7 +1,8 @@
-/** Lifetime and attempt limit of one-time tokens. */
+/** Which one-time tokens are valid: lifetime, attempt limit and purpose. */
 import { type Expression, type ExpressionBuilder, sql } from 'kysely'
 
 import type { Database } from '../core/database.ts'
+import type { TokenPurpose } from '../tables/tokens.ts'
 import { tokenTypes } from '../tables/users.ts'
 import { sentAtColumns } from './gotrue-columns.ts'
 /** A token is invalid after this many wrong codes (RFC 6238 §5.2 recommends a limit). */
@@ -24,6 +25,16 @@ export function isLive(eb: Tokens, lifetimes: Lifetimes, now: Date): Expression<
   const failures = details.select('details.failed_attempts')
   return sql<boolean>`(coalesce(${expiry}, ${foreignExpiry(eb, lifetimes)}) > ${now}
     and coalesce(${failures}, 0) < ${sql.lit(maxFailedAttempts)})`
+}
+
+/** Whether the token in scope was not sent for the excluded purpose. */
+export function isNotFor(eb: Tokens, excluded: TokenPurpose): Expression<boolean> {
+  const sent = eb
+    .selectFrom('postern_one_time_tokens as details')
+    .select('details.token_id')
+    .whereRef('details.token_id', '=', 'one_time_tokens.id')
+    .where('details.purpose', '=', excluded)
+  return sql<boolean>`not exists ${sent}`
 }
 
 function foreignExpiry(eb: Tokens, { mailSeconds, smsSeconds }: Lifetimes) {

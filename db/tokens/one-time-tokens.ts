@@ -2,8 +2,9 @@ import { type QueryCreator, sql } from 'kysely'
 
 import type { Database, Db, Trx } from '../core/database.ts'
 import { executePipelined, type ParamOf } from '../core/statement.ts'
+import type { TokenPurpose } from '../tables/tokens.ts'
 import type { TokenType } from '../tables/users.ts'
-import { isLive, type Lifetimes } from './expiry.ts'
+import { isLive, isNotFor, type Lifetimes } from './expiry.ts'
 import { clearConsumed, mirrorToken } from './gotrue-columns.ts'
 
 interface NewToken {
@@ -13,6 +14,7 @@ interface NewToken {
   /** The recipient of the code, in its stored form. */
   relates_to: string
   expires_at: Date
+  purpose: TokenPurpose | null
   /** For the user's column of the type, where GoTrue looks a typed code up; null writes nothing. */
   mirror: string | null
 }
@@ -58,7 +60,7 @@ const expiryUpsert = (
 ) =>
   db
     .insertInto('postern_one_time_tokens')
-    .columns(['token_id', 'expires_at', 'failed_attempts'])
+    .columns(['token_id', 'expires_at', 'failed_attempts', 'purpose'])
     .expression((eb) =>
       eb
         .selectFrom('put')
@@ -66,12 +68,15 @@ const expiryUpsert = (
           'put.id as token_id',
           sql<Date>`${value('expires_at')}::timestamptz`.as('expires_at'),
           sql<number>`0`.as('failed_attempts'),
+          sql<TokenPurpose | null>`${value('purpose')}::text`.as('purpose'),
         ]),
     )
     .onConflict((conflict) =>
       conflict.column('token_id').doUpdateSet((eb) => ({
         expires_at: eb.ref('excluded.expires_at'),
         failed_attempts: sql.lit(0),
+        purpose: eb.ref('excluded.purpose'),
+        made_by: sql.lit(null),
       })),
     )
 
@@ -101,12 +106,14 @@ export interface LinkKey {
   hashes: readonly string[]
   /** The recipient it must have been sent to, if given. */
   address?: string | undefined
+  /** What it must not have been sent for. */
+  excluded?: TokenPurpose | undefined
 }
 
 /** Consumes the token with one of these hashes; undefined when none is live. */
 export function consumeToken(
   trx: Trx,
-  { types, hashes, address }: LinkKey,
+  { types, hashes, address, excluded }: LinkKey,
   lifetimes: Lifetimes,
   now: Date,
 ): Promise<TokenRow | undefined> {
@@ -116,6 +123,7 @@ export function consumeToken(
       .where('token_hash', 'in', hashes)
       .where('token_type', 'in', types)
       .where((eb) => isLive(eb, lifetimes, now))
+      .$call((query) => (excluded ? query.where((eb) => isNotFor(eb, excluded)) : query))
       .$if(address !== undefined, (query) => query.where('relates_to', '=', address ?? '')),
   )
 }
@@ -123,7 +131,7 @@ export function consumeToken(
 /** Reads the token without consuming it, for pages that only show it. */
 export function findToken(
   db: Db,
-  { types, hashes }: LinkKey,
+  { types, hashes, excluded }: LinkKey,
   lifetimes: Lifetimes,
   now: Date,
 ): Promise<TokenRow | undefined> {
@@ -133,6 +141,7 @@ export function findToken(
     .where('token_hash', 'in', hashes)
     .where('token_type', 'in', types)
     .where((eb) => isLive(eb, lifetimes, now))
+    .$call((query) => (excluded ? query.where((eb) => isNotFor(eb, excluded)) : query))
     .executeTakeFirst()
 }
 
@@ -183,4 +192,5 @@ export function consumeOneTimeToken(
     .executeTakeFirst()
 }
 
+export type { TokenPurpose } from '../tables/tokens.ts'
 export type { TokenType } from '../tables/users.ts'

@@ -3,7 +3,8 @@ import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
 import { count, whereChosen } from '../core/paging.ts'
-import { executeStatement, type ParamOf, queryOne } from '../core/statement.ts'
+import { executePipelined, executeStatement, type ParamOf, queryOne } from '../core/statement.ts'
+import { storedObject } from '../core/stored-json.ts'
 
 /** A name in its canonical form. */
 export interface Username {
@@ -82,7 +83,7 @@ export async function deleteReservation(trx: Trx, reservedFor: string): Promise<
   await trx.deleteFrom('postern_usernames').where('reserved_for', '=', reservedFor).execute()
 }
 
-type NewUsername = Username & { assigned_at: Date } & (
+type NewUsername = Username & { assigned_at: Date; network?: string | null; by_admin?: boolean } & (
     | { user_id: string }
     | { reserved_for: string; expires_at: Date }
   )
@@ -115,46 +116,90 @@ export async function releaseUsername(trx: Trx, userId: string, until?: Date): P
     .execute()
 }
 
-const claim = executeStatement(
-  (db, value: ParamOf<{ userId: string; reservedFor: string; now: Date }>) =>
-    db
-      .with('claimed', (eb) =>
-        eb
-          .updateTable('postern_usernames')
-          .set({
-            user_id: value('userId'),
-            reserved_for: null,
-            expires_at: null,
-            assigned_at: value('now'),
-          })
-          .where('reserved_for', '=', value('reservedFor'))
-          .where('expires_at', '>', value('now'))
-          .where(({ not, exists, selectFrom }) =>
-            not(
-              exists(
-                selectFrom('postern_usernames as present')
-                  .select('present.username')
-                  .where('present.user_id', '=', value('userId'))
-                  .where('present.expires_at', 'is', null),
-              ),
+/** Counts the names that clients of the network chose since then and whose users are not verified. */
+export function countUnverifiedUsernames(trx: Trx, network: string, since: Date) {
+  return trx
+    .selectFrom('postern_usernames')
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('assigned_at').as('oldest')])
+    .where('network', '=', network)
+    .where('assigned_at', '>', since)
+    .executeTakeFirstOrThrow()
+}
+
+interface Claim {
+  userId: string
+  reservedFor: string
+  isVerified: boolean
+  now: Date
+}
+
+const claim = executeStatement((db, value: ParamOf<Claim>) =>
+  db
+    .with('claimed', (eb) =>
+      eb
+        .updateTable('postern_usernames')
+        .set({
+          user_id: value('userId'),
+          reserved_for: null,
+          expires_at: null,
+          assigned_at: value('now'),
+          network: sql`case when ${value('isVerified')}::boolean then null else network end`,
+        })
+        .where('reserved_for', '=', value('reservedFor'))
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('users')
+              .select('users.id')
+              .where('users.id', '=', value('userId'))
+              .where('encrypted_password', '<>', sql.lit('')),
+          ),
+        )
+        .where('expires_at', '>', value('now'))
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('postern_usernames as present')
+                .select('present.username')
+                .where('present.user_id', '=', value('userId'))
+                .where('present.expires_at', 'is', null),
             ),
-          )
-          .returning('postern_usernames.username'),
-      )
-      .updateTable('users')
-      .from('claimed')
-      .set({ raw_app_meta_data: withUsername(sql`claimed.username`) })
-      .where('users.id', '=', value('userId')),
+          ),
+        )
+        .returning('postern_usernames.username'),
+    )
+    .updateTable('users')
+    .from('claimed')
+    .set({ raw_app_meta_data: withUsername(sql`claimed.username`) })
+    .where('users.id', '=', value('userId')),
 )
 
-/** Assigns the name that a sign-up reserved for the address, unless the user has a name. */
-export async function claimReservedUsername(
-  trx: Trx,
-  userId: string,
-  reservedFor: string,
-  now: Date,
-): Promise<void> {
-  await claim(trx, { userId, reservedFor, now })
+/**
+ * Assigns the name that a sign-up reserved for the address, unless the user has a name. Only with the password of the
+ * sign-up: it is removed when another user may have signed up with the address.
+ */
+export async function claimReservedUsername(trx: Trx, claimed: Claim): Promise<void> {
+  await claim(trx, claimed)
+}
+
+const clear = executePipelined((db, value: ParamOf<{ userId: string; now: Date }>) =>
+  db
+    .with('cleared', (eb) =>
+      eb
+        .deleteFrom('postern_usernames')
+        .where('user_id', '=', value('userId'))
+        .where('expires_at', 'is', null)
+        .where('by_admin', '=', sql.lit(false))
+        .returning('user_id'),
+    )
+    .updateTable('users')
+    .from('cleared')
+    .set({ raw_app_meta_data: withoutUsername(), updated_at: value('now') })
+    .whereRef('users.id', '=', 'cleared.user_id'),
+)
+
+/** Removes a name that was chosen before the user's address was verified. An admin's stays. */
+export async function clearUnverifiedUsername(trx: Trx, userId: string, now: Date): Promise<void> {
+  await clear(trx, { userId, now })
 }
 
 /** Copies the name to the user's app_metadata, from which tokens take it without another look-up. */
@@ -175,15 +220,19 @@ export async function clearPreferredUsername(trx: Trx, userId: string, now: Date
   await trx
     .updateTable('users')
     .set({
-      raw_app_meta_data: sql<string>`raw_app_meta_data - 'preferred_username'`,
+      raw_app_meta_data: withoutUsername(),
       updated_at: now,
     })
     .where('id', '=', userId)
     .execute()
 }
 
+function withoutUsername() {
+  return sql<string>`${storedObject(sql`raw_app_meta_data`)} - 'preferred_username'`
+}
+
 function withUsername(username: ReturnType<typeof sql>) {
-  return sql<string>`coalesce(raw_app_meta_data, '{}')
+  return sql<string>`${storedObject(sql`raw_app_meta_data`)}
     || jsonb_build_object('preferred_username', ${username})`
 }
 

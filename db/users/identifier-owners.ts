@@ -41,11 +41,40 @@ export const ownerId = sql<string>`owner.id`
 
 /** Identities whose provider verified one of these emails. */
 export function findIdentityOwners(db: Db, emails: readonly string[], aud: string) {
-  return verifiedIdentities(db, emails)
+  return identityOwners(db, emails, aud).execute()
+}
+
+const identityOwners = (db: Db, emails: readonly string[], aud: string) =>
+  verifiedIdentities(db, emails)
     .innerJoin('users', 'users.id', 'identities.user_id')
-    .select(['identities.user_id', 'identities.provider'])
+    .select([
+      'identities.user_id',
+      sql<string | null>`identities.provider`.as('provider'),
+      'identities.email',
+      sql<boolean>`true`.as('is_proven'),
+    ])
     .where('users.aud', '=', aud)
     .where('users.deleted_at', 'is', null)
+
+/** The same, and users with one of these emails in their row: without a provider, proven if confirmed by its holder. */
+export function findEmailOwners(db: Db, emails: readonly string[], aud: string) {
+  return identityOwners(db, emails, aud)
+    .unionAll(
+      db
+        .selectFrom('users')
+        .select((eb) => [
+          'users.id as user_id',
+          sql<string | null>`null`.as('provider'),
+          'users.email',
+          eb
+            .and([eb('users.email_confirmed_at', 'is not', null), eb.not(isEmailAutoconfirmed(eb))])
+            .$castTo<boolean>()
+            .as('is_proven'),
+        ])
+        .where('users.email', 'in', emails)
+        .where('users.aud', '=', aud)
+        .where('users.is_sso_user', '=', false),
+    )
     .execute()
 }
 

@@ -19,7 +19,8 @@ import {
 } from '../core/statement.ts'
 import { type EventValues, eventInsert, eventUser, eventValues } from '../events/outbox.ts'
 import { userColumns } from '../tables/user-columns.ts'
-import type { UserMetadata } from '../tables/users.ts'
+import type { AssumptionCause, UserMetadata } from '../tables/users.ts'
+import { insertAssumed } from './autoconfirmed-addresses.ts'
 import {
   isWithinMaxBytes,
   type MetadataChange,
@@ -30,6 +31,7 @@ import {
   metadataNames,
   metadataValues,
 } from './metadata-merge.ts'
+import { hasTriggers, usersTableId } from './triggers.ts'
 import type { UserChange } from './update-user.ts'
 import type { UserRow } from './users.ts'
 
@@ -105,16 +107,22 @@ export function editUser(
 }
 
 /**
- * Marks the email as confirmed, keeping an earlier time, together with `edit`. Returns the email of the user; throws
- * when there is no such user.
+ * Marks the email as confirmed, keeping an earlier time, together with `edit`, and records who confirmed it instead of
+ * its holder. Returns the row, which a trigger may have changed since; throws when there is no such user.
  */
-export function setEmailConfirmed(
+export async function setEmailConfirmed(
   db: Db,
   id: string,
-  edit: UserEdit,
+  { assumedBy, ...edit }: UserEdit & { assumedBy: AssumptionCause | null },
   now: Date,
-): Promise<{ email: string | null }> {
-  return emailConfirmed(editNames(edit))(db, editValues(id, edit, now))
+): Promise<{ row: UserRow; hasTriggers: boolean }> {
+  const values = { ...editValues(id, edit, now), assumedBy }
+  const {
+    table_id: _table,
+    has_triggers,
+    ...row
+  } = await emailConfirmed(editNames(edit))(db, values)
+  return { row, hasTriggers: has_triggers }
 }
 
 /** As `setEmailConfirmed`, for the phone number. */
@@ -127,30 +135,56 @@ export async function setPhoneConfirmed(
   await phoneConfirmed(editNames(edit))(db, editValues(id, edit, now))
 }
 
-const emailConfirmed = confirmed('email_confirmed_at')
-const phoneConfirmed = confirmed('phone_confirmed_at')
+type Confirmation = UserChange & MetadataValues & Key
+type EditName = keyof UserChange | MetadataName
 
-function confirmed(column: 'email_confirmed_at' | 'phone_confirmed_at') {
-  return queryVariants((names: readonly (keyof UserChange | MetadataName)[]) =>
-    queryOneOrThrow((db, value: ParamOf<UserChange & MetadataValues & Key>) =>
-      db
-        .updateTable('users')
-        .set({
-          [column]: sql`coalesce(${sql.ref(column)}, ${value('now')})`,
-          is_anonymous: sql.lit(false),
-          ...bindParams(value, names.filter(isColumn)),
-          updated_at: value('now'),
-          ...mergedColumns(value, names),
-        })
-        .where('id', '=', value('key'))
-        .returning('email'),
-    ),
-  )
-}
+const emailConfirmed = queryVariants((names: readonly EditName[]) =>
+  queryOneOrThrow((db, value: ParamOf<Confirmation & { assumedBy: AssumptionCause | null }>) =>
+    db
+      .with('confirmed', (eb) =>
+        confirm(eb, value, 'email_confirmed_at', names)
+          .returning(userColumns)
+          .returning(usersTableId),
+      )
+      .with('assumed', (eb) =>
+        insertAssumed(
+          eb,
+          sql`select id, email, ${value('now')}::timestamptz, ${value('assumedBy')}::text from confirmed
+            where email is not null and ${value('assumedBy')}::text is not null`,
+        ),
+      )
+      .selectFrom('confirmed')
+      .selectAll()
+      .select(hasTriggers('confirmed').as('has_triggers')),
+  ),
+)
 
-const isColumn = (name: keyof UserChange | MetadataName) => name !== 'app' && name !== 'user'
+const phoneConfirmed = queryVariants((names: readonly EditName[]) =>
+  queryOneOrThrow((db, value: ParamOf<Confirmation>) =>
+    confirm(db, value, 'phone_confirmed_at', names).returning('email'),
+  ),
+)
 
-function editNames(edit: UserEdit): (keyof UserChange | MetadataName)[] {
+const confirm = (
+  db: Pick<QueryCreator<Database>, 'updateTable'>,
+  value: ParamOf<Confirmation>,
+  column: 'email_confirmed_at' | 'phone_confirmed_at',
+  names: readonly EditName[],
+) =>
+  db
+    .updateTable('users')
+    .set({
+      [column]: sql`coalesce(${sql.ref(column)}, ${value('now')})`,
+      is_anonymous: sql.lit(false),
+      ...bindParams(value, names.filter(isColumn)),
+      updated_at: value('now'),
+      ...mergedColumns(value, names),
+    })
+    .where('id', '=', value('key'))
+
+const isColumn = (name: EditName) => name !== 'app' && name !== 'user'
+
+function editNames(edit: UserEdit): EditName[] {
   return [...listChangedKeys(edit.columns ?? {}), ...metadataNames(edit)]
 }
 

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 
 import type { ParamOf } from '../core/statement.ts'
+import { storedObject } from '../core/stored-json.ts'
 import type { UserMetadata } from '../tables/users.ts'
 
 export interface MetadataChange {
@@ -76,5 +77,5 @@ const bytes = (json: RawBuilder<unknown>) => sql<number>`coalesce(octet_length((
 function merged(value: ParamOf<MetadataValues>, name: MetadataName) {
   const set = value(`${name}Set`)
   const deleted = value(`${name}Deleted`)
-  return sql<string>`(coalesce(${columns[name]}, '{}'::jsonb) || ${set}::jsonb) - ${deleted}::text[]`
+  return sql<string>`(${storedObject(columns[name])} || ${set}::jsonb) - ${deleted}::text[]`
 }

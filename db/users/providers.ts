@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
+import { storedObject } from '../core/stored-json.ts'
 
 /** Sets app_metadata.provider and .providers from the identities, oldest first. */
 export async function recomputeProviders(db: Db, userId: string, now: Date): Promise<void> {
@@ -16,7 +17,7 @@ export async function recomputeProviders(db: Db, userId: string, now: Date): Pro
     .updateTable('users')
     .set((eb) => ({
       updated_at: now,
-      raw_app_meta_data: sql<string>`coalesce(raw_app_meta_data, '{}'::jsonb) || ${eb
+      raw_app_meta_data: sql<string>`${storedObject(sql`raw_app_meta_data`)} || ${eb
         .selectFrom('listed')
         .select(
           sql`jsonb_build_object('provider', (array_agg(provider order by first))[1], 'providers', jsonb_agg(provider order by first))`.as(

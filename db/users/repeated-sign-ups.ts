@@ -3,6 +3,7 @@ import { type ExpressionBuilder, sql } from 'kysely'
 
 import type { Database, Db, Trx } from '../core/database.ts'
 import { executeStatement, type ParamOf, queryOne } from '../core/statement.ts'
+import { storedObject } from '../core/stored-json.ts'
 import {
   type IdentityValues,
   identityValues,
@@ -45,9 +46,12 @@ const replaceRow = queryOne((db, value: ParamOf<Replacement>) => {
       cte
         .updateTable('users')
         .set((eb) => ({
-          // Kept only if it equals that of the account, and of the pending sign-up, if any.
+          // The first sign-up for an account that was provisioned sets it. Otherwise it is kept only if it equals that of
+          // the account, and of the pending sign-up, if any.
           encrypted_password: sql`case
-            when ${value('byAdmin')}::boolean or (
+            when ${value('byAdmin')}::boolean
+              or (coalesce(encrypted_password, '') = '' and confirmation_sent_at is null)
+              or (
               encrypted_password = ${value('passwordHash')}::text
               and not ${eb.exists(
                 eb
@@ -58,7 +62,7 @@ const replaceRow = queryOne((db, value: ParamOf<Replacement>) => {
               )})
             then ${value('passwordHash')}::text end`,
           raw_user_meta_data: value('metadata'),
-          raw_app_meta_data: sql`coalesce(raw_app_meta_data, '{}'::jsonb) || jsonb_build_object(
+          raw_app_meta_data: sql`${storedObject(sql`raw_app_meta_data`)} || jsonb_build_object(
             'provider', ${value('provider')}::text, 'providers', jsonb_build_array(${value('provider')}::text))`,
           updated_at: value('now'),
         }))

@@ -38,10 +38,18 @@ export async function initialise(cluster: Cluster, password: string): Promise<vo
   }
   try {
     await run(cluster, 'initdb', [
-      ...['--pgdata', draft, '--username=postgres', '--pwfile', passwordFile],
-      ...['--auth=scram-sha-256', '--encoding=UTF8', '--no-sync', '--locale=C'],
+      '--pgdata',
+      draft,
+      '--username=postgres',
+      '--pwfile',
+      passwordFile,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--no-sync',
+      '--locale=C',
       // The same collation on every machine, whatever locales it has.
-      ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
     ])
   } finally {
     rmSync(passwordFile, { force: true })

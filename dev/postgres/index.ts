@@ -5,13 +5,14 @@
  * folder; there is no lock and no detection of a Postgres left by a killed run; Ctrl-C reaches its server directly, and
  * its exit hook ends the process before our shutdown is done.
  */
+import { spawn } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
 import { binaries } from './binaries.ts'
 import { type Cluster, initialise, start, stop, stopOrphan } from './cluster.ts'
 import { type Folder, openFolder, readAccess, writeAccess } from './folder.ts'
-import { takeLock } from './lock.ts'
-import { endWithOwner } from './owner.ts'
+import { readProcessStart } from './processes.ts'
 import { PostgresStartError } from './start-error.ts'
 
 interface PostgresOptions {
@@ -118,4 +119,61 @@ async function freePort(wanted: number): Promise<number> {
       server.close(() => resolve(port))
     })
   })
+}
+
+// Stops Postgres when the process that started it ends, even by SIGKILL.
+
+/**
+ * Reads until its input is closed, which happens when the parent process ends. Then it stops the Postgres in folder $1,
+ * unless the process id was reused.
+ */
+const watching = `
+  read -r line
+  pid=$(head -n 1 "$1/postmaster.pid") || exit
+  { cat "/proc/$pid/cmdline" || ps -p "$pid" -o command=; } 2>/dev/null | grep -aqF -- "$1" &&
+    kill -INT "$pid"
+`
+
+/**
+ * Returns a function that ends the watch. Without this shell there is none: the next start in the folder stops what was
+ * left.
+ */
+function endWithOwner(cluster: string): () => void {
+  // Detached, because Ctrl-C signals the whole process group.
+  const watch = spawn('/bin/sh', ['-c', watching, 'postern', cluster], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  watch.on('error', () => {})
+  watch.unref()
+  return () => void watch.kill('SIGKILL')
+}
+
+// Locks a folder for one process; the lock of a killed process is ignored.
+
+/** Returns a function that releases the lock, or the id of the process that holds it. */
+function takeLock(file: string): { release: () => void } | { heldBy: number } {
+  const own = JSON.stringify({ pid: process.pid, start: readProcessStart(process.pid) })
+  try {
+    writeFileSync(file, own, { flag: 'wx' })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    const heldBy = lockHolder(file)
+    if (heldBy !== undefined) return { heldBy }
+    rmSync(file, { force: true })
+    return takeLock(file)
+  }
+  return { release: () => rmSync(file, { force: true }) }
+}
+
+/** The id of the running process that holds the lock. */
+export function lockHolder(file: string): number | undefined {
+  try {
+    const { pid, start } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; start?: string }
+    // Ids are reused, in containers immediately: only the same start time means the same process.
+    return start !== undefined && readProcessStart(pid) === start ? pid : undefined
+  } catch {
+    return undefined
+  }
 }

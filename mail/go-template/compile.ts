@@ -2,13 +2,63 @@
  * Compiles the tree of a template into functions that write its output. Errors are reported here, and the escaping of
  * each value is chosen here; rendering only inserts values.
  */
-import { type Escape, escapeFor } from './escape.ts'
-import { type Evaluate, evaluator, type Scope } from './evaluate.ts'
-import type { HtmlContext, HtmlCursor } from './html-position.ts'
+import type { Expression } from './expression.ts'
+import { functions } from './functions.ts'
+import type { HtmlContext, HtmlCursor, Position } from './html-position.ts'
 import type { Output } from './output.ts'
 import { TemplateError } from './template-error.ts'
 import type { AssignNode, BlockNode, Node, OutputNode } from './tree.ts'
-import { isTrue, items, print } from './values.ts'
+import { Untrusted, withoutLinks } from './untrusted.ts'
+import { isTrue, items, ownProperty, print } from './values.ts'
+
+// Escaping of a value for its HTML context, so that it cannot leave that context.
+
+type Escape = (text: string) => string
+
+/** `encoded`: the value was encoded by `urlquery`. */
+function escapeFor(position: Exclude<Position, 'forbidden'>, encoded: boolean): Escape {
+  return position === 'query' && encoded ? entities : escapes[position]
+}
+
+const escapes: Record<Exclude<Position, 'forbidden'>, Escape> = {
+  text: entities,
+  // As in Go: comments are not visible, and a value could end one.
+  comment: () => '',
+  attribute: entities,
+  url: (text) => entities(linkStart(text)),
+  'url-rest': (text) => entities(linkRest(text)),
+  query: (text) => entities(encodeURIComponent(text.toWellFormed())),
+  // Characters that could end an unquoted attribute become entities.
+  unquoted: (text) => linkStart(text).replace(/[&<>"'`=\s]/g, entity),
+}
+
+function entities(text: string): string {
+  return text.replace(/[&<>"']/g, entity)
+}
+
+const named = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+])
+
+function entity(char: string): string {
+  return named.get(char) ?? `&#${char.charCodeAt(0)};`
+}
+
+// App schemes are allowed in links, schemes that execute or embed content are not.
+function linkStart(text: string): string {
+  // Browsers ignore blanks and control characters in a scheme.
+  const scheme = [...text].filter((char) => char > ' ').join('')
+  return /^(?:javascript|vbscript|data|blob|file):/i.test(scheme) ? '#' : text
+}
+
+/** Must not form a scheme together with a preceding value. */
+function linkRest(text: string): string {
+  const path = text.search(/[/?#]/)
+  const end = path === -1 ? text.length : path
+  return text.slice(0, end).replaceAll(':', '%3A') + text.slice(end)
+}
 
 /** Writes, and returns the scope for the rest of the block. */
 type Step = (scope: Scope, output: Output) => Scope
@@ -49,12 +99,23 @@ function literal(text: string, line: number, html: HtmlCursor | undefined): Step
 }
 
 function written(node: OutputNode, evaluate: Evaluate, html: HtmlCursor | undefined): Step {
-  const escaped = html ? escapeAt(html, node) : (text: string) => text
+  const place = html ? findPlace(html, node) : plainText
   return (scope, output) => {
-    output.write(escaped(print(evaluate(scope))), node.line)
+    const value = evaluate(scope)
+    const text = print(value)
+    const shown = place.isText && value instanceof Untrusted ? withoutLinks(text) : text
+    output.write(place.escape(shown), node.line)
     return scope
   }
 }
+
+/** Where a value is written: its escaping, and whether readers see it as text. */
+interface Place {
+  escape: Escape
+  isText: boolean
+}
+
+const plainText: Place = { escape: (text) => text, isText: true }
 
 function assigned(
   { name, line }: AssignNode,
@@ -69,10 +130,11 @@ function assigned(
   }
 }
 
-function escapeAt(html: HtmlCursor, { value, line }: OutputNode): Escape {
+function findPlace(html: HtmlCursor, { value, line }: OutputNode): Place {
   const position = html.value()
   if (position !== 'forbidden') {
-    return escapeFor(position, value.kind === 'call' && value.name === 'urlquery')
+    const isEncoded = value.kind === 'call' && value.name === 'urlquery'
+    return { escape: escapeFor(position, isEncoded), isText: position === 'text' }
   }
   throw new TemplateError(
     'a value must not be in a script, a style or a tag itself, nor be the second in an unquoted link',
@@ -124,4 +186,41 @@ function declare(scope: Scope, names: readonly string[], values: readonly unknow
     known.set(name, { value: values[index] })
   })
   return { ...scope, names: known }
+}
+
+/** The value of `.` and the declared variables, among them `$`. */
+interface Scope {
+  dot: unknown
+  names: ReadonlyMap<string, TemplateVariable>
+}
+
+/** Nested blocks may assign another value. */
+interface TemplateVariable {
+  value: unknown
+}
+
+/** Evaluates an expression in a scope. Never throws: a missing value is nil. */
+type Evaluate = (scope: Scope) => unknown
+
+/** Throws a TemplateError for an undeclared variable. */
+function evaluator(expression: Expression, declared: ReadonlySet<string>, line: number): Evaluate {
+  switch (expression.kind) {
+    case 'literal':
+      return () => expression.value
+    case 'variable': {
+      const { name } = expression
+      if (name === '.') return ({ dot }) => dot
+      if (!declared.has(name)) throw new TemplateError(`${name} is not declared`, line)
+      return ({ names }) => names.get(name)?.value
+    }
+    case 'get': {
+      const of = evaluator(expression.of, declared, line)
+      return (scope) => ownProperty(of(scope), expression.field)
+    }
+    case 'call': {
+      const { call }: { call(...values: unknown[]): unknown } = functions[expression.name]
+      const args = expression.args.map((arg) => evaluator(arg, declared, line))
+      return (scope) => call(...args.map((arg) => arg(scope)))
+    }
+  }
 }

@@ -1,4 +1,5 @@
 /** The supported functions of the template language. */
+import { markLike, unwrap } from './untrusted.ts'
 import { getLength, isTrue, ownProperty, print } from './values.ts'
 
 interface TemplateFunction {
@@ -19,7 +20,10 @@ export const functions = {
   not: { takes: [1, 1], call: (value) => !isTrue(value) },
   len: { takes: [1, 1], call: getLength },
   index: { takes: [2, 10], call: (of, ...keys) => keys.reduce(ownProperty, of) },
-  urlquery: { takes: [1, 1], call: (value) => encodeURIComponent(print(value).toWellFormed()) },
+  urlquery: {
+    takes: [1, 1],
+    call: (value) => markLike(value, encodeURIComponent(print(value).toWellFormed())),
+  },
   // Output is escaped in any case and must not be escaped twice.
   html: { takes: [1, 1], call: (value) => value },
 } satisfies Record<string, TemplateFunction>
@@ -27,13 +31,15 @@ export const functions = {
 export type FunctionName = keyof typeof functions
 
 /** True when the first value equals one of the others. Lists and objects are never equal. */
-function isEqual(a: unknown, ...others: unknown[]): boolean {
+function isEqual(marked: unknown, ...others: unknown[]): boolean {
+  const a = unwrap(marked)
   if (typeof a === 'object' && a !== null) return false
-  return others.some((b) => (a ?? null) === (b ?? null))
+  return others.some((b) => (a ?? null) === (unwrap(b) ?? null))
 }
 
 function compare(test: (difference: number) => boolean) {
-  return (a: unknown, b: unknown): boolean => {
+  return (...marked: unknown[]): boolean => {
+    const [a, b] = marked.map(unwrap)
     if (typeof a === 'number' && typeof b === 'number') return test(a - b)
     if (typeof a === 'string' && typeof b === 'string') return test(a === b ? 0 : a < b ? -1 : 1)
     return false

@@ -1,7 +1,9 @@
 /** Values of the template language: truth, access, iteration and printing. */
+import { markLike, unwrap } from './untrusted.ts'
 
 /** As in Go, empty values are false: false, 0, "", nil and empty collections. */
-export function isTrue(value: unknown): boolean {
+export function isTrue(marked: unknown): boolean {
+  const value = unwrap(marked)
   if (Array.isArray(value)) return value.length > 0
   if (isRecord(value)) return Object.keys(value).length > 0
   return Boolean(value)
@@ -9,26 +11,33 @@ export function isTrue(value: unknown): boolean {
 
 /** Own properties only: `constructor` and other inherited ones are not template data. */
 export function ownProperty(of: unknown, key: unknown): unknown {
-  if (Array.isArray(of) && typeof key === 'number') return of[key] ?? null
-  if (isRecord(of) && typeof key === 'string' && Object.hasOwn(of, key)) return of[key] ?? null
-  return null
+  return markLike(of, findProperty(unwrap(of), unwrap(key)) ?? null)
+}
+
+function findProperty(of: unknown, key: unknown): unknown {
+  if (Array.isArray(of) && typeof key === 'number') return of[key]
+  if (isRecord(of) && typeof key === 'string' && Object.hasOwn(of, key)) return of[key]
+  return undefined
 }
 
 /** The items of a `range`: lists in order, objects by sorted key. */
-export function items(value: unknown): [key: unknown, item: unknown][] {
-  if (Array.isArray(value)) return value.map((item, key) => [key, item])
+export function items(marked: unknown): [key: unknown, item: unknown][] {
+  const value = unwrap(marked)
+  if (Array.isArray(value)) return value.map((item, key) => [key, markLike(marked, item)])
   if (!isRecord(value)) return []
   return Object.keys(value)
     .sort()
-    .map((key) => [key, value[key]])
+    .map((key) => [markLike(marked, key), markLike(marked, value[key])])
 }
 
 /** In bytes for a text, as in Go; in entries for a list or an object. */
-export function getLength(value: unknown): number {
+export function getLength(marked: unknown): number {
+  const value = unwrap(marked)
   return typeof value === 'string' ? Buffer.byteLength(value) : items(value).length
 }
 
-export function print(value: unknown): string {
+export function print(marked: unknown): string {
+  const value = unwrap(marked)
   if (value === null || value === undefined) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -1,4 +1,13 @@
 /** The types of email. A new one is a file in kinds/, a line here, and its texts in languages/. */
+import {
+  adminRole,
+  appConnected,
+  oauthClient,
+  organizationRole,
+  scimToken,
+  serverChange,
+  usernameChanged,
+} from './access.ts'
 import { accountDeleted } from './account-deleted.ts'
 import { confirmation } from './confirmation.ts'
 import type { EmailKindDefinition } from './definition.ts'
@@ -49,6 +58,13 @@ export const emailKindDefinitions = {
   mfa_verification_failed_notification: mfaVerificationFailed,
   too_many_attempts_notification: tooManyAttemptsEmail,
   account_deleted_notification: accountDeleted,
+  username_changed_notification: usernameChanged,
+  app_connected_notification: appConnected,
+  admin_role_notification: adminRole,
+  organization_role_notification: organizationRole,
+  scim_token_notification: scimToken,
+  oauth_client_notification: oauthClient,
+  server_change_notification: serverChange,
 } satisfies Record<string, EmailKindDefinition>
 
 export type EmailKind = keyof typeof emailKindDefinitions

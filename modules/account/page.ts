@@ -1,19 +1,57 @@
 /** Builds a page of the account: access, form actions, and the redirects after errors of the API. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { ApiError } from '../../schemas/errors.ts'
 import { OauthForm, readFormFields } from '../../schemas/oauth/form.ts'
 import { PageOrError } from '../../schemas/page.ts'
 import { NoBody } from '../../schemas/values/empty.ts'
+import { isRecord } from '../../schemas/values/record.ts'
 import type { AccountTextName } from '../../ui/account/texts.ts'
-import { checkForm, findSignedIn, requiresFactor } from '../page-session/index.ts'
-import type { Exchange } from '../pages/index.ts'
-import { accountErrorText } from './errors.ts'
-import { type AccountDeps, createVisit, type Outcome, type Visit } from './visit.ts'
+import { answerOnce, findSignedIn, requiresFactor } from '../page-session/index.ts'
+import { type Exchange, errorTextName, readNext, readReason } from '../pages/index.ts'
+import { createVisit, type Outcome, type Visit } from './visit.ts'
 
 export type { Outcome } from './visit.ts'
+
+// Texts of the account page for errors of the API.
+
+const texts: Record<string, AccountTextName> = {
+  email_exists: 'email_taken',
+  email_address_not_authorized: 'email_taken',
+  email_conflict_identity_not_deletable: 'email_taken',
+  phone_exists: 'phone_taken',
+  username_taken: 'username_taken',
+  username_invalid: 'username_invalid',
+  username_changed_recently: 'username_recent',
+  mfa_verified_factor_exists: 'phone_taken',
+  identity_already_exists: 'identity_taken',
+  current_password_invalid: 'wrong_password',
+  current_password_required: 'need_password',
+  reauthentication_not_valid: 'wrong_code',
+  mfa_challenge_expired: 'wrong_code',
+  single_identity_not_deletable: 'last_method',
+  mfa_recovery_codes_sole_factor: 'codes_first',
+  user_sso_managed: 'managed',
+  mfa_factor_name_conflict: 'name_taken',
+  too_many_enrolled_mfa_factors: 'limit_reached',
+  too_many_passkeys: 'limit_reached',
+  validation_failed: 'bad_entry',
+  metadata_too_large: 'bad_entry',
+  phone_provider_disabled: 'bad_entry',
+  sms_send_failed: 'send_failed',
+  email_provider_not_configured: 'send_failed',
+  webauthn_challenge_expired: 'key_failed',
+  webauthn_challenge_not_found: 'key_failed',
+  webauthn_credential_exists: 'key_failed',
+  webauthn_verification_failed: 'key_failed',
+}
+
+/** Returns the account page's text for an error code. */
+const accountErrorText = (errorCode: string): AccountTextName =>
+  (Object.hasOwn(texts, errorCode) && texts[errorCode]) || errorTextName(errorCode)
+
 export type AccountFields = Readonly<Record<string, string>>
 export type Action = (visit: Visit, fields: AccountFields) => Promise<FastifyReply>
 
@@ -31,6 +69,7 @@ export interface AccountPage {
 
 const Query = Type.Object({
   done: Type.Optional(Type.String()),
+  failed: Type.Optional(Type.String()),
   next: Type.Optional(Type.String()),
 })
 const described = {
@@ -48,30 +87,34 @@ const gone = ['bad_jwt', 'session_not_found', 'session_expired', 'user_not_found
 export function addAccountPage(
   makePage: (app: FastifyInstance) => AccountPage,
 ): FastifyPluginAsyncTypebox {
-  return async (fastify) => {
-    const page = makePage(fastify)
+  return async (app) => {
+    const page = makePage(app)
     const { path, summary, actions = {} } = page
 
-    fastify.get(
+    app.get(
       path,
       { schema: { summary, querystring: Query, ...described } },
       async (request, reply) =>
-        visitPage(fastify, page, { request, reply }, (visit) => {
+        visitPage(app, page, { request, reply }, (visit) => {
           const done = messageNames.find((name) => name === request.query.done)
-          return page.show(visit, { done }, { ...request.query })
+          const { failed } = request.query
+          const error = failed && (readReason(failed) ?? accountErrorText(failed))
+          return page.show(visit, { done, ...(error && { error, status: 200 }) }, request.query)
         }),
     )
 
     if (Object.keys(actions).length === 0) return
-    fastify.post(
+    app.post(
       path,
-      { schema: { summary: `Submit: ${summary}`, body: OauthForm, ...described } },
+      {
+        ...answerOnce(app).form,
+        schema: { summary: `Submit: ${summary}`, body: OauthForm, ...described },
+      },
       async (request, reply) => {
         const fields = readFormFields(request.body)
-        checkForm(fastify, request, fields.form_token)
         const { action = '' } = fields
         const act = Object.hasOwn(actions, action) ? actions[action] : undefined
-        return visitPage(fastify, page, { request, reply }, async (visit) => {
+        return visitPage(app, page, { request, reply }, async (visit) => {
           if (!act) return page.show(visit, { error: 'bad_entry' }, fields)
           return act(visit, fields).catch((error) => showError(page, visit, error, fields))
         })
@@ -85,16 +128,17 @@ export function addAccountPage(
  * required.
  */
 async function visitPage(
-  app: AccountDeps,
+  app: FastifyInstance,
   page: AccountPage,
   exchange: Exchange,
   act: (visit: Visit) => FastifyReply | Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   const now = new Date()
   const signedIn = await findSignedIn(app, exchange.request, now)
-  if (!signedIn) return redirectToRequiredPage(app, exchange, 'sign-in', page.path)
+  const path = getReturnPath(page, exchange.request)
+  if (!signedIn) return redirectToRequiredPage(app, exchange, 'sign-in', path)
   if (requiresFactor(signedIn.session)) {
-    return redirectToRequiredPage(app, exchange, 'sign-in/factor', page.path)
+    return redirectToRequiredPage(app, exchange, 'sign-in/factor', path)
   }
   const visit = createVisit(app, exchange, signedIn, page.path, now)
   try {
@@ -102,8 +146,15 @@ async function visitPage(
   } catch (error) {
     const target = error instanceof ApiError ? findRequiredPage(error, page) : undefined
     if (!target) throw error
-    return redirectToRequiredPage(app, exchange, target, page.path)
+    return redirectToRequiredPage(app, exchange, target, path)
   }
+}
+
+/** The page with the one that it continues at. */
+function getReturnPath({ path }: AccountPage, { query, body }: FastifyRequest): string {
+  const sent = { ...(isRecord(query) && query), ...(isRecord(body) && body) }
+  const next = readNext(sent.next)
+  return next && next !== path ? `${path}?next=${encodeURIComponent(next)}` : path
 }
 
 /** Returns the page that the user must complete first. */
@@ -120,7 +171,7 @@ function findRequiredPage(
 }
 
 function redirectToRequiredPage(
-  { config }: AccountDeps,
+  { config }: FastifyInstance,
   { reply }: Exchange,
   page: string,
   next: string,

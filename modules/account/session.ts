@@ -1,17 +1,16 @@
 /** Keeps the session of the browser when the API creates another one for a code or link. */
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import { otpExpired } from '../../schemas/errors.ts'
 import { findSignedIn, startPageSession } from '../page-session/index.ts'
 import { type ApiResponse, callApi, type Exchange, textIn } from '../pages/index.ts'
-
-type SessionDeps = Deps<'bearerAuth' | 'config' | 'db' | 'inject' | 'jwt'>
 
 /**
  * The browser keeps its session, with the second factor that was verified in it, unless the change has revoked it.
  * Throws otp_expired when the code belongs to another user.
  */
 export async function settleSession(
-  app: SessionDeps,
+  app: FastifyInstance,
   { request, reply }: Exchange,
   userId: string,
   response: ApiResponse,
@@ -30,5 +29,5 @@ export async function settleSession(
 }
 
 /** Whether users can have a phone number. */
-export const phonesAllowed = ({ config, sms }: Deps<'config' | 'sms'>): boolean =>
+export const phonesAllowed = ({ config, sms }: FastifyInstance): boolean =>
   config.AUTH_EXTERNAL_PHONE_ENABLED || config.AUTH_SMS_AUTOCONFIRM || sms.enabled

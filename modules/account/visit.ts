@@ -1,27 +1,22 @@
 /** A request for a page of the account, by the user who is signed in at the hosted pages. */
-import type { FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { ApiError } from '../../schemas/errors.ts'
 import { toUser, type User } from '../../schemas/user.ts'
 import { type AccountPageName, accountPages } from '../../ui/account/render.ts'
 import type { AccountSay, AccountTextName } from '../../ui/account/texts.ts'
-import type { MethodChange } from '../credentials/fresh-proof.ts'
-import { requireFreshProof } from '../credentials/index.ts'
+import { type MethodChange, requireFreshProof } from '../access/index.ts'
 import { accessTokenFor, type SignedIn } from '../page-session/index.ts'
 import {
   type ApiCall,
   type ApiResponse,
   callApi,
   type Exchange,
-  type PageDeps,
   sendPageFromSet,
   textIn,
 } from '../pages/index.ts'
 
 export type { AccountSay, AccountTextName } from '../../ui/account/texts.ts'
-
-export type AccountDeps = PageDeps & Deps<'bearerAuth' | 'credentials' | 'db' | 'inject' | 'jwt'>
 
 /** The result of the action before the page is shown. */
 export interface Outcome {
@@ -39,7 +34,7 @@ interface Content {
 export type Visit = ReturnType<typeof createVisit>
 
 export function createVisit(
-  app: AccountDeps,
+  app: FastifyInstance,
   exchange: Exchange,
   signedIn: SignedIn,
   path: string,
@@ -52,7 +47,12 @@ export function createVisit(
   const { tag } = app.languages.ofReader(request.headers['accept-language'])
 
   return {
-    ...{ request, reply, now, user, session, signedIn },
+    request,
+    reply,
+    now,
+    user,
+    session,
+    signedIn,
     hasPassword: Boolean(session.encrypted_password),
     isManaged: session.is_sso_user,
 
@@ -69,7 +69,7 @@ export function createVisit(
     /** Throws insufficient_aal or reauthentication_needed. Called before the form is shown. */
     requireProof(change: MethodChange): Promise<void> {
       const auth = { user: session, session, claims: app.jwt.buildClaims(session, session, now) }
-      return requireFreshProof(app.credentials, app.db, auth, { change }, now)
+      return requireFreshProof(app, app.db, auth, { change }, now)
     },
 
     show(

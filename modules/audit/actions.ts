@@ -47,6 +47,7 @@ export const logTypes = {
   settings_changed: 'team',
   provider_tested: 'team',
   admin_added: 'team',
+  admin_invited: 'team',
   admin_role_changed: 'team',
   admin_removed: 'team',
   webhook_created: 'team',

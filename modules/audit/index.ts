@@ -15,4 +15,4 @@ export {
   recordAudit,
 } from './entry.ts'
 export { memberTraits } from './organization-events.ts'
-export { recordAdminAction, recordAdminActionOnUser } from './record-admin.ts'
+export { findAdminUser, recordAdminAction, recordAdminActionOnUser } from './record-admin.ts'

@@ -1,14 +1,15 @@
 /** Events of organizations: each action has the event of its name, with the traits that the event type lists. */
+import type { FastifyInstance } from 'fastify'
+
 import type { NewEvent } from '../../db/events/outbox.ts'
 import type { MemberRow } from '../../db/organizations/members.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   type OrganizationEventType,
   organizationEventKinds,
 } from '../../schemas/organizations/events.ts'
 import type { AuditAction } from './actions.ts'
 
-type Draft = Deps<'events'>['events']['draft']
+type Draft = FastifyInstance['events']['draft']
 
 /** `user_id` of the traits is the user concerned, if there is one. */
 export function createOrganizationEvents(

@@ -1,5 +1,7 @@
 /** The state of the audit log: its destinations. */
-import { type Deps, definePlugin } from '../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
+import { defineModule } from '../../plugins/define-plugin.ts'
 import type { AuditSettings } from './entry.ts'
 
 declare module 'fastify' {
@@ -8,13 +10,11 @@ declare module 'fastify' {
   }
 }
 
-const deps = ['config', 'events', 'log', 'telemetry'] as const
-
-function createAudit({ config, events, log, telemetry }: Deps<(typeof deps)[number]>) {
+function createAudit({ config, events, log, telemetry }: FastifyInstance) {
   // As in request lines: an action, an id and an IP address need no redaction.
   const lines = log.child({}, { redact: [] })
   const stored = !config.AUTH_AUDIT_LOG_DISABLE_POSTGRES
   return { stored, log: lines, metrics: telemetry.metrics, events }
 }
 
-export default definePlugin({ name: 'audit', deps, create: createAudit })
+export default defineModule('audit', createAudit)

@@ -1,6 +1,6 @@
 /** Audit entries of admin actions. */
-import type { Trx } from '../../db/core/database.ts'
-import { findUser } from '../../db/users/users.ts'
+import type { Db, Trx } from '../../db/core/database.ts'
+import { findUser, type UserRecord } from '../../db/users/users.ts'
 import { type AccessTokenClaims, subjectUserId } from '../../schemas/access-token.ts'
 import { notAdmin } from '../../schemas/errors.ts'
 import type { AuditAction } from './actions.ts'
@@ -21,6 +21,15 @@ interface Subject {
 }
 
 type Traits = { now: Date } & Record<string, unknown>
+
+/** The user of an admin's token; undefined for the token of a service, which has none. */
+export async function findAdminUser(
+  db: Db,
+  admin: AccessTokenClaims | null,
+): Promise<UserRecord | undefined> {
+  const id = subjectUserId(admin)
+  return id ? findUser(db, id) : undefined
+}
 
 /** Records an action on a user in its transaction. Throws not_admin for a request without an admin. */
 export function recordAdminActionOnUser(
@@ -44,9 +53,7 @@ export async function recordAdminAction(
   { now, ...traits }: Traits,
 ): Promise<void> {
   if (!admin) throw notAdmin()
-  const id = subjectUserId(admin)
-  const user = id ? await findUser(trx, id) : undefined
-  const actor = user ?? adminActor(admin.role ?? '')
+  const actor = (await findAdminUser(trx, admin)) ?? adminActor(admin.role ?? '')
   const withClient = { ...traits, user_agent: clientInfo.userAgent ?? '' }
   await recordAudit(settings, trx, action, actor, { ip: clientIp, now, traits: withClient })
 }

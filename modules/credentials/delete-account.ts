@@ -1,6 +1,7 @@
 /** Deletion of the user's own account, after a recent authentication. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db } from '../../db/core/database.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import {
   currentPasswordInvalid,
@@ -8,9 +9,13 @@ import {
   reauthenticationNeeded,
   ssoManaged,
 } from '../../schemas/errors.ts'
-import { isCurrentPassword } from './current-password.ts'
-import { verifyReauthenticationNonce } from './reauthentication.ts'
-import { establishedProofs, hasRecentProof, loadProof } from './session-proofs.ts'
+import {
+  establishedProofs,
+  hasRecentProof,
+  isCurrentPassword,
+  loadProof,
+  verifyReauthenticationNonce,
+} from '../access/index.ts'
 
 interface DeletionAuthorization {
   /** The code of GET /reauthenticate. */
@@ -26,13 +31,13 @@ const freshForSeconds = 10 * 60
  * reauthentication_not_valid, otp_expired, current_password_invalid or over_request_rate_limit. Consumes a valid nonce.
  */
 export async function checkDeletion(
-  deps: Deps<'bearerAuth' | 'otp' | 'passwords'>,
+  app: FastifyInstance,
   db: Db,
   auth: AuthContext,
   { nonce, password }: DeletionAuthorization,
   now: Date,
 ): Promise<void> {
-  checkDeletable(deps, auth, now)
+  checkDeletable(app, auth, now)
   const { user } = auth
   // An anonymous user has no credentials besides the session.
   if (user.is_anonymous) return
@@ -41,9 +46,9 @@ export async function checkDeletion(
     ({ method }) => method !== 'anonymous',
   )
   if (hasRecentProof(proofs, sessionProof, freshForSeconds, now)) return
-  if (nonce) return verifyReauthenticationNonce(deps, db, user, nonce, now)
+  if (nonce) return verifyReauthenticationNonce(app, db, user, nonce, now)
   if (!password) throw reauthenticationNeeded(needed)
-  if (!(await isCurrentPassword(deps, db, user, password, now))) throw currentPasswordInvalid()
+  if (!(await isCurrentPassword(app, db, user, password, now))) throw currentPasswordInvalid()
 }
 
 const needed =
@@ -51,7 +56,7 @@ const needed =
 
 /** Conditions that must still hold inside the transaction. Throws user_sso_managed or insufficient_aal. */
 export function checkDeletable(
-  { bearerAuth }: Deps<'bearerAuth'>,
+  { bearerAuth }: FastifyInstance,
   { user, session }: AuthContext,
   now: Date,
 ): void {

@@ -2,25 +2,27 @@
  * Email changes: requested by the user, confirmed by the new address and, unless configured otherwise, by the current
  * one, in either order.
  */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import { isUniqueViolation } from '../../db/core/unique-violation.ts'
 import { upsertIdentity } from '../../db/identities/identities.ts'
 import { findRequestingSession, setAsksEmailChange } from '../../db/sessions/session-proofs.ts'
 import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
+import { consumeAutoconfirmed } from '../../db/users/autoconfirmed-addresses.ts'
 import { isTaken } from '../../db/users/identifier-owners.ts'
 import { recomputeProviders } from '../../db/users/providers.ts'
 import { updateUser } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import { emailExists } from '../../schemas/errors.ts'
+import { recordAccess } from '../access/index.ts'
 import { checkRecipient, sendEmailChangeEmails } from '../emails/index.ts'
 import { checkInterval, perClientInterval, reserveInterval } from '../otp/index.ts'
 import type { LinkContext } from '../otp/link-context.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { emitEmailChanged, verifyEmail } from '../users/index.ts'
 import { clearSharedAnonymousAccount, throttleNewIdentifier } from './new-identifier.ts'
-import { recordNewMethod } from './session-proofs.ts'
 import type { VerificationResult } from './verification-result.ts'
 
 /** Throws email_exists when the address belongs to another user. */
@@ -41,24 +43,24 @@ interface EmailChangeRequest {
  * email_provider_not_configured or email_address_not_authorized.
  */
 export async function checkEmailChange(
-  deps: Deps<'config' | 'emails' | 'mailer' | 'otp'>,
+  app: FastifyInstance,
   db: Db,
   user: UserRecord,
   email: string,
   network: string | undefined,
   now: Date,
 ): Promise<EmailChangeRequest> {
-  const { emails, otp } = deps
-  const needsNoConfirmation = isUnconfirmedChangeAllowed(deps, user)
+  const { emails } = app
+  const needsNoConfirmation = isUnconfirmedChangeAllowed(app, user)
   if (!needsNoConfirmation) {
     checkRecipient(emails.policy, email)
     for (const [purpose, address] of listIntervals(user, email, network)) {
-      await checkInterval(otp, db, 'email', purpose, address, now)
+      await checkInterval(app, db, 'email', purpose, address, now)
     }
   }
   const taken = await isTaken(db, email, user.aud ?? '', user.id)
   const identifier = { isTaken: taken, takenError: emailExists(), needsNoConfirmation }
-  return { email, reachesNew: await throttleNewIdentifier(deps, db, user, identifier, now) }
+  return { email, reachesNew: await throttleNewIdentifier(app, db, user, identifier, now) }
 }
 
 /** The minimum interval applies to the user, and to the new address for this client. */
@@ -74,7 +76,7 @@ function listIntervals(user: UserRecord, email: string, network: string | undefi
  * over_email_send_rate_limit.
  */
 export async function startEmailChange(
-  deps: Deps<'config' | 'emails' | 'mailer' | 'otp' | 'sessions' | 'users'>,
+  app: FastifyInstance,
   trx: Trx,
   { user, session }: Pick<AuthContext, 'user' | 'session'>,
   { email, reachesNew }: EmailChangeRequest,
@@ -82,20 +84,20 @@ export async function startEmailChange(
   now: Date,
 ): Promise<void> {
   if (session) await setAsksEmailChange(trx, user.id, session.session_id)
-  if (isUnconfirmedChangeAllowed(deps, user)) {
-    await setEmail(deps, trx, user, { email, isAgreedByCurrent: false, isAssumed: true }, now)
+  if (isUnconfirmedChangeAllowed(app, user)) {
+    await setEmail(app, trx, user, { email, isAgreedByCurrent: false, isAssumed: true }, now)
     return
   }
   for (const [purpose, address] of listIntervals(user, email, context.network)) {
-    await reserveInterval(deps.otp, trx, 'email', purpose, address, now)
+    await reserveInterval(app, trx, 'email', purpose, address, now)
   }
-  const change = { newEmail: email, requiresCurrent: requiresCurrent(deps), reachesNew }
-  await sendEmailChangeEmails(deps.emails, trx, user, change, context, now)
+  const change = { newEmail: email, requiresCurrent: requiresCurrent(app), reachesNew }
+  await sendEmailChangeEmails(app, trx, user, change, context, now)
 }
 
 /** Sends the emails again, unless the address has been taken since. */
 export async function repeatEmailChange(
-  deps: Deps<'config' | 'emails'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   context: LinkContext,
@@ -104,13 +106,13 @@ export async function repeatEmailChange(
   const newEmail = user.email_change
   if (!newEmail) return
   const reachesNew = !(await isTaken(trx, newEmail, user.aud ?? '', user.id))
-  const change = { newEmail, requiresCurrent: requiresCurrent(deps), reachesNew }
-  await sendEmailChangeEmails(deps.emails, trx, user, change, context, now)
+  const change = { newEmail, requiresCurrent: requiresCurrent(app), reachesNew }
+  await sendEmailChangeEmails(app, trx, user, change, context, now)
 }
 
 /** Confirms one of the addresses: the change is applied, or waits for the other one. Throws email_exists. */
 export async function agreeToEmail(
-  deps: Deps<'config' | 'sessions' | 'users'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   by: TokenType,
@@ -119,8 +121,8 @@ export async function agreeToEmail(
   const email = user.email_change
   if (!email) return { state: 'rejected' }
   // With autoconfirm, either address may confirm for both.
-  const { AUTH_MAILER_AUTOCONFIRM: autoconfirm } = deps.config
-  const needsBoth = requiresCurrent(deps) && !autoconfirm && Boolean(user.email)
+  const { AUTH_MAILER_AUTOCONFIRM: autoconfirm } = app.config
+  const needsBoth = requiresCurrent(app) && !autoconfirm && Boolean(user.email)
   if (needsBoth && user.email_change_confirm_status === 0) {
     await updateUser(trx, user.id, { email_change_confirm_status: 1 }, now)
     return { state: 'half', user }
@@ -130,7 +132,7 @@ export async function agreeToEmail(
   if (!isNewVerified) return { state: 'rejected' }
   const type = 'email_change_token_new'
   await clearSharedAnonymousAccount(
-    deps,
+    app,
     trx,
     user,
     { provider: 'email', address: email, type },
@@ -138,19 +140,19 @@ export async function agreeToEmail(
   )
   const isAssumed = !needsBoth && by !== 'email_change_token_new'
   const agreed = { email, isAgreedByCurrent: needsBoth, isAssumed }
-  const changed = await setEmail(deps, trx, user, agreed, now)
+  const changed = await setEmail(app, trx, user, agreed, now)
   return { state: 'done', user: changed, type: 'email_change', action: 'user_modified' }
 }
 
 /** With autoconfirm: an anonymous user has no current address, and without a mail server no email can be sent. */
 function isUnconfirmedChangeAllowed(
-  { config, mailer }: Deps<'config' | 'mailer'>,
+  { config, mailer }: FastifyInstance,
   user: UserRecord,
 ): boolean {
   return config.AUTH_MAILER_AUTOCONFIRM && (user.is_anonymous || !mailer.configured)
 }
 
-function requiresCurrent({ config }: Deps<'config'>): boolean {
+function requiresCurrent({ config }: FastifyInstance): boolean {
   return config.AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED
 }
 
@@ -166,7 +168,7 @@ interface AgreedEmail {
  * for the change. Throws email_exists when another user has it by now.
  */
 async function setEmail(
-  { sessions, users }: Deps<'sessions' | 'users'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   { email, isAgreedByCurrent, isAssumed }: AgreedEmail,
@@ -175,17 +177,20 @@ async function setEmail(
   await checkEmailFree(trx, user, email)
   await upsertIdentity(trx, buildEmailIdentity(user.id, email), now)
   await recomputeProviders(trx, user.id, now)
+  // The account may have had the address before, unverified.
+  if (!isAssumed) await consumeAutoconfirmed(trx, user.id, email)
   const columns = { email, email_change: '', email_change_confirm_status: 0 }
-  const proof = { columns, voidsTokens: true, isAssumed }
-  const changed = await verifyEmail(users, trx, user.id, proof, now).catch((error) => {
+  const proof = { columns, clearTokens: true, isAssumed }
+  const changed = await verifyEmail(app, trx, user.id, proof, now).catch((error) => {
     throw isUniqueViolation(error) ? emailExists() : error
   })
-  if (!isAgreedByCurrent) await recordNewMethod(trx, user, 'email', now)
+  const access = { user, grant: { kind: 'email' }, isEstablished: isAgreedByCurrent } as const
+  await recordAccess(app, trx, access, now)
   if (user.email) {
     const except = await findRequestingSession(trx, user.id)
-    await revokeAllSessions(sessions, trx, user.id, { except, keepsUnopened: true }, now)
+    await revokeAllSessions(app, trx, user.id, { except, keepsUnopened: true }, now)
   }
-  await emitEmailChanged(users, trx, user, email, now)
+  await emitEmailChanged(app, trx, user, email, now)
   return changed
 }
 

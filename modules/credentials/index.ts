@@ -5,23 +5,15 @@
 
 export { checkDeletable, checkDeletion } from './delete-account.ts'
 export { checkEmailChange, startEmailChange } from './email-change.ts'
-export { notifyOfFailure } from './failed-attempts.ts'
-export { reauthenticate, requireFreshProof, requireVerifiedFactor } from './fresh-proof.ts'
 export { throttleNewIdentifier } from './new-identifier.ts'
-export { signInWithPassword } from './password.ts'
+export { notifyOfFailure, signInWithPassword } from './password.ts'
 export { checkPasswordChange, setPassword } from './password-change.ts'
 export { acceptPhoneChange, sendPhoneChangeOtp, setPhone } from './phone-change.ts'
-export {
-  acceptSentReauthentication,
-  findNonceRecipient,
-  sendReauthentication,
-} from './reauthentication.ts'
 export { generateLink, type LinkRequest } from './requests/admin-links.ts'
 export { requestEmailOtp } from './requests/email-requests.ts'
 export { readMagicLink } from './requests/magic-link.ts'
 export { resendSms } from './requests/resend-sms.ts'
 export { acceptSignInCode, type SignInRequest, sendSignInCode } from './requests/sms-requests.ts'
-export { findVerifiedMethods, recordNewMethod } from './session-proofs.ts'
 export {
   consumeOtp,
   emailChangeHalfConfirmed,

@@ -2,11 +2,12 @@
  * A requested new identifier: whether the requester learns that it is taken, and which credentials remain when several
  * accounts requested it.
  */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import { isRequestedByOthers } from '../../db/tokens/email-changes.ts'
 import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ApiError } from '../../schemas/errors.ts'
 import { throttleAttempt } from '../otp/index.ts'
 import { clearUnverifiedCredentials } from '../users/index.ts'
@@ -26,14 +27,14 @@ interface NewIdentifier {
  * minimum interval. Throws over_request_rate_limit and `takenError`.
  */
 export async function throttleNewIdentifier(
-  { otp }: Deps<'otp'>,
+  app: FastifyInstance,
   db: Db,
   user: UserRecord,
   { isTaken, takenError, needsNoConfirmation }: NewIdentifier,
   now: Date,
 ): Promise<boolean> {
   const target = { kind: 'password', account: `addresses wanted by ${user.id}` } as const
-  const attempt = await throttleAttempt(otp, db, target, now)
+  const attempt = await throttleAttempt(app, db, target, now)
   if (isTaken && (needsNoConfirmation || !user.is_anonymous)) throw takenError
   await attempt.succeeded(db)
   return !isTaken
@@ -51,7 +52,7 @@ interface VerifiedIdentifier {
  * created the account. The earlier password, sessions and factors are removed; there is no other credential.
  */
 export async function clearSharedAnonymousAccount(
-  { users }: Deps<'users'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   { provider, address, type }: VerifiedIdentifier,
@@ -59,7 +60,7 @@ export async function clearSharedAnonymousAccount(
 ): Promise<void> {
   if (!user.is_anonymous || !(await isRequestedByOthers(trx, user.id, address, type))) return
   await clearUnverifiedCredentials(
-    users,
+    app,
     trx,
     user,
     { keepIdentity: { provider }, passwordHash: null },

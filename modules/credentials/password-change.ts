@@ -1,4 +1,6 @@
 /** Password changes: authorization, and what the change revokes. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import { deleteKnownDevices } from '../../db/sessions/known-devices.ts'
 import type { SessionProof } from '../../db/sessions/session-proofs.ts'
@@ -6,7 +8,6 @@ import { tokenTypes } from '../../db/tables/users.ts'
 import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'
 import { updateUser, withoutSentTokens } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import {
@@ -15,21 +16,22 @@ import {
   reauthenticationNeeded,
   samePassword,
 } from '../../schemas/errors.ts'
-import { type AuditContext, recordAudit } from '../audit/index.ts'
-import { notifyUser } from '../emails/index.ts'
+import {
+  createPasswordAttempt,
+  type EstablishedProof,
+  establishedProofs,
+  isFresh,
+  loadProof,
+  recordAccess,
+  recordReauthentication,
+  requireFreshProof,
+  verifyReauthenticationNonce,
+} from '../access/index.ts'
+import type { AuditContext } from '../audit/index.ts'
 import { deviceHash, throttleAttempt } from '../otp/index.ts'
 import type { Attempt } from '../otp/limits/throttle.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
-import { createPasswordAttempt } from './current-password.ts'
-import { isFresh, requireFreshProof } from './fresh-proof.ts'
-import { verifyReauthenticationNonce } from './reauthentication.ts'
-import {
-  type EstablishedProof,
-  establishedProofs,
-  loadProof,
-  recordNewMethod,
-  recordReauthentication,
-} from './session-proofs.ts'
+import { addEmailIdentity } from '../users/index.ts'
 
 interface PasswordChange {
   password: string
@@ -43,8 +45,6 @@ const freshSessionMs = 24 * 60 * 60 * 1000
 /** Users who signed in by these methods may not know their password. */
 const passwordless = ['otp', 'magiclink', 'recovery']
 
-type ChangeDeps = Deps<'bearerAuth' | 'config' | 'otp' | 'passwords'>
-
 /** A checked change. */
 interface CheckedChange {
   /** The verification of the current password, an attempt that succeeds with the change. */
@@ -55,7 +55,7 @@ interface CheckedChange {
 
 /** The rules for a password change of a signed-in user. Throws the error of each rule, and over_request_rate_limit. */
 export async function checkPasswordChange(
-  deps: ChangeDeps,
+  app: FastifyInstance,
   db: Db,
   auth: AuthContext,
   change: PasswordChange,
@@ -63,13 +63,13 @@ export async function checkPasswordChange(
 ): Promise<CheckedChange> {
   const proof = await loadProof(db, auth, now)
   const proofs = establishedProofs(auth, proof)
-  const isNonceShown = await checkNonce(deps, db, { auth, proofs, nonce: change.nonce }, now)
+  const isNonceShown = await checkNonce(app, db, { auth, proofs, nonce: change.nonce }, now)
   if (isNonceShown) await recordReauthentication(db, auth, now)
   if (auth.user.encrypted_password) {
-    return checkAnotherPassword(deps, db, auth, { change, proof, proofs, isNonceShown }, now)
+    return checkAnotherPassword(app, db, auth, { change, proof, proofs, isNonceShown }, now)
   }
   const shown = isNonceShown ? {} : { nonce: change.nonce }
-  await requireFreshProof(deps, db, auth, { change: 'credentials', shown }, now)
+  await requireFreshProof(app, db, auth, { change: 'credentials', shown }, now)
   return { attempt: undefined, isNewMethod: true }
 }
 
@@ -81,16 +81,16 @@ interface Another {
 }
 
 async function checkAnotherPassword(
-  deps: ChangeDeps,
+  app: FastifyInstance,
   db: Db,
   auth: AuthContext,
   { change, proof, proofs, isNonceShown }: Another,
   now: Date,
 ): Promise<CheckedChange> {
-  const { otp, passwords } = deps
+  const { passwords } = app
   const { user } = auth
-  const current = getPasswordToVerify(deps, user, proofs, change.currentPassword)
-  const attempt = await throttleAttempt(otp, db, createPasswordAttempt(user), now)
+  const current = getPasswordToVerify(app, user, proofs, change.currentPassword)
+  const attempt = await throttleAttempt(app, db, createPasswordAttempt(user), now)
   const matches = (password: string) =>
     attempt.check(
       db,
@@ -102,7 +102,7 @@ async function checkAnotherPassword(
   const isPasswordShown = current !== undefined && proof.added.password === undefined
   if (isPasswordShown) await recordReauthentication(db, auth, now)
   const isShown = isNonceShown || isPasswordShown
-  return { attempt, isNewMethod: !isShown && !isFresh(deps, auth, proof, 'credentials', now) }
+  return { attempt, isNewMethod: !isShown && !isFresh(app, auth, proof, 'credentials', now) }
 }
 
 interface NonceCheck {
@@ -116,23 +116,23 @@ interface NonceCheck {
  * verifyReauthenticationNonce.
  */
 async function checkNonce(
-  deps: Deps<'config' | 'otp'>,
+  app: FastifyInstance,
   db: Db,
   { auth: { user, session }, proofs, nonce }: NonceCheck,
   now: Date,
 ): Promise<boolean> {
-  const isRequired = deps.config.AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION
+  const isRequired = app.config.AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION
   const openedAt = session?.session_created_at?.getTime() ?? 0
   const isRecent = now.getTime() - openedAt < freshSessionMs
   if (!isRequired || (isRecent && proofs.length > 0)) return false
   if (!nonce) throw reauthenticationNeeded('Password update requires reauthentication')
-  await verifyReauthenticationNonce(deps, db, user, nonce, now)
+  await verifyReauthenticationNonce(app, db, user, nonce, now)
   return true
 }
 
 /** The current password to verify; undefined where it is not required. Throws current_password_required. */
 function getPasswordToVerify(
-  { config, passwords }: Deps<'config' | 'passwords'>,
+  { config, passwords }: FastifyInstance,
   { encrypted_password: hash }: UserRecord,
   proofs: NonceCheck['proofs'],
   current: string | undefined,
@@ -161,7 +161,7 @@ interface NewPassword {
  * other devices. Throws current_password_invalid when the password was changed since the check.
  */
 export async function setPassword(
-  { audit, emails, otp, sessions }: Deps<'audit' | 'emails' | 'otp' | 'sessions'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   { hash, replaces, keepSession, isNewMethod, clientInfo }: NewPassword,
@@ -169,11 +169,11 @@ export async function setPassword(
 ): Promise<void> {
   if (user.encrypted_password !== replaces) throw currentPasswordInvalid()
   await updateUser(trx, user.id, { encrypted_password: hash, ...withoutSentTokens }, now)
+  if (!replaces) await addEmailIdentity(app, trx, user.id, now)
   // Pending sign-ups stay: before the identifier is verified, another user may have set the password.
   await deleteTokens(trx, user.id, tokenTypes)
-  await revokeAllSessions(sessions, trx, user.id, { except: keepSession }, now)
-  await deleteKnownDevices(trx, user.id, deviceHash(otp, clientInfo))
-  if (isNewMethod) await recordNewMethod(trx, user, 'password', now)
-  await recordAudit(audit, trx, 'user_updated_password', user, { ip, now })
-  await notifyUser(emails, trx, user, { kind: 'password_changed_notification' }, now)
+  await revokeAllSessions(app, trx, user.id, { except: keepSession }, now)
+  await deleteKnownDevices(trx, user.id, deviceHash(app, clientInfo))
+  const access = { user, grant: { kind: 'password', ip }, isEstablished: !isNewMethod } as const
+  await recordAccess(app, trx, access, now)
 }

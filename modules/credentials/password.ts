@@ -1,10 +1,10 @@
 /** Password grant (RFC 6749 §4.3). Nothing about an account is revealed before its password is verified. */
+import type { FastifyInstance } from 'fastify'
 import pLimit from 'p-limit'
 
 import type { Db } from '../../db/core/database.ts'
 import { renewPasswordHash } from '../../db/users/password-hash.ts'
 import { findUser, isBanned, type UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import {
   emailNotConfirmed,
@@ -14,26 +14,24 @@ import {
 } from '../../schemas/errors.ts'
 import type { Session } from '../../schemas/session.ts'
 import { createAuditEntry } from '../audit/index.ts'
+import { notifyUser } from '../emails/index.ts'
 import { pauseBeforeRejection, throttleSignIn } from '../otp/index.ts'
-import { createSession, toTokenResponse } from '../sessions/index.ts'
-import { notifyOfFailure } from './failed-attempts.ts'
-import { reportCorrectPassword, reportWrongPassword } from './password-hook.ts'
+import type { Attempt } from '../otp/limits/throttle.ts'
+import { createSession, revokeAllSessions, toTokenResponse } from '../sessions/index.ts'
 import { createSharedChecks } from './shared-checks.ts'
 
 interface PasswordSignIn {
   provider: 'email' | 'phone'
   /** In its stored form. */
   address: string
+  /** What the attempt counts for, if not the address. */
+  account?: string
   /** The audience that the user must have. */
   aud: string
   password: string
   clientInfo: ClientInfo
   ip: string
 }
-
-type PasswordDeps = Deps<
-  'audit' | 'config' | 'db' | 'emails' | 'hooks' | 'otp' | 'passwords' | 'sessions'
->
 
 /** Limits the connections that look-ups use; sign-ins wait for their hashes anyway. */
 const maxParallelLookups = 4
@@ -44,52 +42,52 @@ export const createPasswordChecks = () => ({
   shareCorrect: createSharedChecks(),
 })
 
-type SignInDeps = PasswordDeps & { passwordChecks: ReturnType<typeof createPasswordChecks> }
-
 /**
  * Verifies the password and creates a session. Throws validation_failed, over_request_rate_limit, invalid_credentials,
  * user_banned, email_not_confirmed, phone_not_confirmed or HookError.
  */
 export async function signInWithPassword(
-  deps: SignInDeps,
+  app: FastifyInstance,
   db: Db,
   signIn: PasswordSignIn,
   now: Date,
 ): Promise<Session> {
   const { provider, password } = signIn
-  deps.passwords.checkLength(password)
-  const verify = () => verifyPassword(deps, db, signIn, now)
-  const user = await deps.passwordChecks.shareCorrect(db, signIn, verify)
+  app.passwords.checkLength(password)
+  const verify = () => verifyPassword(app, db, signIn, now)
+  const user = await app.credentials.passwordChecks.shareCorrect(db, signIn, verify)
   if (!user) {
     await pauseBeforeRejection()
     throw invalidCredentials()
   }
-  await reportCorrectPassword(deps, user, signIn.ip)
-  checkState(deps, user, provider, now)
-  const passwordHash = await renewHash(deps, db, user, password, now)
-  return openSession(deps, db, user, { ...signIn, passwordHash }, now)
+  await reportCorrectPassword(app, user, signIn.ip)
+  checkState(app, user, provider, now)
+  const passwordHash = await renewHash(app, db, user, password, now)
+  return openSession(app, db, user, { ...signIn, passwordHash }, now)
 }
 
 /** Returns the user of the password; undefined for a wrong one. Throws over_request_rate_limit. */
-async function verifyPassword(deps: SignInDeps, db: Db, signIn: PasswordSignIn, now: Date) {
-  const { otp, passwords, passwordChecks } = deps
-  const { provider, address, aud, password, clientInfo, ip } = signIn
+async function verifyPassword(app: FastifyInstance, db: Db, signIn: PasswordSignIn, now: Date) {
+  const { credentials, passwords } = app
+  const { provider, address, account = address, aud, password, clientInfo, ip } = signIn
   const owner = provider === 'email' ? { email: address, aud } : { phone: address, aud }
-  const input = { account: address, device: { ...owner, clientInfo } }
-  const { attempt, user } = await passwordChecks.lookUp(() => throttleSignIn(otp, db, input, now))
+  const input = { account, device: { ...owner, clientInfo } }
+  const { attempt, user } = await credentials.passwordChecks.lookUp(() =>
+    throttleSignIn(app, db, input, now),
+  )
   const verify = () => passwords.verifyFor(address, user, password)
   const isRight = await attempt.check(db, verify, Boolean)
   if (isRight || !user) return isRight ? user : undefined
-  reportWrongPassword(deps, user, ip)
+  reportWrongPassword(app, user, ip)
   if (attempt.isLastOfDay) {
     // Runs after the response, whose time must not reveal whether the identifier is known.
-    deps.hooks.later(() => notifyOfFailure(deps, db, user, { attempt, isFactor: false }, now))
+    app.hooks.later(() => notifyOfFailure(app, db, user, { attempt, isFactor: false }, now))
   }
   return undefined
 }
 
 function checkState(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   user: UserRecord,
   provider: PasswordSignIn['provider'],
   now: Date,
@@ -106,7 +104,7 @@ function checkState(
  * the stored hash that matches; throws invalid_credentials.
  */
 async function renewHash(
-  { passwords }: Deps<'passwords'>,
+  { passwords }: FastifyInstance,
   db: Db,
   user: UserRecord,
   password: string,
@@ -126,16 +124,75 @@ async function renewHash(
 }
 
 async function openSession(
-  { audit, passwords, sessions }: Deps<'audit' | 'passwords' | 'sessions'>,
+  app: FastifyInstance,
   db: Db,
   user: UserRecord,
   { provider, password, passwordHash, clientInfo, ip }: PasswordSignIn & { passwordHash: string },
   now: Date,
 ): Promise<Session> {
-  const entry = createAuditEntry(audit, 'login', user, ip, { provider })
+  const entry = createAuditEntry(app.audit, 'login', user, ip, { provider })
   const authentication = { method: 'password' as const, passwordHash, clientInfo, audit: entry }
-  const opened = await createSession(sessions, db, user, authentication, now)
-  const session = await toTokenResponse(sessions, opened, now)
-  const weakness = await passwords.findWeakness(password)
+  const opened = await createSession(app, db, user, authentication, now)
+  const session = await toTokenResponse(app, opened, now)
+  const weakness = await app.passwords.findWeakness(password)
   return { ...session, weak_password: weakness ?? null }
+}
+
+// Notifies the owner of failed attempts: of second factors early, and when the daily limit is reached.
+
+/** One or two may be typing errors; a third within a day may come from an attacker with the password. */
+const notifiedFailures = 3
+
+/** Called after a failed attempt, outside of transactions. */
+export async function notifyOfFailure(
+  app: FastifyInstance,
+  db: Db,
+  user: UserRecord,
+  { attempt, isFactor }: { attempt: Failures; isFactor: boolean },
+  now: Date,
+): Promise<void> {
+  const kind = chooseNotification(attempt, isFactor)
+  if (kind) await db.transaction().execute((trx) => notifyUser(app, trx, user, { kind }, now))
+}
+
+type Failures = Pick<Attempt, 'dayFailures' | 'isLastOfDay'>
+
+function chooseNotification({ dayFailures, isLastOfDay }: Failures, isFactor: boolean) {
+  if (isLastOfDay) return 'too_many_attempts_notification'
+  const isSuspicious = isFactor && dayFailures === notifiedFailures
+  return isSuspicious ? 'mfa_verification_failed_notification' : undefined
+}
+
+/**
+ * Reports a correct password. Throws invalid_credentials with the hook's message when the hook rejects it, and
+ * HookError.
+ */
+async function reportCorrectPassword(
+  app: FastifyInstance,
+  { id }: UserRecord,
+  ip: string,
+): Promise<void> {
+  if (!app.hooks.passwordVerificationAttempt) return
+  const decision = await app.hooks.passwordVerificationAttempt({ user_id: id, valid: true }, ip)
+  if (!decision.isRejected) return
+  if (decision.endSessions) await endSessions(app, id)
+  throw invalidCredentials(decision.message)
+}
+
+/**
+ * Reports a wrong password. The client neither waits for the hook nor gets its message: an unknown identifier has no
+ * hook call, and the response must not reveal that.
+ */
+function reportWrongPassword(app: FastifyInstance, { id }: UserRecord, ip: string): void {
+  const { passwordVerificationAttempt, later } = app.hooks
+  if (!passwordVerificationAttempt) return
+  later(async () => {
+    const decision = await passwordVerificationAttempt({ user_id: id, valid: false }, ip)
+    if (decision.isRejected && decision.endSessions) await endSessions(app, id)
+  })
+}
+
+function endSessions(app: FastifyInstance, userId: string) {
+  // The hook may have taken seconds.
+  return app.db.transaction().execute((trx) => revokeAllSessions(app, trx, userId, {}, new Date()))
 }

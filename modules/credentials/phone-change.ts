@@ -1,21 +1,22 @@
 /** Phone changes: requested by the user, confirmed by the code sent to the new number. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import { withSavepoint } from '../../db/core/savepoint.ts'
 import { isUniqueViolation } from '../../db/core/unique-violation.ts'
 import { upsertIdentity } from '../../db/identities/identities.ts'
+import { consumeAutoconfirmed } from '../../db/users/autoconfirmed-addresses.ts'
 import { recomputeProviders } from '../../db/users/providers.ts'
 import { updateUser } from '../../db/users/update-user.ts'
 import { findUserByPhone, type UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import { phoneExists } from '../../schemas/errors.ts'
-import { notifyUser } from '../emails/index.ts'
+import { recordAccess } from '../access/index.ts'
 import { deliverSms, reserveSms, storeSms, withholdSms } from '../otp/index.ts'
 import type { SentCode, SmsChannel, SmsRequest } from '../otp/sms-otp.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { verifyPhone } from '../users/index.ts'
 import { clearSharedAnonymousAccount, throttleNewIdentifier } from './new-identifier.ts'
-import { recordNewMethod } from './session-proofs.ts'
 import type { VerificationResult } from './verification-result.ts'
 
 /** A requested change. */
@@ -31,36 +32,36 @@ interface PhoneChangeRequest {
  * unexpected_failure.
  */
 export async function sendPhoneChangeOtp(
-  deps: Deps<'config' | 'otp'>,
+  app: FastifyInstance,
   db: Db,
   user: UserRecord,
   to: { phone: string; channel: SmsChannel },
   now: Date,
 ): Promise<PhoneChangeRequest | undefined> {
-  const { config, otp } = deps
+  const { config } = app
   const needsNoConfirmation = config.AUTH_SMS_AUTOCONFIRM
   const requester = user.phone || user.id
   const purpose = { purpose: 'phone_change', countsAs: 'phone_change' } as const
   const request: SmsRequest = { ...purpose, ...to, owner: user, requester }
   const isTaken = await hasOwner(db, user, to.phone)
   const identifier = { isTaken, takenError: phoneExists(), needsNoConfirmation }
-  const reachesNew = await throttleNewIdentifier(deps, db, user, identifier, now)
+  const reachesNew = await throttleNewIdentifier(app, db, user, identifier, now)
   if (needsNoConfirmation) return undefined
-  await db.transaction().execute((trx) => reserveSms(otp, trx, request, now))
+  await db.transaction().execute((trx) => reserveSms(app, trx, request, now))
   const messageId = crypto.randomUUID()
-  if (reachesNew) return { code: await deliverSms(otp, db, request, messageId, now), reachesNew }
-  return { code: await withholdSms(otp, db, request, messageId, now), reachesNew }
+  if (reachesNew) return { code: await deliverSms(app, db, request, messageId, now), reachesNew }
+  return { code: await withholdSms(app, db, request, messageId, now), reachesNew }
 }
 
 /** Stores a sent code. Without one the same rows are written, with a code that cannot be verified. */
 export async function acceptPhoneChange(
-  { otp }: Deps<'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   { code, reachesNew }: PhoneChangeRequest,
   now: Date,
 ): Promise<void> {
-  const columns = await withSavepoint(trx, reachesNew, () => storeSms(otp, trx, user.id, code, now))
+  const columns = await withSavepoint(trx, reachesNew, () => storeSms(app, trx, user.id, code, now))
   // Updated twice for a number in use, so that every number has the same statements.
   await updateUser(trx, user.id, columns, now)
 }
@@ -72,7 +73,7 @@ async function hasOwner(db: Db, user: UserRecord, phone: string): Promise<boolea
 
 /** Confirms the new number. Throws phone_exists. */
 export async function agreeToPhone(
-  deps: Deps<'emails' | 'events' | 'sessions' | 'users'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   now: Date,
@@ -81,26 +82,26 @@ export async function agreeToPhone(
   if (!phone) return { state: 'rejected' }
   const type = 'phone_change_token'
   await clearSharedAnonymousAccount(
-    deps,
+    app,
     trx,
     user,
     { provider: 'phone', address: phone, type },
     now,
   )
-  const agreed = { phone, isAssumed: false }
-  const changed = await setPhone(deps, trx, { user, session: undefined }, agreed, now)
+  const agreed = { phone, assumedBy: undefined }
+  const changed = await setPhone(app, trx, { user, session: undefined }, agreed, now)
   return { state: 'done', user: changed, type: 'phone_change', action: 'user_modified' }
 }
 
 /**
- * Sets the number as confirmed: verified, or without verification next to a verified email. If it replaces another
+ * Sets the number as confirmed: verified, or without verification where `assumedBy` says why. If it replaces another
  * number, all sessions except the given one are revoked. Throws phone_exists when another user has it by now.
  */
 export async function setPhone(
-  deps: Deps<'emails' | 'events' | 'sessions' | 'users'>,
+  app: FastifyInstance,
   trx: Trx,
   { user, session }: Pick<AuthContext, 'user' | 'session'>,
-  { phone, isAssumed }: { phone: string; isAssumed: boolean },
+  { phone, assumedBy }: { phone: string; assumedBy: 'autoconfirm' | 'user' | undefined },
   now: Date,
 ): Promise<UserRecord> {
   if (await hasOwner(trx, user, phone)) throw phoneExists()
@@ -108,37 +109,21 @@ export async function setPhone(
   await recomputeProviders(trx, user.id, now)
   // The time of this verification, not that of the previous number.
   const columns = { phone, phone_change: '', phone_confirmed_at: now }
-  const proof = { columns, voidsTokens: true, isAssumed, inMetadata: false }
-  const changed = await verifyPhone(deps.users, trx, user.id, proof, now).catch((error) => {
+  // The account may have had the number before, unverified.
+  if (!assumedBy) await consumeAutoconfirmed(trx, user.id, phone)
+  const proof = { columns, clearTokens: true, assumedBy, inMetadata: false }
+  const changed = await verifyPhone(app, trx, user.id, proof, now).catch((error) => {
     throw isUniqueViolation(error) ? phoneExists() : error
   })
-  await recordNewMethod(trx, user, 'phone', now)
   const facts = { previous: user.phone || null, current: phone }
-  await deps.events.record(trx, 'phone.changed', user.id, facts, now)
-  await notifyOfPhone(deps, trx, user, phone, now)
+  await app.events.record(trx, 'phone.changed', user.id, facts, now)
+  const access = { user, grant: { kind: 'phone', phone } } as const
+  await recordAccess(app, trx, access, now)
   if (user.phone) {
     const except = session?.session_id
-    await revokeAllSessions(deps.sessions, trx, user.id, { except, keepsUnopened: true }, now)
+    await revokeAllSessions(app, trx, user.id, { except, keepsUnopened: true }, now)
   }
   return changed
-}
-
-async function notifyOfPhone(
-  { emails }: Deps<'emails'>,
-  trx: Trx,
-  before: UserRecord,
-  phone: string,
-  now: Date,
-): Promise<void> {
-  const user = { ...before, phone }
-  const isLinked = before.identities.some(({ provider }) => provider === 'phone')
-  if (!isLinked) {
-    const linked = { kind: 'identity_linked_notification', Provider: 'phone' } as const
-    await notifyUser(emails, trx, user, linked, now)
-  }
-  if (!before.phone) return
-  const changed = { Phone: phone, OldPhone: before.phone }
-  await notifyUser(emails, trx, user, { kind: 'phone_changed_notification', ...changed }, now)
 }
 
 function buildPhoneIdentity(userId: string, phone: string) {

@@ -1,5 +1,7 @@
-/** The dependencies and state of this module, and the jobs that send requested messages. */
-import { type Deps, definePlugin } from '../../plugins/define-plugin.ts'
+/** The password checks in progress, and the jobs that send requested messages. */
+import type { FastifyInstance } from 'fastify'
+
+import { defineModule } from '../../plugins/define-plugin.ts'
 import { createPasswordChecks } from './password.ts'
 import { emailTask, handleEmailRequestJob } from './requests/email-requests.ts'
 import { handleResendJob, repeatTask } from './requests/resend-sms.ts'
@@ -10,37 +12,10 @@ declare module 'fastify' {
   }
 }
 
-const deps = [
-  'audit',
-  'bearerAuth',
-  'config',
-  'db',
-  'emails',
-  'encryption',
-  'events',
-  'flows',
-  'hooks',
-  'jobQueue',
-  'languages',
-  'log',
-  'mailer',
-  'otp',
-  'passwords',
-  'sessions',
-  'usernames',
-  'users',
-] as const
-
-function createCredentials(instance: Deps<(typeof deps)[number]>) {
-  const { audit, bearerAuth, config, db, emails, encryption, events, flows, hooks } = instance
-  const { jobQueue, languages, log, mailer, otp, passwords, sessions, usernames, users } = instance
-  jobQueue.addTask(emailTask, (payload) => handleEmailRequestJob(instance, payload))
-  jobQueue.addTask(repeatTask, (payload) => handleResendJob(instance, payload))
-  return {
-    ...{ audit, bearerAuth, config, db, emails, encryption, events, flows, hooks },
-    ...{ jobQueue, languages, log, mailer, otp, passwords, sessions, usernames, users },
-    passwordChecks: createPasswordChecks(),
-  }
+function createCredentials(app: FastifyInstance) {
+  app.jobQueue.addTask(emailTask, (payload) => handleEmailRequestJob(app, payload))
+  app.jobQueue.addTask(repeatTask, (payload) => handleResendJob(app, payload))
+  return { passwordChecks: createPasswordChecks() }
 }
 
-export default definePlugin({ name: 'credentials', deps, create: createCredentials })
+export default defineModule('credentials', createCredentials)

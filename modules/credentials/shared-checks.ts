@@ -7,6 +7,7 @@ import { findUser, type UserRecord } from '../../db/users/users.ts'
 interface SignIn {
   provider: string
   address: string
+  account?: string
   aud: string
   password: string
 }
@@ -22,9 +23,9 @@ export function createSharedChecks() {
   const key = randomBytes(32)
 
   return async (db: Db, signIn: SignIn, check: Check): Promise<UserRecord | undefined> => {
-    const { provider, address, aud, password } = signIn
+    const { provider, address, account = address, aud, password } = signIn
     const id = createHmac('sha256', key)
-      .update(JSON.stringify([provider, address, aud, password]))
+      .update(JSON.stringify([provider, address, account, aud, password]))
       .digest('base64url')
     const runningCheck = running.get(id)
     // Its rejection may not apply here, since this client's device may be a known one.

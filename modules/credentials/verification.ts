@@ -1,12 +1,13 @@
 /** Consumes one-time codes and links: the token types of each `type` of /verify, and their effects. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
 import { updateUser } from '../../db/users/update-user.ts'
 import { findUser, isBanned, type UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { otpExpired, userBanned, validationFailed } from '../../schemas/errors.ts'
+import { loadProof, recordAccess } from '../access/index.ts'
 import type { AuditAction } from '../audit/actions.ts'
-import { notifyUser } from '../emails/index.ts'
 import {
   consumeEmailLink,
   consumeOtpCode,
@@ -15,10 +16,10 @@ import {
   resetFailures,
 } from '../otp/index.ts'
 import type { ConsumedToken, SmsOtpResult } from '../otp/sms-otp-check.ts'
+import { addEmailIdentity } from '../users/index.ts'
 import { confirmMailbox, confirmPhone, confirmSignUp } from './confirm-identifier.ts'
 import { agreeToEmail } from './email-change.ts'
 import { agreeToPhone } from './phone-change.ts'
-import { loadProof } from './session-proofs.ts'
 import type { VerificationResult } from './verification-result.ts'
 
 const emailTypes = new Map<string, readonly TokenType[]>([
@@ -35,16 +36,15 @@ const phoneTypes = new Map<string, TokenType>([
   ['phone_change', 'phone_change_token'],
 ])
 
+/** What was sent for a sign-in recovers no password: apps let the holder of a recovery choose a new one. */
+const excludedPurpose = (type: string) => (type === 'recovery' ? ('sign_in' as const) : undefined)
+
 /** A code with its recipient and audience, or the token of a link, which needs neither. */
 export type TokenVerification = { type: string } & (
   | { linkToken: string; email?: string; aud?: string }
   | { email: string; aud: string; code: string }
   | { phone: string; aud: string; code: string; otpResult: SmsOtpResult }
 )
-
-type VerificationDeps = Deps<
-  'config' | 'emails' | 'events' | 'otp' | 'sessions' | 'usernames' | 'users'
->
 
 export const emailChangeHalfConfirmed =
   'Confirmation link accepted. Please proceed to confirm link sent to the other email'
@@ -62,12 +62,12 @@ export function requireLinkType(type: string): void {
  * committed. Throws user_banned for a correct token, email_exists, and otp_expired for a user of another audience.
  */
 export async function consumeOtp(
-  deps: VerificationDeps,
+  app: FastifyInstance,
   trx: Trx,
   presented: TokenVerification,
   now: Date,
 ): Promise<VerificationResult> {
-  const token = await consumeToken(deps, trx, presented, now)
+  const token = await consumeToken(app, trx, presented, now)
   const user = token && (await findUser(trx, token.user_id))
   if (!user || user.deleted_at || !isSentTo(user, token, presented.type)) {
     return { state: 'rejected' }
@@ -76,20 +76,21 @@ export async function consumeOtp(
   if (presented.aud !== undefined && user.aud !== presented.aud) throw otpExpired()
   if (isBanned(user, now)) throw userBanned(403)
   // A code may have been guessed; a link cannot.
-  if ('linkToken' in presented) await resetFailures(deps.otp, trx, user)
-  return apply(deps, trx, { token, user, type: presented.type }, now)
+  if ('linkToken' in presented) await resetFailures(app, trx, user)
+  return apply(app, trx, { token, user, type: presented.type }, now)
 }
 
 /** True for a valid link; nothing is consumed. */
 export async function isOtpValid(
-  { otp }: Deps<'otp'>,
+  app: FastifyInstance,
   db: Db,
   linkToken: string,
   type: string,
   now: Date,
 ): Promise<boolean> {
   const types = emailTypes.get(type) ?? []
-  return (await findEmailLink(otp, db, types, linkToken, now)) !== undefined
+  const link = { linkToken, excluded: excludedPurpose(type) }
+  return (await findEmailLink(app, db, types, link, now)) !== undefined
 }
 
 /**
@@ -97,19 +98,22 @@ export async function isOtpValid(
  * would bypass. Not with a recently added identifier: the session that requested it may be compromised.
  */
 export async function setFirstPassword(
-  { bearerAuth, emails }: Deps<'bearerAuth' | 'emails'>,
+  app: FastifyInstance,
   trx: Trx,
   { user, action }: { user: UserRecord; action: AuditAction },
   { hash, by }: { hash: string; by: 'email' | 'phone' },
   now: Date,
 ): Promise<void> {
-  const isConfirmed = bearerAuth.isConfirmed({ user, session: undefined }, now)
+  const isConfirmed = app.bearerAuth.isConfirmed({ user, session: undefined }, now)
   if (user.encrypted_password || !isConfirmed) return
   const { added } = await loadProof(trx, { user, session: undefined }, now)
   if (added[by] !== undefined) return
   await updateUser(trx, user.id, { encrypted_password: hash }, now)
+  await addEmailIdentity(app, trx, user.id, now)
   if (firstActions.includes(action)) return
-  await notifyUser(emails, trx, user, { kind: 'password_changed_notification' }, now)
+  // The address that received the code is older than a day.
+  const access = { user, grant: { kind: 'password' }, isEstablished: true } as const
+  await recordAccess(app, trx, access, now)
 }
 
 /** Actions that create the account: there are no earlier changes. */
@@ -117,18 +121,22 @@ const firstActions: readonly AuditAction[] = ['user_signedup', 'invite_accepted'
 
 /** Consumes the token. Undefined for a wrong, expired or consumed token, and for one of another user. */
 async function consumeToken(
-  { otp }: Deps<'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   presented: TokenVerification,
   now: Date,
 ): Promise<ConsumedToken | undefined> {
   if ('phone' in presented) {
     const type = phoneTypes.get(presented.type)
-    return type && consumeSmsOtp(otp, trx, { ...presented, type }, presented.otpResult, now)
+    return type && consumeSmsOtp(app, trx, { ...presented, type }, presented.otpResult, now)
   }
   const types = emailTypes.get(presented.type) ?? []
-  if ('linkToken' in presented) return consumeEmailLink(otp, trx, types, presented, now)
-  return consumeOtpCode(otp, trx, types, { address: presented.email, code: presented.code }, now)
+  const excluded = excludedPurpose(presented.type)
+  if ('linkToken' in presented) {
+    return consumeEmailLink(app, trx, types, { ...presented, excluded }, now)
+  }
+  const { email: address, code } = presented
+  return consumeOtpCode(app, trx, types, { address, code, excluded }, now)
 }
 
 /**
@@ -149,14 +157,14 @@ function isSentTo(user: UserRecord, token: ConsumedToken, type: string): boolean
 
 /** The token of a sign-up or an invitation, by email or SMS. */
 function confirm(
-  deps: VerificationDeps,
+  app: FastifyInstance,
   trx: Trx,
   { token: { token_hash: tokenHash }, user, type }: ConsumedOtp,
   now: Date,
 ): Promise<VerificationResult> {
-  if (type === 'sms') return confirmPhone(deps, trx, user, tokenHash, now)
+  if (type === 'sms') return confirmPhone(app, trx, user, tokenHash, now)
   const as = type === 'invite' ? 'invite' : 'signup'
-  return confirmSignUp(deps, trx, user, { type: as, tokenHash }, now)
+  return confirmSignUp(app, trx, user, { type: as, tokenHash }, now)
 }
 
 interface ConsumedOtp {
@@ -168,21 +176,21 @@ interface ConsumedOtp {
 
 /** Applies the effect of the token. */
 async function apply(
-  deps: VerificationDeps,
+  app: FastifyInstance,
   trx: Trx,
   { token, user, type }: ConsumedOtp,
   now: Date,
 ): Promise<VerificationResult> {
   switch (token.token_type) {
     case 'confirmation_token':
-      return confirm(deps, trx, { token, user, type }, now)
+      return confirm(app, trx, { token, user, type }, now)
     case 'recovery_token':
-      return confirmMailbox(deps, trx, user, type === 'recovery' ? 'recovery' : 'magiclink', now)
+      return confirmMailbox(app, trx, user, type === 'recovery' ? 'recovery' : 'magiclink', now)
     case 'email_change_token_new':
     case 'email_change_token_current':
-      return agreeToEmail(deps, trx, user, token.token_type, now)
+      return agreeToEmail(app, trx, user, token.token_type, now)
     case 'phone_change_token':
-      return agreeToPhone(deps, trx, user, now)
+      return agreeToPhone(app, trx, user, now)
     default:
       return { state: 'rejected' }
   }

@@ -1,20 +1,30 @@
 /** Admin operations on custom providers. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import {
   bindIssuer,
+  type CustomProviderOptions,
   type CustomProviderRow,
   countCustomProviders,
   deleteCustomProvider,
   insertCustomProvider,
   lockCustomProvider,
   updateCustomProvider,
+  upsertProviderOptions,
 } from '../../db/custom-providers/providers.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
+import {
+  deleteTenantProvider,
+  insertTenantProvider,
+  isBoundProvider,
+  isTenantProvider,
+} from '../../db/custom-providers/tenants.ts'
 import type { CustomProviderInput, DiscoveryDocument } from '../../schemas/custom-provider.ts'
 import {
   customProviderConflict,
   customProviderNotFound,
   overCustomProviderQuota,
+  validationFailed,
 } from '../../schemas/errors.ts'
 import { type NewProvider, readNewProvider, toProviderColumns, withScopes } from './columns.ts'
 import { type DiscoverySource, fetchDiscovery } from './discovery.ts'
@@ -27,21 +37,25 @@ interface PreparedProvider extends NewProvider {
 
 /** Throws validation_failed. */
 export async function prepareNew(
-  deps: Deps<'httpClient'>,
+  app: Pick<FastifyInstance, 'httpClient'>,
   input: CustomProviderInput,
 ): Promise<PreparedProvider> {
   const provider = readNewProvider(input)
   checkCustomProviderFields(input)
-  await checkUrls(deps, input)
+  await checkUrls(app, input)
   const { provider_type, issuer, discovery_url } = provider
   const source = { issuer: issuer ?? '', discovery_url: discovery_url ?? null }
-  const discovery = provider_type === 'oidc' ? await fetchDiscovery(deps, source) : undefined
+  const discovery = provider_type === 'oidc' ? await fetchDiscovery(app, source) : undefined
   return { ...provider, discovery }
 }
 
 /** Throws over_custom_provider_quota, and conflict for an identifier in use or with identities of another issuer. */
 export async function createCustomProvider(
-  { config, encryption }: Deps<'config' | 'encryption'>,
+  {
+    config,
+    encryption,
+    gotrueMigration,
+  }: Pick<FastifyInstance, 'config' | 'encryption' | 'gotrueMigration'>,
   trx: Trx,
   { discovery, client_secret: secret, ...provider }: PreparedProvider,
   now: Date,
@@ -64,8 +78,16 @@ export async function createCustomProvider(
   })
   if (!row) throw customProviderConflict('A provider with this identifier already exists')
   await requireSameIssuer(trx, row)
-  return row
+  // A GoTrue that shares the database starts sign-ins with the shared redirect URI.
+  const before = { own_callback: !gotrueMigration.isShared, id_token_signed_response_alg: null }
+  const options = toProviderOptions({ type, secret, before }, provider)
+  const stored = await upsertProviderOptions(trx, { provider_id: row.id, ...options })
+  const organization_bound = await setTenant(trx, row.identifier, provider, now)
+  return { ...row, ...stored, organization_bound }
 }
+
+/** In the error for a key that is missing. */
+const secretName = 'The secret of a custom provider'
 
 interface PreparedChange {
   input: CustomProviderInput
@@ -75,16 +97,16 @@ interface PreparedChange {
 
 /** Prepares an update of the current provider. Throws validation_failed. */
 export async function prepareChange(
-  deps: Deps<'httpClient'>,
+  app: FastifyInstance,
   provider: CustomProviderRow,
   input: CustomProviderInput,
 ): Promise<PreparedChange> {
   checkCustomProviderFields(input)
-  await checkUrls(deps, input)
+  await checkUrls(app, input)
   const source = sourceAfter(provider, input)
   const isMoved = Boolean(input.issuer) || input.discovery_url !== undefined
   if (!source || !isMoved) return { input, source: undefined, discovery: undefined }
-  return { input, source, discovery: await fetchDiscovery(deps, source) }
+  return { input, source, discovery: await fetchDiscovery(app, source) }
 }
 
 /**
@@ -92,7 +114,7 @@ export async function prepareChange(
  * for another issuer than that of the identities.
  */
 export async function changeCustomProvider(
-  { encryption }: Deps<'encryption'>,
+  { encryption }: FastifyInstance,
   trx: Trx,
   identifier: string,
   { input, source, discovery }: PreparedChange,
@@ -112,7 +134,33 @@ export async function changeCustomProvider(
     updated_at: now,
   })
   await requireSameIssuer(trx, after)
-  return { before, after }
+  const current = encryption.decrypt(after.id, after.client_secret, secretName)
+  const options = toProviderOptions({ type, secret: current, before }, input)
+  const stored = await upsertProviderOptions(trx, { provider_id: after.id, ...options })
+  const organization_bound = await setTenant(trx, identifier, input, now)
+  return { before, after: { ...after, ...stored, organization_bound } }
+}
+
+/**
+ * Whether the provider is one of a tenant, as before unless the request says otherwise. Throws conflict while an
+ * organization has the provider.
+ */
+async function setTenant(
+  trx: Trx,
+  identifier: string,
+  { organization_bound: isRequested }: CustomProviderInput,
+  now: Date,
+): Promise<boolean> {
+  if (isRequested) await insertTenantProvider(trx, identifier, now)
+  if (isRequested === false) {
+    if (await isBoundProvider(trx, identifier)) {
+      throw customProviderConflict(
+        'An organization has this provider. Delete its connection before organization_bound is set to false.',
+      )
+    }
+    await deleteTenantProvider(trx, identifier)
+  }
+  return isTenantProvider(trx, identifier)
 }
 
 /**
@@ -122,7 +170,12 @@ export async function changeCustomProvider(
  */
 async function requireSameIssuer(
   trx: Trx,
-  { identifier, provider_type, issuer, userinfo_url }: CustomProviderRow,
+  {
+    identifier,
+    provider_type,
+    issuer,
+    userinfo_url,
+  }: Pick<CustomProviderRow, 'identifier' | 'provider_type' | 'issuer' | 'userinfo_url'>,
 ): Promise<void> {
   const [field, value] =
     provider_type === 'oidc' ? ['issuer', issuer] : ['userinfo_url', userinfo_url]
@@ -162,4 +215,58 @@ function discoveryColumns(discovery: DiscoveryDocument | undefined, now: Date) {
     cached_discovery: discovery ? JSON.stringify(discovery) : null,
     discovery_cached_at: discovery ? now : null,
   }
+}
+
+// The options of a provider that GoTrue's table has no column for.
+
+interface Provider {
+  type: 'oauth2' | 'oidc'
+  /** After the change. */
+  secret: string
+  /** The defaults for a new provider. */
+  before: CustomProviderOptions
+}
+
+/** RFC 7518 §3.2: a key of HS256 has at least as many bits as the hash. */
+const minHs256SecretBytes = 32
+
+/** Returns the options after a change; absent fields are unchanged. Throws validation_failed. */
+function toProviderOptions(
+  provider: Provider,
+  { shared_callback, id_token_signed_response_alg: alg }: CustomProviderInput,
+): CustomProviderOptions {
+  const { before } = provider
+  return {
+    own_callback: hasOwnCallback(before, shared_callback),
+    id_token_signed_response_alg: readAlgorithm(provider, alg),
+  }
+}
+
+/** A provider with a redirect URI of its own keeps it: sharing one again would allow mix-up attacks. */
+function hasOwnCallback(
+  { own_callback }: CustomProviderOptions,
+  isShared = !own_callback,
+): boolean {
+  if (own_callback && isShared) {
+    throw validationFailed('shared_callback cannot be true: register callback_url at the provider')
+  }
+  return !isShared
+}
+
+function readAlgorithm(
+  { type, secret, before }: Provider,
+  alg: string = before.id_token_signed_response_alg ?? '',
+): 'HS256' | null {
+  if (alg === '') return null
+  if (type !== 'oidc' || alg !== 'HS256') {
+    throw validationFailed(
+      'id_token_signed_response_alg must be HS256, or empty, for a provider of the type oidc',
+    )
+  }
+  if (Buffer.byteLength(secret) < minHs256SecretBytes) {
+    throw validationFailed(
+      `id_token_signed_response_alg HS256 requires a client_secret of at least ${minHs256SecretBytes} bytes (RFC 7518 §3.2)`,
+    )
+  }
+  return 'HS256'
 }

@@ -1,5 +1,6 @@
 /** Validation of provider fields. Each function throws validation_failed. */
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import type { CustomProviderInput } from '../../schemas/custom-provider.ts'
 import { validationFailed } from '../../schemas/errors.ts'
 
@@ -8,15 +9,34 @@ const identifierPattern = /^custom:[a-z0-9:-]{0,42}[a-z0-9]$/
 
 /** Parameters of the protocol, which the server sets itself. */
 const reservedParams = [
-  ...['client_id', 'client_secret', 'redirect_uri', 'response_type', 'state', 'nonce'],
-  ...['code_challenge', 'code_challenge_method', 'code_verifier', 'request', 'request_uri'],
+  'client_id',
+  'client_secret',
+  'redirect_uri',
+  'response_type',
+  'state',
+  'nonce',
+  'code_challenge',
+  'code_challenge_method',
+  'code_verifier',
+  'request',
+  'request_uri',
 ]
 
 /** User fields that only the server sets. */
 const blockedTargets = [
-  ...['id', 'aud', 'role', 'app_metadata', 'created_at', 'updated_at', 'confirmed_at'],
-  ...['email_confirmed_at', 'phone_confirmed_at', 'email_verified', 'phone_verified'],
-  ...['banned_until', 'is_super_admin'],
+  'id',
+  'aud',
+  'role',
+  'app_metadata',
+  'created_at',
+  'updated_at',
+  'confirmed_at',
+  'email_confirmed_at',
+  'phone_confirmed_at',
+  'email_verified',
+  'phone_verified',
+  'banned_until',
+  'is_super_admin',
 ]
 
 export function checkIdentifier(identifier: string): void {
@@ -57,12 +77,17 @@ function checkAuthorizationParams(params: Record<string, unknown>): void {
 }
 
 const urlFields: readonly string[] = [
-  ...['issuer', 'discovery_url', 'authorization_url', 'token_url', 'userinfo_url', 'jwks_uri'],
+  'issuer',
+  'discovery_url',
+  'authorization_url',
+  'token_url',
+  'userinfo_url',
+  'jwks_uri',
 ]
 
 /** https only, and no address of a private network after DNS resolution. */
 export async function checkUrls(
-  { httpClient }: Deps<'httpClient'>,
+  { httpClient }: Pick<FastifyInstance, 'httpClient'>,
   input: CustomProviderInput,
 ): Promise<void> {
   for (const [name, value] of Object.entries(input)) {

@@ -1,10 +1,11 @@
 /** Confirmation emails of an email change. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { withSavepoint } from '../../db/core/savepoint.ts'
 import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'
 import { type UserChange, updateUser } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { MailRequest } from '../../plugins/messaging/mailer/outbox/index.ts'
 import type { SecondConfirmation } from '../../plugins/messaging/mailer/outbox/payload.ts'
 import { startPkceFlow } from '../flows/index.ts'
@@ -21,8 +22,6 @@ interface EmailChange {
   reachesNew: boolean
 }
 
-type EmailChangeDeps = Deps<'config' | 'mailer' | 'otp'>
-
 type ConfirmationRequest = MailRequest<'email_change'> & { proof: SecondConfirmation }
 
 interface NewConfirmation {
@@ -36,14 +35,14 @@ interface NewConfirmation {
  * by half or not. Returns the changed columns. Throws over_email_send_rate_limit.
  */
 export async function sendEmailChangeEmails(
-  deps: EmailChangeDeps & Deps<'flows'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   { newEmail, requiresCurrent, reachesNew }: EmailChange,
   context: LinkContext,
   now: Date,
 ): Promise<UserChange> {
-  const { mailer } = deps
+  const { mailer } = app
   const change = {
     email_change: newEmail,
     email_change_sent_at: now,
@@ -54,10 +53,10 @@ export async function sendEmailChangeEmails(
   // A send email hook gets both addresses in one call, so the first email waits for the second link.
   const isPair = mailer.byHook && current !== undefined
   const toNew = { newEmail, reachesNew, waits: isPair }
-  const first = await requestNewConfirmation(deps, trx, user, toNew, context, now)
+  const first = await requestNewConfirmation(app, trx, user, toNew, context, now)
   if (current) {
     const toCurrent = { current, newEmail, first: isPair ? first : undefined }
-    await requestCurrentConfirmation(deps, trx, user, toCurrent, context, now)
+    await requestCurrentConfirmation(app, trx, user, toCurrent, context, now)
   } else {
     await deleteTokens(trx, user.id, ['email_change_token_current'])
   }
@@ -67,28 +66,28 @@ export async function sendEmailChangeEmails(
 
 /** Returns the email, which is queued unless it waits for the second one. */
 async function requestNewConfirmation(
-  deps: EmailChangeDeps,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   { newEmail, reachesNew, waits }: { newEmail: string; reachesNew: boolean; waits: boolean },
   context: LinkContext,
   now: Date,
 ): Promise<ConfirmationRequest> {
-  const { mailer, otp } = deps
+  const { mailer } = app
   const confirmation = { kind: 'email_change_new', to: newEmail, newEmail } as const
   const mail = await withSavepoint(trx, reachesNew, async () => {
-    const made = await createConfirmation(deps, trx, user, confirmation, context, now)
+    const made = await createConfirmation(app, trx, user, confirmation, context, now)
     if (!waits) await mailer.queue(trx, made, now)
     return made
   })
   // Counted without an email too: the remaining quota must not reveal it.
-  await reserveSendQuota(otp, trx, 'email', counted(newEmail, context), now)
+  await reserveSendQuota(app, trx, 'email', counted(newEmail, context), now)
   return mail
 }
 
 /** Queues the second email, or the first one with the second token. */
 async function requestCurrentConfirmation(
-  deps: EmailChangeDeps,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   {
@@ -99,13 +98,13 @@ async function requestCurrentConfirmation(
   context: LinkContext,
   now: Date,
 ): Promise<void> {
-  const { mailer, otp } = deps
+  const { mailer } = app
   // The client gets the id of the first email only.
   const { messageId: _, ...rest } = context
   const confirmation = { kind: 'email_change_current', to: current, newEmail } as const
-  const second = await createConfirmation(deps, trx, user, confirmation, rest, now)
+  const second = await createConfirmation(app, trx, user, confirmation, rest, now)
   await mailer.queue(trx, first ? { ...first, second: second.proof } : second, now)
-  await reserveSendQuota(otp, trx, 'email', counted(current, context), now)
+  await reserveSendQuota(app, trx, 'email', counted(current, context), now)
 }
 
 const counted = (to: string, { network }: LinkContext) =>
@@ -113,16 +112,16 @@ const counted = (to: string, { network }: LinkContext) =>
 
 /** Creates the link and its email. */
 async function createConfirmation(
-  { config, otp }: Deps<'config' | 'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   { kind, to, newEmail }: NewConfirmation,
   context: LinkContext,
   now: Date,
 ): Promise<ConfirmationRequest> {
-  const link = await createEmailLink(otp, trx, kind, { id: user.id, address: to }, context, now)
+  const link = await createEmailLink(app, trx, kind, { id: user.id, address: to }, context, now)
   const variables = {
-    ...userVariables(config, user),
+    ...userVariables(app.config, user),
     ...getLinkVariables(link, context.redirectTo),
     NewEmail: newEmail,
     SendingTo: to,

@@ -1,5 +1,6 @@
 /** Which addresses may get emails, by the configuration only, independent of users. */
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import { emailAddressNotAuthorized, mailNotConfigured } from '../../schemas/errors.ts'
 
 export interface EmailPolicy {
@@ -9,7 +10,10 @@ export interface EmailPolicy {
   authorized: ReadonlySet<string>
 }
 
-export function emailPolicy({ config, mailer }: Deps<'config' | 'mailer'>): EmailPolicy {
+export function emailPolicy({
+  config,
+  mailer,
+}: Pick<FastifyInstance, 'config' | 'mailer'>): EmailPolicy {
   const authorized = config.AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES.map(withoutLabel)
   return { configured: mailer.configured, authorized: new Set(authorized) }
 }

@@ -1,11 +1,12 @@
 /** Emails with a link to /verify. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { type UserTimes, updateUserTimestamps } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { startPkceFlow } from '../flows/index.ts'
 import { createEmailLink, linkKinds, reserveSendQuota } from '../otp/index.ts'
-import type { QuotaPurpose } from '../otp/limits/send-quotas.ts'
+import type { QuotaPurpose } from '../otp/limits/channels.ts'
 import type { LinkContext } from '../otp/link-context.ts'
 import type { LinkKind } from '../otp/link-types.ts'
 import { getLinkVariables, userVariables } from './variables.ts'
@@ -32,22 +33,22 @@ const quotaPurposes: Record<CountedLinkKind, QuotaPurpose> = {
  * over_email_send_rate_limit.
  */
 export async function sendLinkEmail(
-  deps: Deps<'config' | 'mailer' | 'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   kind: CountedLinkKind,
   user: UserRecord,
   context: LinkContext,
   now: Date,
 ): Promise<UserTimes> {
-  const change = await sendUncountedLinkEmail(deps, trx, kind, user, context, now)
+  const change = await sendUncountedLinkEmail(app, trx, kind, user, context, now)
   const message = { purpose: quotaPurposes[kind], to: user.email ?? '', network: context.network }
-  await reserveSendQuota(deps.otp, trx, 'email', message, now)
+  await reserveSendQuota(app, trx, 'email', message, now)
   return change
 }
 
 /** The same for an email whose caller reserves the quota, and for emails of admins. */
 export async function sendUncountedLinkEmail(
-  { config, mailer, otp }: Deps<'config' | 'mailer' | 'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   kind: PlainLinkKind,
   user: UserRecord,
@@ -58,15 +59,15 @@ export async function sendUncountedLinkEmail(
   const change = { [sentColumns[kind]]: now, ...(kind === 'invite' && { invited_at: now }) }
   // The user's row is written before the token's, as everywhere: see lockOwnersAt in db/tokens/attempts.ts.
   await updateUserTimestamps(trx, user.id, change, now)
-  const link = await createEmailLink(otp, trx, kind, { id: user.id, address: to }, context, now)
+  const link = await createEmailLink(app, trx, kind, { id: user.id, address: to }, context, now)
   await startPkceFlow(trx, linkKinds[kind].flowMethod, user.id, context.pkce, now)
   const variables = {
-    ...userVariables(config, user),
+    ...userVariables(app.config, user),
     ...getLinkVariables(link, context.redirectTo),
   }
   const { messageId } = context
   const { id: userId } = user
   const { expiresAt } = link
-  await mailer.queue(trx, { kind, to, userId, variables, expiresAt, messageId }, now)
+  await app.mailer.queue(trx, { kind, to, userId, variables, expiresAt, messageId }, now)
   return change
 }

@@ -1,11 +1,12 @@
 /** Security notifications to the owner of an account. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { findPreviousEmail } from '../../db/sessions/session-proofs.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { NotificationKind } from '../../mail/kinds/index.ts'
 import type { MailVariables } from '../../mail/variables.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
-import { type EmailPolicy, mayReceive } from './email-policy.ts'
+import { mayReceive } from './email-policy.ts'
 import { userVariables } from './variables.ts'
 
 /** The event, with the variables of its email. */
@@ -20,7 +21,7 @@ type CommonVariables = ReturnType<typeof userVariables>
  * send limits, which an attacker could exhaust first.
  */
 export async function notifyUser(
-  { config, mailer, policy }: Deps<'config' | 'mailer'> & { policy: EmailPolicy },
+  { config, emails, mailer }: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   notification: Notification,
@@ -30,7 +31,7 @@ export async function notifyUser(
   if (!mailer.isEnabled(kind)) return
   const variables = { ...userVariables(config, user), ...details }
   for (const to of await findRecipients(trx, user, notification, now)) {
-    if (!mayReceive(policy, to)) continue
+    if (!mayReceive(emails.policy, to)) continue
     await mailer.queue(trx, { kind, to, userId: user.id, variables }, now)
   }
 }

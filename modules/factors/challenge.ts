@@ -1,21 +1,20 @@
 /** Creates the challenge that a factor verification must name. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db } from '../../db/core/database.ts'
 import { isForeignKeyViolation } from '../../db/core/foreign-key-violation.ts'
 import { insertChallenge } from '../../db/factors/challenges.ts'
 import { type FactorRecord, findFactor, findWebauthnFactors } from '../../db/factors/factors.ts'
 import type { ChallengeableFactorType } from '../../db/tables/factors.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { UserRecord } from '../../db/users/users.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import { mfaFactorNotFound, sessionNotFound, validationFailed } from '../../schemas/errors.ts'
 import { createAuditEntry } from '../audit/index.ts'
+import type { Ceremonies } from '../passkeys/webauthn/ceremonies.ts'
+import { credentialId, getFactorCredential } from './credential.ts'
 import { requireVerify } from './factor-types.ts'
 import { sendCode } from './phone.ts'
 import { requireAnotherClass } from './two-classes.ts'
-import { ceremonyFor, createSessionData } from './webauthn-options.ts'
-
-type ChallengeDeps = Deps<
-  'audit' | 'config' | 'credentials' | 'encryption' | 'otp' | 'sms' | 'passkeys'
->
 
 /** A factor that is verified by a challenge. */
 export interface ChallengeableFactor extends FactorRecord {
@@ -47,7 +46,7 @@ export async function findOwnFactor(
  * over_sms_send_rate_limit, sms_send_failed, unexpected_failure, or session_not_found when the session has ended.
  */
 export async function challengeFactor(
-  deps: ChallengeDeps,
+  app: FastifyInstance,
   db: Db,
   auth: SessionAuth,
   input: { factorId: string; channel: string | undefined; ip: string },
@@ -55,10 +54,10 @@ export async function challengeFactor(
 ) {
   const factor = await findOwnFactor(db, auth, input.factorId)
   const { id: factorId, factor_type: type } = factor
-  requireVerify(deps, type)
+  requireVerify(app, type)
   await requireAnotherClass(db, auth, type, now)
   const id = crypto.randomUUID()
-  const { code, webauthn } = await prepare(deps, db, auth, factor, { ...input, id }, now)
+  const { code, webauthn } = await prepare(app, db, auth, factor, { ...input, id }, now)
   const made = {
     id,
     factorId,
@@ -69,16 +68,16 @@ export async function challengeFactor(
     ...(webauthn && {
       ceremony: webauthn.type,
       challenge: webauthn.publicKey.challenge,
-      sessionData: createSessionData(deps, auth.user.id, webauthn, now),
+      sessionData: createSessionData(app, auth.user.id, webauthn, now),
     }),
   }
   const traits = { factor_id: factorId, challenge_id: id, factor_type: type }
-  const entry = createAuditEntry(deps.audit, 'challenge_created', auth.user, input.ip, traits)
+  const entry = createAuditEntry(app.audit, 'challenge_created', auth.user, input.ip, traits)
   const isMade = await insertChallenge(db, made, entry, now).catch((error) => {
     throw isForeignKeyViolation(error) ? sessionNotFound() : error
   })
   if (!isMade) throw mfaFactorNotFound()
-  const expiry = now.getTime() / 1000 + deps.config.AUTH_MFA_CHALLENGE_EXPIRY_DURATION
+  const expiry = now.getTime() / 1000 + app.config.AUTH_MFA_CHALLENGE_EXPIRY_DURATION
   return {
     id,
     type,
@@ -94,7 +93,7 @@ export async function challengeFactor(
 
 /** The content of the challenge: an SMS code, or WebAuthn options. */
 async function prepare(
-  deps: ChallengeDeps,
+  app: FastifyInstance,
   db: Db,
   { user }: SessionAuth,
   factor: ChallengeableFactor,
@@ -103,9 +102,62 @@ async function prepare(
 ) {
   if (factor.factor_type === 'webauthn') {
     const verified = await findWebauthnFactors(db, user.id)
-    return { code: '', webauthn: await ceremonyFor(deps, user, factor, verified) }
+    return { code: '', webauthn: await ceremonyFor(app, user, factor, verified) }
   }
   if (factor.factor_type === 'totp') return { code: '', webauthn: undefined }
-  const way = { challengeId: id, channel: deps.sms.parseChannel(channel) }
-  return { code: await sendCode(deps, db, { factor, user }, way, now), webauthn: undefined }
+  const way = { challengeId: id, channel: app.sms.parseChannel(channel) }
+  return { code: await sendCode(app, db, { factor, user }, way, now), webauthn: undefined }
+}
+
+// WebAuthn options of a security key factor (WebAuthn Level 3 §5.4 and §5.5).
+
+/** Transports of existing keys, as in GoTrue. */
+const roaming = ['usb', 'nfc'] as const
+
+type Ceremony =
+  | { type: 'create'; publicKey: Awaited<ReturnType<Ceremonies['keyCreation']>> }
+  | { type: 'request'; publicKey: Awaited<ReturnType<Ceremonies['keyRequest']>> }
+
+/** Creation options for an unverified factor, otherwise request options for any key of the user. */
+async function ceremonyFor(
+  { passkeys: { ceremonies } }: FastifyInstance,
+  user: UserRecord,
+  factor: FactorRecord,
+  verified: readonly FactorRecord[],
+): Promise<Ceremony> {
+  const known = verified.flatMap((one) => getFactorCredential(one) ?? [])
+  if (factor.status === 'verified') {
+    const keys = known.map((credential) => ({
+      id: credentialId(credential),
+      ...(credential.transport && { transports: credential.transport }),
+    }))
+    return { type: 'request', publicKey: await ceremonies.keyRequest(keys) }
+  }
+  const keys = known.map((credential) => ({
+    id: credentialId(credential),
+    transports: [...roaming],
+  }))
+  return { type: 'create', publicKey: await ceremonies.keyCreation(user, keys) }
+}
+
+/** The challenge in the format of GoTrue's library, so that GoTrue can verify the response. */
+function createSessionData(
+  { config, passkeys: { ceremonies } }: FastifyInstance,
+  userId: string,
+  { type, publicKey }: Ceremony,
+  now: Date,
+): object {
+  const expiry = now.getTime() + config.AUTH_MFA_CHALLENGE_EXPIRY_DURATION * 1000
+  const allowed = type === 'request' ? (publicKey.allowCredentials ?? []) : []
+  return {
+    challenge: publicKey.challenge,
+    rpId: config.AUTH_WEBAUTHN_RP_ID,
+    user_id: ceremonies.userHandle(userId).toString('base64'),
+    ...(type === 'request' && {
+      allowed_credentials: allowed.map(({ id }) => Buffer.from(id, 'base64url').toString('base64')),
+    }),
+    ...(type === 'create' && { credParams: publicKey.pubKeyCredParams }),
+    expires: new Date(expiry),
+    userVerification: 'preferred',
+  }
 }

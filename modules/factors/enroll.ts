@@ -1,17 +1,18 @@
 /** Enrollment of a factor. It becomes a second factor once it is verified in the same session. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { deleteStaleFactors, insertFactor } from '../../db/factors/factors.ts'
 import type { ChallengeableFactorType } from '../../db/tables/factors.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import {
   mfaFactorNameConflict,
   mfaVerifiedFactorExists,
   tooManyEnrolledFactors,
 } from '../../schemas/errors.ts'
+import { requireFreshProof } from '../access/index.ts'
 import { type AuditContext, recordAudit } from '../audit/index.ts'
-import { requireFreshProof } from '../credentials/index.ts'
 import { createTotpEnrollment, generateTotpSecret } from './totp.ts'
 
 interface Enrollment {
@@ -23,22 +24,20 @@ interface Enrollment {
   phone: string | null
 }
 
-type EnrollDeps = Deps<'audit' | 'bearerAuth' | 'config' | 'credentials' | 'encryption'>
-
 /**
  * Inserts the factor as unverified. Throws mfa_verified_factor_exists, mfa_factor_name_conflict,
  * too_many_enrolled_mfa_factors, insufficient_aal or reauthentication_needed, and the errors of `authenticate`.
  */
 export async function enrollFactor(
-  deps: EnrollDeps,
+  app: FastifyInstance,
   trx: Trx,
   auth: SessionAuth,
   enrollment: Enrollment,
   { ip, now }: AuditContext,
 ) {
-  const { audit, bearerAuth, config, encryption } = deps
+  const { audit, bearerAuth, config, encryption } = app
   const current = await bearerAuth.reauthorizeSession(trx, auth, now)
-  await checkFactorLimit(deps, trx, current, enrollment, now)
+  await checkFactorLimit(app, trx, current, enrollment, now)
 
   const id = crypto.randomUUID()
   const { type, name, phone, issuer = new URL(config.AUTH_SITE_URL).host } = enrollment
@@ -54,7 +53,7 @@ export async function enrollFactor(
 }
 
 async function checkFactorLimit(
-  deps: Deps<'config' | 'credentials'>,
+  app: FastifyInstance,
   trx: Trx,
   auth: SessionAuth,
   enrollment: Enrollment,
@@ -64,20 +63,20 @@ async function checkFactorLimit(
   const { phone } = enrollment
   const taken = user.factors.some((factor) => isVerified(factor) && factor.phone === phone)
   if (phone && taken) throw mfaVerifiedFactorExists()
-  await requireFactorSlot(deps, trx, user, enrollment, now)
-  await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)
+  await requireFactorSlot(app, trx, user, enrollment, now)
+  await requireFreshProof(app, trx, auth, { change: 'factor' }, now)
 }
 
 /** Deletes unverified factors. Throws mfa_factor_name_conflict, and too_many_enrolled_mfa_factors at the limit. */
 export async function requireFactorSlot(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   { name, phone }: Pick<Enrollment, 'name' | 'phone'>,
   now: Date,
 ): Promise<void> {
-  const { config } = deps
-  const factors = await withoutStale(deps, trx, user, phone, now)
+  const { config } = app
+  const factors = await withoutStale(app, trx, user, phone, now)
   if (factors.some(({ friendly_name }) => (friendly_name ?? '') === name)) {
     throw mfaFactorNameConflict(name)
   }
@@ -91,7 +90,7 @@ export async function requireFactorSlot(
 }
 
 async function withoutStale(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   phone: string | null,

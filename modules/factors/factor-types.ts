@@ -1,6 +1,7 @@
 /** Types of factors: which are enabled, and their amr values. */
+import type { FastifyInstance } from 'fastify'
+
 import type { ChallengeableFactorType, FactorType } from '../../db/tables/factors.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { mfaNotEnabled } from '../../schemas/errors.ts'
 
 export const methods = {
@@ -12,7 +13,7 @@ export const methods = {
 
 /** Throws mfa_totp_enroll_not_enabled and the like. */
 export function requireFactorEnrollEnabled(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   type: ChallengeableFactorType,
 ): void {
   const on = {
@@ -24,13 +25,13 @@ export function requireFactorEnrollEnabled(
 }
 
 /** Throws mfa_totp_verify_not_enabled and the like. */
-export function requireVerify(deps: Deps<'config'>, type: ChallengeableFactorType): void {
-  if (!isVerifyEnabled(deps, type)) throw mfaNotEnabled('verify', type)
+export function requireVerify(app: FastifyInstance, type: ChallengeableFactorType): void {
+  if (!isVerifyEnabled(app, type)) throw mfaNotEnabled('verify', type)
 }
 
 /** Whether factors of this type can be verified. */
 export function isVerifyEnabled(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   type: ChallengeableFactorType,
 ): boolean {
   const on = {

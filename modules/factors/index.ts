@@ -3,9 +3,13 @@
  */
 export { challengeFactor } from './challenge.ts'
 export {
+  type ChallengeResponse,
   completeFactorVerification,
+  type FactorChallenge,
+  loadFactorChallenge,
   precomputeFactorClaims,
   rejectClonedAuthenticator,
+  verifyChallengeResponse,
 } from './complete.ts'
 export { enrollFactor } from './enroll.ts'
 export { requireFactorEnrollEnabled } from './factor-types.ts'
@@ -31,9 +35,3 @@ export {
 export { throttleFactorAttempt } from './throttle.ts'
 export { unenrollFactor } from './unenroll.ts'
 export { callMfaVerificationHook } from './verification-hook.ts'
-export {
-  type ChallengeResponse,
-  type FactorChallenge,
-  loadFactorChallenge,
-  verifyChallengeResponse,
-} from './verify.ts'

@@ -1,9 +1,10 @@
 /** Codes of phone factors. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db } from '../../db/core/database.ts'
 import type { ChallengeRecord } from '../../db/factors/challenges.ts'
 import type { FactorRecord } from '../../db/factors/factors.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { unexpectedFailure } from '../../schemas/errors.ts'
 import { isEqualInConstantTime } from '../../schemas/values/constant-time.ts'
 import {
@@ -14,8 +15,7 @@ import {
   reserveSendQuota,
 } from '../otp/index.ts'
 
-type PhoneDeps = Deps<'config' | 'encryption' | 'otp' | 'sms'>
-type Channel = ReturnType<Deps<'sms'>['sms']['parseChannel']>
+type Channel = ReturnType<FastifyInstance['sms']['parseChannel']>
 
 const storedAs = 'the code of a phone factor'
 
@@ -24,30 +24,30 @@ const storedAs = 'the code of a phone factor'
  * unexpected_failure without a provider. Test OTPs do not apply: a fixed code is no factor.
  */
 export async function sendCode(
-  { config, encryption, otp, sms }: PhoneDeps,
+  app: FastifyInstance,
   db: Db,
   { factor, user }: { factor: FactorRecord; user: UserRecord },
   { challengeId, channel }: { challengeId: string; channel: Channel },
   now: Date,
 ): Promise<string> {
-  if (!sms.enabled) throw unexpectedFailure('Unable to get SMS provider')
+  if (!app.sms.enabled) throw unexpectedFailure('Unable to get SMS provider')
   const phone = factor.phone ?? ''
   const address = waitingAddress(factor)
   const taken = await db.transaction().execute(async (trx) => {
-    await reserveInterval(otp, trx, 'sms', 'factor', address, now)
+    await reserveInterval(app, trx, 'sms', 'factor', address, now)
     const message = { purpose: 'sign_in', to: phone, network: undefined } as const
-    return reserveSendQuota(otp, trx, 'sms', message, now)
+    return reserveSendQuota(app, trx, 'sms', message, now)
   })
-  const code = newCode(config.AUTH_MFA_PHONE_OTP_LENGTH)
+  const code = newCode(app.config.AUTH_MFA_PHONE_OTP_LENGTH)
   try {
     const message = { phone, code, channel, messageId: challengeId }
     const outgoing = { ...message, user, reader: user.raw_user_meta_data, isFactor: true }
-    await releaseQuotaOnError(otp, db, taken, () => sms.send(outgoing))
+    await releaseQuotaOnError(app, db, taken, () => app.sms.send(outgoing))
   } catch (error) {
-    await releaseInterval(otp, db, 'sms', 'factor', address)
+    await releaseInterval(app, db, 'sms', 'factor', address)
     throw error
   }
-  return encryption.seal(challengeId, code)
+  return app.encryption.seal(challengeId, code)
 }
 
 /**
@@ -60,7 +60,7 @@ function waitingAddress({ id, phone, status }: FactorRecord): string {
 
 /** Verifies the code, at the provider where that generates codes. Throws unexpected_failure. */
 export async function isCorrectCode(
-  { encryption, sms }: Deps<'encryption' | 'sms'>,
+  { encryption, sms }: FastifyInstance,
   factor: FactorRecord,
   challenge: ChallengeRecord,
   code: string,

@@ -1,10 +1,10 @@
 /** TOTP (RFC 6238): SHA-1, six digits, 30 seconds. */
+import type { FastifyInstance } from 'fastify'
 import { Secret, TOTP } from 'otpauth'
 import { renderSVG } from 'uqr'
 
 import type { Db } from '../../db/core/database.ts'
 import { storeEncryptedFactorSecret } from '../../db/factors/factors.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 
 /** RFC 4226 §4 recommends 160 bits. */
 const secretBytes = 20
@@ -63,7 +63,7 @@ export function findTotpStep(secret: string, code: string, now: Date): number | 
 
 /** Decrypts a stored secret, and re-encrypts it when it is plain or under another key. */
 export async function decryptTotpSecret(
-  { encryption }: Deps<'encryption'>,
+  { encryption }: FastifyInstance,
   db: Db,
   { id, secret }: { id: string; secret: string | null },
 ): Promise<string> {

@@ -6,7 +6,7 @@ import type { Db } from '../../db/core/database.ts'
 import type { FactorType } from '../../db/tables/factors.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import { insufficientAal } from '../../schemas/errors.ts'
-import { findVerifiedMethods } from '../credentials/index.ts'
+import { findVerifiedMethods } from '../access/index.ts'
 
 const sameClass = {
   phone: 'This session was created with a code sent to a phone: verify a factor of another type',

@@ -1,7 +1,8 @@
 /** Deletion of a factor by the user. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { removeFactor } from '../../db/factors/admin.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import { insufficientAal, mfaFactorNotFound, validationFailed } from '../../schemas/errors.ts'
 import { type AuditContext, recordAudit } from '../audit/index.ts'
@@ -15,13 +16,13 @@ import { requireNotLastNextToCodes } from './recovery-codes/rules.ts'
  * to codes, and the errors of `authenticate`.
  */
 export async function unenrollFactor(
-  deps: Deps<'audit' | 'bearerAuth' | 'config' | 'emails'>,
+  app: FastifyInstance,
   trx: Trx,
   auth: SessionAuth,
   factorId: string,
   { ip, now }: AuditContext,
 ): Promise<void> {
-  const { audit, bearerAuth, emails } = deps
+  const { audit, bearerAuth } = app
   const current = await bearerAuth.reauthorizeSession(trx, auth, now)
   const { user } = current
   const factor = user.factors.find(({ id }) => id === factorId)
@@ -33,13 +34,13 @@ export async function unenrollFactor(
   if (isVerified && !bearerAuth.isConfirmed(current, now)) {
     throw insufficientAal('AAL2 required to unenroll verified factor', 422)
   }
-  requireNotLastNextToCodes(deps, user, factor)
+  requireNotLastNextToCodes(app, user, factor)
   await removeFactor(trx, { userId: user.id, factorId }, now)
   const { factor_type, status } = factor
   const traits = { factor_id: factorId, factor_type, factor_status: status }
   await recordAudit(audit, trx, 'factor_unenrolled', user, { ip, now, traits })
   if (!isVerified) return
   const kind = 'mfa_factor_unenrolled_notification'
-  await notifyUser(emails, trx, user, { kind, FactorType: factor_type }, now)
-  await removeCodesOfLastFactor(deps, trx, user, factorId, { ip, now })
+  await notifyUser(app, trx, user, { kind, FactorType: factor_type }, now)
+  await removeCodesOfLastFactor(app, trx, user, factorId, { ip, now })
 }

@@ -1,7 +1,8 @@
 /** Verifies the response of a security key (WebAuthn Level 3 §7.1 and §7.2). */
+import type { FastifyInstance } from 'fastify'
+
 import type { ChallengeRecord } from '../../db/factors/challenges.ts'
 import type { FactorRecord } from '../../db/factors/factors.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { mfaVerificationFailedError, validationFailed } from '../../schemas/errors.ts'
 import type { AuthenticationCredential, RegistrationCredential } from '../../schemas/webauthn.ts'
 import { credentialId, getFactorCredential, type StoredCredential } from './credential.ts'
@@ -24,7 +25,7 @@ export interface WebAuthnAssertionResult {
  * the user. Throws mfa_verification_failed or validation_failed.
  */
 export async function verifyWebAuthnResponse(
-  deps: Deps<'passkeys'>,
+  app: FastifyInstance,
   factor: FactorRecord,
   challenge: ChallengeRecord,
   response: CredentialResponse,
@@ -39,8 +40,8 @@ export async function verifyWebAuthnResponse(
   }
   try {
     return isRegistration(response)
-      ? await verifyRegistration(deps, factor, expectedChallenge, response)
-      : await verifyAssertion(deps, verified, expectedChallenge, response)
+      ? await verifyRegistration(app, factor, expectedChallenge, response)
+      : await verifyAssertion(app, verified, expectedChallenge, response)
   } catch {
     // The library's messages quote challenges, which must not be logged.
     throw mfaVerificationFailedError('The security key could not be verified')
@@ -52,7 +53,7 @@ function isRegistration(response: CredentialResponse): response is RegistrationC
 }
 
 async function verifyRegistration(
-  { passkeys: { ceremonies } }: Deps<'passkeys'>,
+  { passkeys: { ceremonies } }: FastifyInstance,
   factor: FactorRecord,
   challenge: string,
   response: RegistrationCredential,
@@ -80,7 +81,7 @@ async function verifyRegistration(
 }
 
 async function verifyAssertion(
-  { passkeys: { ceremonies } }: Deps<'passkeys'>,
+  { passkeys: { ceremonies } }: FastifyInstance,
   verified: readonly FactorRecord[],
   challenge: string,
   response: AuthenticationCredential,

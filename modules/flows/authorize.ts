@@ -2,10 +2,11 @@
  * Starts an authorization code flow with a provider. The OAuth state is the id of a row with the encrypted data that
  * must not pass through the browser.
  */
+import type { FastifyInstance } from 'fastify'
+
 import { isForeignKeyViolation } from '../../db/core/foreign-key-violation.ts'
 import type { NewFlowState } from '../../db/flows/flow-states.ts'
 import { insertOwnedFlow } from '../../db/flows/oauth-states.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { sessionNotFound, userNotFound } from '../../schemas/errors.ts'
 import { findEmailLink } from '../otp/index.ts'
 import type { LinkContext } from '../otp/link-context.ts'
@@ -36,11 +37,11 @@ interface NewFlow {
  * invitation, session_not_found for a session that has ended.
  */
 export async function startAuthorization(
-  deps: Deps<'db' | 'encryption' | 'oauthProviders' | 'otp' | 'gotrueMigration'>,
+  app: FastifyInstance,
   request: OauthRequest,
   now: Date,
 ): Promise<Pick<AuthorizationState, 'id' | 'provider'> & { url: string }> {
-  const { db, oauthProviders, gotrueMigration: takeover } = deps
+  const { db, oauthProviders, gotrueMigration: takeover } = app
   const { linkingSessionId, browserHash } = request
   const {
     provider: providerName = '',
@@ -54,9 +55,9 @@ export async function startAuthorization(
   const listed = scopes.split(/[\s,]+/).filter(Boolean)
   const authorization = { state: id, scopes: listed, params, now }
   const { url, secrets } = await oauthProviders.start(provider, authorization)
-  if (inviteToken) await checkInvitation(deps, inviteToken, now)
-  const row = toRow(deps, { id, provider, emailOptional, inviteToken }, request)
-  const encrypted = encryptFlowSecrets(deps, id, {
+  if (inviteToken) await checkInvitation(app, inviteToken, now)
+  const row = toRow(app, { id, provider, emailOptional, inviteToken }, request)
+  const encrypted = encryptFlowSecrets(app, id, {
     ...secrets,
     ...(inviteToken && { inviteToken }),
     ...(browserHash !== undefined && { browserHash }),
@@ -69,14 +70,14 @@ export async function startAuthorization(
   return { id, provider, url: url.href }
 }
 
-async function checkInvitation({ db, otp }: Deps<'db' | 'otp'>, token: string, now: Date) {
-  const live = await findEmailLink(otp, db, ['confirmation_token'], token, now)
+async function checkInvitation(app: FastifyInstance, token: string, now: Date) {
+  const live = await findEmailLink(app, app.db, ['confirmation_token'], { linkToken: token }, now)
   if (!live) throw userNotFound('No invitation has this token')
 }
 
 /** The columns of GoTrue's table. */
 function toRow(
-  { gotrueMigration: takeover }: Deps<'gotrueMigration'>,
+  { gotrueMigration: takeover }: FastifyInstance,
   { id, provider, emailOptional, inviteToken }: NewFlow,
   { context: { redirectTo, pkce }, linkingTargetId }: OauthRequest,
 ): NewFlowState {

@@ -1,7 +1,7 @@
 /** The encrypted data of an OAuth flow until its callback. */
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { readStored } from '../../schemas/values/stored.ts'
 
 /** Secrets of the provider's protocol, the invitation, and the browser binding. */
@@ -18,7 +18,7 @@ const StoredSecrets = Type.Object({
 type OauthSecrets = Omit<Static<typeof StoredSecrets>, 'v'>
 
 export function encryptFlowSecrets(
-  { encryption }: Deps<'encryption'>,
+  { encryption }: FastifyInstance,
   flowId: string,
   secrets: OauthSecrets,
 ): string {
@@ -28,7 +28,7 @@ export function encryptFlowSecrets(
 
 /** Throws DecryptionError when its key is not configured, and StoredFormError. */
 export function decryptFlowSecrets(
-  { encryption }: Deps<'encryption'>,
+  { encryption }: FastifyInstance,
   flowId: string,
   encrypted: string | null,
 ): OauthSecrets {

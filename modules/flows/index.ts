@@ -6,6 +6,7 @@ export { readLinkContext } from './link-context.ts'
 export {
   type AuthorizationState,
   consumeState,
+  findStateTarget,
   issueOauthCode,
   loadAuthorizationState,
 } from './oauth-state.ts'
@@ -26,11 +27,12 @@ export {
   redirectWithOauthError,
   redirectWithSession,
   resolveTarget,
+  withFragment,
 } from './redirects/index.ts'
-export { withFragment } from './redirects/target.ts'
 export {
   clearedStateCookie,
   createStateValue,
   isSameBrowser,
+  readBrowserHash,
   stateCookie,
 } from './state-cookie.ts'

@@ -2,6 +2,8 @@
  * Handles the callback of an external sign-in (authorize.ts started it). The state is consumed before the provider is
  * called, so that neither another nor a failed callback can reuse it.
  */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { type FlowStateRow, insertFlowState } from '../../db/flows/flow-states.ts'
 import {
@@ -11,12 +13,12 @@ import {
   type OauthFlowRow,
 } from '../../db/flows/oauth-states.ts'
 import { findUser } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { FlowSecrets, ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import {
   badOauthCallback,
   badOauthState,
   flowStateAlreadyUsed,
+  oauthClientStateNotFound,
   userNotFound,
 } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
@@ -45,11 +47,11 @@ export interface AuthorizationState {
  * Returns the flow of a callback. Throws bad_oauth_callback, bad_oauth_state, flow_state_already_used, user_not_found.
  */
 export async function loadAuthorizationState(
-  deps: Deps<'config' | 'db' | 'encryption'>,
+  app: FastifyInstance,
   state: string,
   now: Date,
 ): Promise<AuthorizationState> {
-  const { config, db } = deps
+  const { config, db } = app
   if (state === '') throw badOauthCallback('OAuth state parameter missing')
   if (!isUuid(state)) throw badOauthState('OAuth state parameter is invalid')
   const row = await findOauthFlow(db, state)
@@ -61,17 +63,31 @@ export async function loadAuthorizationState(
   }
   const { linking_target_id: linkingTargetId } = row
   if (linkingTargetId && !(await findUser(db, linkingTargetId))) throw userNotFound()
-  return readFlow(deps, row)
+  return readFlow(app, row)
 }
 
-/** Consumes the state. Throws bad_oauth_state after another callback. */
-export async function consumeState({ db }: Deps<'db'>, { id }: AuthorizationState): Promise<void> {
-  if (!(await consumeOauthState(db, id))) throw badOauthState('OAuth state not found or expired')
+/** The redirect target of a flow, also of one that has expired. */
+export async function findStateTarget(
+  { db }: FastifyInstance,
+  state: string,
+): Promise<string | undefined> {
+  const row = isUuid(state) ? await findOauthFlow(db, state) : undefined
+  return row?.referrer ?? undefined
+}
+
+/** Consumes the state. After another callback throws bad_oauth_state, with PKCE oauth_client_state_not_found. */
+export async function consumeState(
+  { db }: FastifyInstance,
+  { id, secrets }: AuthorizationState,
+): Promise<void> {
+  if (await consumeOauthState(db, id)) return
+  if (secrets.codeVerifier) throw oauthClientStateNotFound()
+  throw badOauthState('OAuth state not found or expired')
 }
 
 /** Issues the auth code for the client that started the flow. */
 export async function issueOauthCode(
-  { encryption }: Deps<'encryption'>,
+  { encryption }: FastifyInstance,
   trx: Trx,
   flow: AuthorizationState,
   userId: string,
@@ -100,10 +116,10 @@ export async function issueOauthCode(
   return code
 }
 
-function readFlow(deps: Deps<'config' | 'encryption'>, row: OauthFlowRow): AuthorizationState {
-  const { config } = deps
+function readFlow(app: FastifyInstance, row: OauthFlowRow): AuthorizationState {
+  const { config } = app
   const { code_challenge, code_challenge_method } = row
-  const { inviteToken, browserHash, ...stored } = decryptFlowSecrets(deps, row.id, row.secrets)
+  const { inviteToken, browserHash, ...stored } = decryptFlowSecrets(app, row.id, row.secrets)
   const gotrueSecrets = {
     startedByGotrue: true,
     ...(row.code_verifier && { codeVerifier: row.code_verifier }),

@@ -1,8 +1,9 @@
 /** Authorization code flows with PKCE (RFC 7636), between the verification of a user and the code exchange. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import { type FlowStateRow, insertFlowState, issueAuthCode } from '../../db/flows/flow-states.ts'
 import type { AmrMethod } from '../../db/tables/sessions.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { flowStateMissing } from '../../schemas/errors.ts'
 import type { Pkce } from '../otp/link-context.ts'
 import { matchesCodeChallenge } from './pkce.ts'
@@ -73,7 +74,7 @@ export function getFlowMethod({ authentication_method }: FlowStateRow): FlowMeth
 }
 
 /** The provider's tokens, for clients that call its API. */
-export function decryptProviderTokens({ encryption }: Deps<'encryption'>, flow: FlowStateRow) {
+export function decryptProviderTokens({ encryption }: FastifyInstance, flow: FlowStateRow) {
   const open = (token: string | null) =>
     token && encryption.decrypt(flow.id, token, "A provider's token")
   const access = open(flow.provider_access_token)

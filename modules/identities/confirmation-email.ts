@@ -1,8 +1,9 @@
 /** The confirmation email for an address that the provider has not verified. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { isTaken } from '../../db/users/identifier-owners.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { checkRecipient, sendEmailChangeEmails, sendUncountedLinkEmail } from '../emails/index.ts'
 import {
   checkSendQuota,
@@ -14,29 +15,29 @@ import type { LinkContext } from '../otp/link-context.ts'
 
 /** A dry run that throws the errors of sending. */
 export async function dryRunConfirmationEmail(
-  deps: Deps<'emails' | 'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   address: string,
   links: LinkContext,
   now: Date,
 ): Promise<void> {
-  await reserve(deps, trx, address, links, now)
-  await checkSendQuota(deps.otp, trx, 'email', counted(address, links), now)
+  await reserve(app, trx, address, links, now)
+  await checkSendQuota(app, trx, 'email', counted(address, links), now)
 }
 
 const counted = (to: string, { network }: LinkContext) =>
   ({ purpose: 'signup', to, network }) as const
 
 async function reserve(
-  { emails, otp }: Deps<'emails' | 'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   address: string,
   { network }: LinkContext,
   now: Date,
 ): Promise<void> {
-  checkRecipient(emails.policy, address)
+  checkRecipient(app.emails.policy, address)
   const waiting = perClientInterval(address, network)
-  await reserveInterval(otp, trx, 'email', 'confirmation', waiting, now)
+  await reserveInterval(app, trx, 'email', 'confirmation', waiting, now)
 }
 
 /**
@@ -44,16 +45,16 @@ async function reserve(
  * written.
  */
 export async function sendConfirmationMail(
-  deps: Deps<'emails' | 'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   links: LinkContext,
   now: Date,
 ): Promise<void> {
   const address = user.email ?? ''
-  await reserve(deps, trx, address, links, now)
-  await reserveSendQuota(deps.otp, trx, 'email', counted(address, links), now)
-  await sendUncountedLinkEmail(deps.emails, trx, 'confirmation', user, links, now)
+  await reserve(app, trx, address, links, now)
+  await reserveSendQuota(app, trx, 'email', counted(address, links), now)
+  await sendUncountedLinkEmail(app, trx, 'confirmation', user, links, now)
 }
 
 /**
@@ -62,15 +63,15 @@ export async function sendConfirmationMail(
  * errors of sendConfirmationMail.
  */
 export async function requestFirstEmailConfirmation(
-  deps: Deps<'config' | 'emails' | 'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   email: string,
   links: LinkContext,
   now: Date,
 ): Promise<void> {
-  await dryRunConfirmationEmail(deps, trx, email, links, now)
-  const hasOwner = await isTaken(trx, email, user.aud ?? deps.config.AUTH_JWT_AUD, user.id)
+  await dryRunConfirmationEmail(app, trx, email, links, now)
+  const hasOwner = await isTaken(trx, email, user.aud ?? app.config.AUTH_JWT_AUD, user.id)
   const change = { newEmail: email, requiresCurrent: false, reachesNew: !hasOwner }
-  await sendEmailChangeEmails(deps.emails, trx, user, change, links, now)
+  await sendEmailChangeEmails(app, trx, user, change, links, now)
 }

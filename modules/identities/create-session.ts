@@ -1,5 +1,6 @@
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import { createAuditEntry } from '../audit/index.ts'
 import { createSession } from '../sessions/index.ts'
@@ -13,13 +14,13 @@ interface ExternalClient {
 
 /** Creates the session of an external sign-in and records it; linking an identity was recorded before. */
 export function createExternalSession(
-  { audit, sessions }: Deps<'audit' | 'sessions'>,
+  app: FastifyInstance,
   trx: Trx,
   { user, action }: AcceptedSignIn,
   { provider, clientInfo, ip }: ExternalClient,
   now: Date,
 ) {
   const isLinked = action === 'identity_linked'
-  const entry = isLinked ? undefined : createAuditEntry(audit, action, user, ip, { provider })
-  return createSession(sessions, trx, user, { method: 'oauth', clientInfo, audit: entry }, now)
+  const entry = isLinked ? undefined : createAuditEntry(app.audit, action, user, ip, { provider })
+  return createSession(app, trx, user, { method: 'oauth', clientInfo, audit: entry }, now)
 }

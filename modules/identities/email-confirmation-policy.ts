@@ -2,10 +2,12 @@
  * Decides whether a matched account may be signed in to: its email is confirmed, is verified by this sign-in, or must
  * be confirmed by email.
  */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
+import { insertAutoconfirmed } from '../../db/users/autoconfirmed-addresses.ts'
 import { isIdentifierTaken } from '../../db/users/identifier-owners.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   ApiError,
   providerEmailNeedsVerification,
@@ -13,7 +15,12 @@ import {
   signupDisabled,
 } from '../../schemas/errors.ts'
 import type { LinkContext } from '../otp/link-context.ts'
-import { clearAutoconfirmed, clearUnverifiedCredentials, verifyEmail } from '../users/index.ts'
+import {
+  clearAutoconfirmed,
+  clearUnverifiedCredentials,
+  verifyEmail,
+  verifyEmailOfNewUser,
+} from '../users/index.ts'
 import {
   dryRunConfirmationEmail,
   requestFirstEmailConfirmation,
@@ -23,10 +30,8 @@ import type { AccountEmails } from './emails.ts'
 import { findUserOrThrow } from './lock-user.ts'
 import type { MatchedAccount, SignInAttempt, SignInOutcome } from './types.ts'
 
-type PolicyDeps = Deps<'config' | 'emails' | 'otp' | 'users'>
-
 export async function checkEmailConfirmation(
-  deps: PolicyDeps,
+  app: FastifyInstance,
   trx: Trx,
   found: MatchedAccount,
   attempt: SignInAttempt,
@@ -34,25 +39,36 @@ export async function checkEmailConfirmation(
 ): Promise<SignInOutcome> {
   const { user: externalUser, addresses } = attempt
   const { user } = found
-  const cleared = await clearIfAutoconfirmed(deps, trx, found, addresses, now)
+  const cleared = await clearIfAutoconfirmed(app, trx, found, attempt, now)
   if (cleared) return { state: 'accepted', user: cleared, action: 'login' }
   if (hasAcceptedEmail(user, externalUser.emailOptional)) {
     return { state: 'accepted', user, action: found.isNew ? 'user_signedup' : 'login' }
   }
-  const { config, users } = deps
+  const { config } = app
   const email = await findAddress(trx, user, addresses)
   const isVerified = email && (config.AUTH_MAILER_AUTOCONFIRM || addresses.verified.includes(email))
-  if (!isVerified) return handleUnverifiedEmail(deps, trx, user, attempt, now)
-  if (!found.isNew) {
-    const { id, identity_data: metadata } = found.identity
-    const retained = { keepIdentity: { id }, passwordHash: null, metadata, keepSessions: true }
-    await clearUnverifiedCredentials(users, trx, user, retained, now)
-  }
-  // A sign-in before the verification may have been that of another user.
+  if (!isVerified) return handleUnverifiedEmail(app, trx, user, attempt, now)
   const isAssumed = !addresses.verified.includes(email)
-  const proof = { columns: { email }, voidsTokens: true, endsSessions: true, isAssumed }
-  const verified = await verifyEmail(users, trx, user.id, proof, now)
+  const proof = { columns: { email }, isAssumed, isAsserted: externalUser.isOfTenant }
+  const verified = found.isNew
+    ? await verifyEmailOfNewUser(app, trx, user, proof, now)
+    : await verifyUnconfirmed(app, trx, found, proof, now)
   return { state: 'accepted', user: verified, action: 'user_signedup' }
+}
+
+/** A sign-in before the verification may have been that of another user. */
+async function verifyUnconfirmed(
+  app: FastifyInstance,
+  trx: Trx,
+  { user, identity }: Extract<MatchedAccount, { isNew: false }>,
+  proof: { columns: { email: string }; isAssumed: boolean; isAsserted: boolean },
+  now: Date,
+): Promise<UserRecord> {
+  const { id, identity_data: metadata } = identity
+  const retained = { keepIdentity: { id }, passwordHash: null, metadata, keepSessions: true }
+  await clearUnverifiedCredentials(app, trx, user, retained, now)
+  const all = { ...proof, clearTokens: true, endSessions: true }
+  return verifyEmail(app, trx, user.id, all, now)
 }
 
 /**
@@ -60,17 +76,17 @@ export async function checkEmailConfirmation(
  * owner gets no email. Throws signup_disabled.
  */
 export async function rejectTakenEmail(
-  deps: Deps<'config' | 'emails' | 'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   address: string,
   links: LinkContext,
   now: Date,
 ): Promise<SignInOutcome> {
-  if (deps.config.AUTH_DISABLE_SIGNUP) throw signupDisabled()
-  if (deps.config.AUTH_MAILER_AUTOCONFIRM) {
+  if (app.config.AUTH_DISABLE_SIGNUP) throw signupDisabled()
+  if (app.config.AUTH_MAILER_AUTOCONFIRM) {
     return { state: 'rejected', error: providerEmailUnverified() }
   }
-  await dryRunConfirmationEmail(deps, trx, address, links, now)
+  await dryRunConfirmationEmail(app, trx, address, links, now)
   return { state: 'rejected', error: providerEmailNeedsVerification() }
 }
 
@@ -79,18 +95,20 @@ export async function rejectTakenEmail(
  * provider verified. Returns the user; undefined for every other account.
  */
 async function clearIfAutoconfirmed(
-  { users }: Deps<'users'>,
+  app: FastifyInstance,
   trx: Trx,
   found: MatchedAccount,
-  { verified }: AccountEmails,
+  { user: { isOfTenant }, addresses: { verified } }: SignInAttempt,
   now: Date,
 ): Promise<UserRecord | undefined> {
   const { user } = found
   if (found.isNew || !user.email || !verified.includes(user.email)) return undefined
   const { id, identity_data: metadata } = found.identity
   const retained = { keepIdentity: { id }, passwordHash: null, metadata }
-  const isCleared = await clearAutoconfirmed(users, trx, user, user.email, retained, now)
-  return isCleared ? findUserOrThrow(trx, user.id) : undefined
+  const isCleared = await clearAutoconfirmed(app, trx, user, user.email, retained, now)
+  if (!isCleared) return undefined
+  if (isOfTenant) await insertAutoconfirmed(trx, user.id, user.email, now, 'provider')
+  return findUserOrThrow(trx, user.id)
 }
 
 /** The email is confirmed, or absent and optional. */
@@ -112,18 +130,18 @@ async function findAddress(
 }
 
 async function handleUnverifiedEmail(
-  deps: PolicyDeps,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   { addresses: { primary }, context: { links } }: SignInAttempt,
   now: Date,
 ): Promise<SignInOutcome> {
-  if (!deps.config.AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS) {
-    if (user.email) await sendConfirmationMail(deps, trx, user, links, now)
-    else if (primary) await requestFirstEmailConfirmation(deps, trx, user, primary, links, now)
+  if (!app.config.AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS) {
+    if (user.email) await sendConfirmationMail(app, trx, user, links, now)
+    else if (primary) await requestFirstEmailConfirmation(app, trx, user, primary, links, now)
     return { state: 'rejected', error: providerEmailNeedsVerification() }
   }
-  if (user.email) await sendConfirmationMail(deps, trx, user, links, now).catch(ignoreTooSoon)
+  if (user.email) await sendConfirmationMail(app, trx, user, links, now).catch(ignoreTooSoon)
   return { state: 'accepted', user: await findUserOrThrow(trx, user.id), action: 'login' }
 }
 

@@ -12,7 +12,7 @@ export interface AccountEmails {
 }
 
 export function readAddresses({ claims, emails }: ProviderIdentity): AccountEmails {
-  const primary = storable(claims.email) ?? null
+  const primary = toStoredAddress(claims.email) ?? null
   return {
     primary,
     reported: [...(primary ? [primary] : []), ...storables(emails)],
@@ -20,12 +20,17 @@ export function readAddresses({ claims, emails }: ProviderIdentity): AccountEmai
   }
 }
 
+/** The primary address, verified or not, in its stored form. */
+export const readAssertedAddress = (identity: ProviderIdentity): string | null =>
+  readAddresses(identity).primary
+
 function storables(emails: ProviderIdentity['emails']): string[] {
-  const read = emails.map(({ email }) => storable(email))
+  const read = emails.map(({ email }) => toStoredAddress(email))
   return [...new Set(read.filter((email) => email !== undefined))]
 }
 
-function storable(email: unknown): string | undefined {
+/** Undefined for what is no address. */
+export function toStoredAddress(email: unknown): string | undefined {
   try {
     return typeof email === 'string' ? normalizeEmail(email) : undefined
   } catch {

@@ -21,9 +21,3 @@ export function addIdentity(
 ): Promise<IdentityRow> {
   return insertIdentity(trx, { ...toExternalIdentity(user), user_id: userId }, now)
 }
-
-/** The audit payload of an identity. */
-export function identityTraits(identity: Pick<IdentityRow, 'id' | 'provider' | 'provider_id'>) {
-  const { id, provider, provider_id } = identity
-  return { identity_id: id, provider, provider_id }
-}

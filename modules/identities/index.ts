@@ -1,5 +1,6 @@
 /** Identities at providers: sign-in, linking and unlinking. */
 export { createExternalSession } from './create-session.ts'
+export { readAssertedAddress } from './emails.ts'
 export {
   completeExternalSignIn,
   permitExternalUser,

@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { isUniqueViolation } from '../../db/core/unique-violation.ts'
 import { findIdentity, lockIdentity } from '../../db/identities/identities.ts'
@@ -7,24 +9,20 @@ import { isTaken } from '../../db/users/identifier-owners.ts'
 import { recomputeProviders } from '../../db/users/providers.ts'
 import { updateUser } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   emailExists,
   emailNotConfirmed,
   identityAlreadyExists,
   sessionNotFound,
 } from '../../schemas/errors.ts'
-import { recordAudit } from '../audit/index.ts'
-import { recordNewMethod, requireVerifiedFactor } from '../credentials/index.ts'
-import { notifyUser } from '../emails/index.ts'
+import { recordAccess, requireVerifiedFactor } from '../access/index.ts'
 import { verifyEmail } from '../users/index.ts'
 import { requestFirstEmailConfirmation } from './confirmation-email.ts'
 import { readAddresses } from './emails.ts'
-import { addIdentity, identityTraits, linkedToOtherUser } from './identity-row.ts'
+import { addIdentity, linkedToOtherUser } from './identity-row.ts'
 import { checkState, lockUserOrThrow } from './lock-user.ts'
-import type { ExternalUser, SignInContext, SignInOutcome } from './types.ts'
-
-type LinkDeps = Deps<'audit' | 'config' | 'credentials' | 'emails' | 'otp' | 'users'>
+import { requireLinkable } from './tenant-provider.ts'
+import type { CheckedExternalUser, ExternalUser, SignInContext, SignInOutcome } from './types.ts'
 
 /** The user and session that requested the link; service tokens have no session. */
 interface LinkRequester {
@@ -34,13 +32,13 @@ interface LinkRequester {
 
 /**
  * Links an identity to a signed-in user. Throws identity_already_exists, email_exists, user_banned, user_not_found,
- * session_not_found, insufficient_aal, over_email_send_rate_limit.
+ * session_not_found, insufficient_aal, over_email_send_rate_limit, provider_not_accepted.
  */
 export async function link(
-  deps: LinkDeps,
+  app: FastifyInstance,
   trx: Trx,
   { userId, sessionId }: LinkRequester,
-  externalUser: ExternalUser,
+  externalUser: CheckedExternalUser,
   context: SignInContext,
   now: Date,
 ): Promise<SignInOutcome> {
@@ -51,21 +49,19 @@ export async function link(
   // The session may have ended while the provider was called.
   if (sessionId && !(await lockSessionShared(trx, userId, sessionId))) throw sessionNotFound()
   await checkFree(trx, userId, externalUser)
+  await requireLinkable(app, trx, user, externalUser)
   // A factor may have been added since the flow started.
   const session = sessionId ? await findSessionById(trx, sessionId) : undefined
-  requireVerifiedFactor(deps.credentials, { user, session }, 'identity', now)
+  requireVerifiedFactor(app, { user, session }, 'identity', now)
   const identity = await addIdentity(trx, userId, externalUser, now)
   const isConfirmed = user.email
     ? true
-    : await setFirstEmail(deps, trx, user, externalUser, context, now)
-  await recordNewMethod(trx, user, 'identity', now)
+    : await setFirstEmail(app, trx, user, externalUser, context, now)
   await recomputeProviders(trx, userId, now)
-  const traits = identityTraits(identity)
-  await recordAudit(deps.audit, trx, 'identity_linked', user, { ip: context.ip, now, traits })
-  if (!isConfirmed) return { state: 'rejected', error: needsConfirmation() }
   const linked = await lockUserOrThrow(trx, userId)
-  const notification = { kind: 'identity_linked_notification', Provider: provider } as const
-  await notifyUser(deps.emails, trx, linked, notification, now)
+  const grant = { kind: 'identity', identity, ip: context.ip } as const
+  await recordAccess(app, trx, { user, changed: linked, grant }, now)
+  if (!isConfirmed) return { state: 'rejected', error: needsConfirmation() }
   return { state: 'accepted', user: linked, action: 'identity_linked' }
 }
 
@@ -78,31 +74,31 @@ async function checkFree(trx: Trx, userId: string, { provider, identity }: Exter
 
 /** Sets the email of a user without one; false when it must be confirmed by email. */
 async function setFirstEmail(
-  deps: LinkDeps,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
-  { identity }: ExternalUser,
+  { identity, isOfTenant: isAsserted }: CheckedExternalUser,
   { links }: SignInContext,
   now: Date,
 ): Promise<boolean> {
-  const { AUTH_JWT_AUD, AUTH_MAILER_AUTOCONFIRM: autoconfirm } = deps.config
+  const { AUTH_JWT_AUD, AUTH_MAILER_AUTOCONFIRM: autoconfirm } = app.config
   const { primary: email, verified } = readAddresses(identity)
   if (!email) {
     await updateUser(trx, user.id, { is_anonymous: false }, now)
     return true
   }
   if (!verified.includes(email) && !autoconfirm) {
-    await requestFirstEmailConfirmation(deps, trx, user, email, links, now)
+    await requestFirstEmailConfirmation(app, trx, user, email, links, now)
     return false
   }
   if (await isTaken(trx, email, user.aud ?? AUTH_JWT_AUD, user.id)) throw emailExists(400)
   const isAssumed = !verified.includes(email)
-  const proof = { columns: { email, email_confirmed_at: now }, isAssumed }
+  const proof = { columns: { email, email_confirmed_at: now }, isAssumed, isAsserted }
   // A user of another audience may have it, or got it concurrently.
-  await verifyEmail(deps.users, trx, user.id, proof, now).catch((error) => {
+  await verifyEmail(app, trx, user.id, proof, now).catch((error) => {
     throw isUniqueViolation(error) ? emailExists(400) : error
   })
-  await recordNewMethod(trx, user, 'email', now)
+  await recordAccess(app, trx, { user, grant: { kind: 'email' } }, now)
   return true
 }
 

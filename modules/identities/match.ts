@@ -1,11 +1,12 @@
 /** Finds, links or creates the account of an identity. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { replaceIdentityData } from '../../db/identities/identities.ts'
 import type { IdentityRow } from '../../db/tables/identities.ts'
 import { mergeMetadata } from '../../db/users/merge-user.ts'
 import { recomputeProviders } from '../../db/users/providers.ts'
 import { lockUser } from '../../db/users/update-user.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import {
   accountChangedConcurrently,
@@ -14,37 +15,41 @@ import {
   unexpectedFailure,
 } from '../../schemas/errors.ts'
 import { metadataLimits } from '../../schemas/values/metadata-limits.ts'
-import { recordAudit } from '../audit/index.ts'
+import { hasConfirmedIdentifier, recordAccess } from '../access/index.ts'
 import { createUser } from '../users/index.ts'
-import { addIdentity, identityTraits, toExternalIdentity } from './identity-row.ts'
+import { addIdentity, toExternalIdentity } from './identity-row.ts'
+import { isSsoProvider } from './linking-domain.ts'
 import { findUserOrThrow } from './lock-user.ts'
-import { isOwner, isSsoProvider, resolveAccount } from './resolve-account.ts'
-import type { MatchedAccount, SignInAttempt } from './types.ts'
+import { isOwner, resolveAccount } from './resolve-account.ts'
+import { requireOpenable } from './tenant-provider.ts'
+import type { CheckedExternalUser, MatchedAccount, SignInAttempt } from './types.ts'
 
 /**
  * Returns 'owned' for an unverified email of another user, undefined when another request has registered it
- * concurrently. Throws signup_disabled, provider_email_needs_verification, unexpected_failure for several accounts.
+ * concurrently. Throws signup_disabled, provider_email_needs_verification, provider_not_accepted, unexpected_failure for
+ * several accounts.
  */
 export async function findOrCreateAccount(
-  deps: Deps<'audit' | 'config' | 'users'>,
+  app: FastifyInstance,
   trx: Trx,
   attempt: SignInAttempt,
   now: Date,
 ): Promise<MatchedAccount | 'owned' | undefined> {
   const { user, addresses, context } = attempt
-  const { provider, identity } = user
-  const query = { provider, providerId: identity.providerId, addresses, aud: context.aud }
-  const decision = await resolveAccount(deps, trx, query)
+  const { provider, identity, isOfTenant } = user
+  const { providerId } = identity
+  const query = { provider, providerId, isOfTenant, addresses, aud: context.aud }
+  const decision = await resolveAccount(app, trx, query)
   switch (decision.state) {
     case 'exists':
-      return refresh(deps, trx, decision.identity, identity.claims, now)
+      return openExisting(app, trx, decision.identity, user, now)
     case 'link':
       await lockUser(trx, decision.userId)
       // The user may have changed their email while this waited for the lock.
-      if (!(await isOwner(deps, trx, query, decision.userId))) return undefined
-      return addTo(deps, trx, decision.userId, attempt, now)
+      if (!(await isOwner(app, trx, query, decision.userId))) return undefined
+      return addTo(app, trx, decision.userId, attempt, now)
     case 'create':
-      return create(deps, trx, attempt, now)
+      return create(app, trx, attempt, now)
     case 'owned':
       return 'owned'
     case 'several':
@@ -52,15 +57,28 @@ export async function findOrCreateAccount(
   }
 }
 
+/** Throws provider_not_accepted. */
+async function openExisting(
+  app: FastifyInstance,
+  trx: Trx,
+  identity: IdentityRow,
+  external: CheckedExternalUser,
+  now: Date,
+): Promise<MatchedAccount> {
+  await lockUser(trx, identity.user_id)
+  const found = await refresh(app, trx, identity, external.identity.claims, now)
+  await requireOpenable(app, trx, { user: found.user, identity }, external)
+  return found
+}
+
 /** Updates the identity from the provider, and the metadata within their limit; the email of the account stays. */
 async function refresh(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   trx: Trx,
   identity: IdentityRow,
   profile: ProviderIdentity['claims'],
   now: Date,
 ): Promise<MatchedAccount> {
-  await lockUser(trx, identity.user_id)
   const claims = withKnownAddress(profile, identity.identity_data)
   await replaceIdentityData(trx, identity.id, claims, now)
   await mergeMetadata(trx, identity.user_id, { user: claims }, metadataLimits(config), now)
@@ -80,7 +98,7 @@ function withKnownAddress(
 }
 
 async function addTo(
-  { audit, config }: Deps<'audit' | 'config'>,
+  app: FastifyInstance,
   trx: Trx,
   userId: string,
   { user: externalUser, context: { ip } }: SignInAttempt,
@@ -91,28 +109,27 @@ async function addTo(
     trx,
     userId,
     { user: externalUser.identity.claims },
-    metadataLimits(config),
+    metadataLimits(app.config),
     now,
   )
   await recomputeProviders(trx, userId, now)
   const user = await findUserOrThrow(trx, userId)
-  await recordAudit(audit, trx, 'identity_linked', user, {
-    ip,
-    now,
-    traits: identityTraits(identity),
-  })
+  // A provider that is the first to verify the address of an account is no second method.
+  const isEstablished = !(await hasConfirmedIdentifier(trx, user))
+  const grant = { kind: 'identity', identity, ip } as const
+  await recordAccess(app, trx, { user, grant, isEstablished }, now)
   return { isNew: false, user, identity }
 }
 
 /** Undefined when another request has registered the email concurrently. */
 async function create(
-  deps: Deps<'config' | 'users'>,
+  app: FastifyInstance,
   trx: Trx,
   { user: externalUser, addresses: { primary }, context: { aud, permit } }: SignInAttempt,
   now: Date,
 ): Promise<MatchedAccount | undefined> {
   const { provider, identity, emailOptional } = externalUser
-  const { config, users } = deps
+  const { config } = app
   if (config.AUTH_DISABLE_SIGNUP) throw signupDisabled()
   if (primary === null && !emailOptional) throw providerEmailNeedsVerification()
   if (!permit) throw accountChangedConcurrently()
@@ -123,9 +140,9 @@ async function create(
     passwordHash: null,
     appMetadata: { provider, providers: [provider] },
     userMetadata: identity.claims,
-    isSso: isSsoProvider(deps, provider),
+    isSso: isSsoProvider(app, provider),
     identities: [toExternalIdentity(externalUser)],
   }
-  const user = await createUser(users, trx, signUpUser, now)
+  const user = await createUser(app, trx, signUpUser, now)
   return user && { isNew: true, user }
 }

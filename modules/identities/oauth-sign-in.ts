@@ -2,11 +2,14 @@
  * Resolves an external sign-in to an account: the one with the identity, the one whose email the provider verified, or
  * a new one. An unverified email never gives access to an account.
  */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import { lockIssuer } from '../../db/custom-providers/providers.ts'
 import { findIdentity, lockIdentity } from '../../db/identities/identities.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import { customProviderConflict, unexpectedFailure } from '../../schemas/errors.ts'
+import { isRecord } from '../../schemas/values/record.ts'
 import { callBeforeUserCreated } from '../users/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
 import { acceptInvite } from './accept-invitation.ts'
@@ -16,10 +19,14 @@ import { link } from './link.ts'
 import { checkState } from './lock-user.ts'
 import { findOrCreateAccount } from './match.ts'
 import { resolveAccount } from './resolve-account.ts'
-import { truncateClaims } from './truncate-claims.ts'
-import type { ExternalUser, SignInContext, SignInOutcome, SignInPurpose } from './types.ts'
-
-type SignInDeps = Deps<'audit' | 'config' | 'credentials' | 'emails' | 'otp' | 'users'>
+import { checkAssertions } from './tenant-provider.ts'
+import type {
+  CheckedExternalUser,
+  ExternalUser,
+  SignInContext,
+  SignInOutcome,
+  SignInPurpose,
+} from './types.ts'
 
 /**
  * A known identity needs no email: providers omit it at later sign-ins. Throws unexpected_failure when a new one
@@ -39,19 +46,20 @@ export async function requireProviderEmail(
  * the hook rejects it.
  */
 export async function permitExternalUser(
-  deps: Deps<'config' | 'hooks' | 'users'>,
+  app: FastifyInstance,
   db: Db,
   externalUser: ExternalUser,
   { linkingTargetId, inviteToken }: SignInPurpose,
   { aud, ip }: { aud: string; ip: string },
 ): Promise<CreationPermit | undefined> {
-  if (linkingTargetId || inviteToken || deps.config.AUTH_DISABLE_SIGNUP) return undefined
-  const { provider, identity } = truncateClaims(deps, externalUser)
+  if (linkingTargetId || inviteToken || app.config.AUTH_DISABLE_SIGNUP) return undefined
+  const user = await checkAssertions(app, db, truncateClaims(app, externalUser))
+  const { provider, identity } = user
   const addresses = readAddresses(identity)
-  if (deps.hooks.beforeUserCreated && !(await isNew(deps, db, externalUser, aud))) return undefined
+  if (app.hooks.beforeUserCreated && !(await isNew(app, db, user, aud))) return undefined
   const appMetadata = { provider, providers: [provider] }
   const candidate = { aud, email: addresses.primary, userMetadata: identity.claims, appMetadata }
-  return callBeforeUserCreated(deps.users, candidate, ip)
+  return callBeforeUserCreated(app, candidate, ip)
 }
 
 /**
@@ -59,14 +67,14 @@ export async function permitExternalUser(
  * as unknown, so that the hook's response does not reveal its owner.
  */
 async function isNew(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   db: Db,
-  { provider, identity }: ExternalUser,
+  { provider, identity, isOfTenant }: CheckedExternalUser,
   aud: string,
 ): Promise<boolean> {
   const { providerId } = identity
-  const query = { provider, providerId, aud, addresses: readAddresses(identity) }
-  return ['create', 'owned'].includes((await resolveAccount(deps, db, query)).state)
+  const query = { provider, providerId, isOfTenant, aud, addresses: readAddresses(identity) }
+  return ['create', 'owned'].includes((await resolveAccount(app, db, query)).state)
 }
 
 /**
@@ -74,14 +82,14 @@ async function isNew(
  * issuer of a custom provider was changed concurrently.
  */
 export async function completeExternalSignIn(
-  deps: SignInDeps,
+  app: FastifyInstance,
   trx: Trx,
   externalUser: ExternalUser,
   { linkingTargetId, linkingSessionId, inviteToken }: SignInPurpose,
   context: SignInContext,
   now: Date,
 ): Promise<SignInOutcome> {
-  const user = truncateClaims(deps, externalUser)
+  const user = await checkAssertions(app, trx, truncateClaims(app, externalUser))
   const { provider: identifier, identity } = externalUser
   const { issuer } = identity
   if (issuer !== undefined && !(await lockIssuer(trx, { identifier, issuer }))) {
@@ -89,10 +97,10 @@ export async function completeExternalSignIn(
   }
   if (linkingTargetId) {
     const requester = { userId: linkingTargetId, sessionId: linkingSessionId }
-    return link(deps, trx, requester, user, context, now)
+    return link(app, trx, requester, user, context, now)
   }
-  if (inviteToken) return acceptInvite(deps, trx, inviteToken, user, now)
-  return signIn(deps, trx, user, context, now)
+  if (inviteToken) return acceptInvite(app, trx, inviteToken, user, { ip: context.ip, now })
+  return signIn(app, trx, user, context, now)
 }
 
 /**
@@ -100,9 +108,9 @@ export async function completeExternalSignIn(
  * several accounts, unexpected_failure; service_unavailable when the account was deleted concurrently.
  */
 async function signIn(
-  deps: SignInDeps,
+  app: FastifyInstance,
   trx: Trx,
-  user: ExternalUser,
+  user: CheckedExternalUser,
   context: SignInContext,
   now: Date,
 ): Promise<SignInOutcome> {
@@ -111,12 +119,71 @@ async function signIn(
   const attempt = { user, addresses, context }
   // Retried when the email was registered between look-up and insert.
   const found =
-    (await findOrCreateAccount(deps, trx, attempt, now)) ??
-    (await findOrCreateAccount(deps, trx, attempt, now))
+    (await findOrCreateAccount(app, trx, attempt, now)) ??
+    (await findOrCreateAccount(app, trx, attempt, now))
   if (!found) throw unexpectedFailure('Another user has taken the address of this identity')
   if (found === 'owned') {
-    return rejectTakenEmail(deps, trx, addresses.primary ?? '', context.links, now)
+    return rejectTakenEmail(app, trx, addresses.primary ?? '', context.links, now)
   }
   checkState(found.user, now)
-  return checkEmailConfirmation(deps, trx, found, attempt, now)
+  return checkEmailConfirmation(app, trx, found, attempt, now)
+}
+
+// Limits the size of a provider's claims.
+
+/** Half of the maximum access token, which also contains the other metadata. */
+const maxBytes = 6144
+
+/** Claims that identify a user; providers limit their size. */
+const essential = ['sub', 'provider_id', 'iss', 'email', 'email_verified', 'phone_verified']
+
+/** Drops the largest claims above the limit instead of rejecting the user. */
+function truncateClaims({ config }: FastifyInstance, user: ExternalUser): ExternalUser {
+  const { identity } = user
+  const maxBytesLeft = Math.min(maxBytes, config.AUTH_USER_METADATA_MAX_BYTES)
+  return { ...user, identity: { ...identity, claims: capped(identity.claims, maxBytesLeft) } }
+}
+
+type Claims = ProviderIdentity['claims']
+
+function capped({ custom_claims, ...claims }: Claims, maxBytesLeft: number): Claims {
+  // A long list of groups must not displace the other claims.
+  const custom = Object.entries(isRecord(custom_claims) ? custom_claims : {})
+  const all = [
+    ...Object.entries(claims).map(([key, value]) => ({ key, value, isCustom: false })),
+    ...custom.map(([key, value]) => ({ key, value, isCustom: true })),
+  ]
+  const kept = shortest(all, maxBytesLeft)
+  const named = kept.filter(({ isCustom }) => !isCustom)
+  const others = kept.filter(({ isCustom }) => isCustom)
+  return { ...toRecord(named), ...(others.length > 0 && { custom_claims: toRecord(others) }) }
+}
+
+interface Claim {
+  key: string
+  value: unknown
+  isCustom: boolean
+}
+
+/** As many as fit, the shorter ones first, in their original order. */
+function shortest(claims: readonly Claim[], maxBytesLeft: number): Claim[] {
+  const bySize = claims
+    .map((claim) => ({ claim, size: computeSize(claim) }))
+    .toSorted((left, right) => left.size - right.size)
+  let total = 0
+  const kept = new Set<Claim>()
+  for (const { claim, size } of bySize) {
+    total += size
+    if (total <= maxBytesLeft) kept.add(claim)
+  }
+  return claims.filter((claim) => kept.has(claim))
+}
+
+function computeSize({ key, value, isCustom }: Claim): number {
+  if (!isCustom && essential.includes(key)) return 0
+  return Buffer.byteLength(JSON.stringify({ [key]: value }))
+}
+
+function toRecord(claims: readonly Claim[]): Claims {
+  return Object.fromEntries(claims.map(({ key, value }) => [key, value]))
 }

@@ -34,7 +34,7 @@ export interface SignInContext {
 
 /** Neither a link nor an invitation. */
 export interface SignInAttempt {
-  user: ExternalUser
+  user: CheckedExternalUser
   addresses: AccountEmails
   context: SignInContext
 }
@@ -45,6 +45,12 @@ export interface ExternalUser {
   identity: ProviderIdentity
   /** Whether this provider may omit the email. */
   emailOptional: boolean
+}
+
+/** With what counts of the provider's assertions. */
+export interface CheckedExternalUser extends ExternalUser {
+  /** A tenant decides what the provider asserts. */
+  isOfTenant: boolean
 }
 
 export interface AcceptedSignIn {

@@ -1,6 +1,6 @@
 /** The OAuth 2.1 and OpenID Connect provider, for sign-in at other applications. */
 export { authenticateClient } from './clients/authenticate.ts'
-export { type Client, showClient, toClient } from './clients/client.ts'
+export { auditedClient, type Client, showClient, toClient } from './clients/client.ts'
 export { findClient, findClientRowId, findKnownClient } from './clients/find.ts'
 export { requireIdTokenAlgorithm } from './clients/id-token-algorithm.ts'
 export {
@@ -35,8 +35,10 @@ export {
   type Answering,
   approve,
   deny,
+  findIssuedCode,
   isConsented,
   issueCode,
+  lockAnswering,
   type OpenRequest,
   openRequest,
   requestedScopes,
@@ -48,13 +50,15 @@ export {
   pushRequest,
 } from './requests/create.ts'
 export { findMissing } from './requests/demands.ts'
+export { findFormResponse } from './requests/redirect.ts'
 export { type SentParameters, sentValue } from './requests/sent.ts'
 export { readIdTokenSubject, respondSilently } from './requests/silent.ts'
 export { toStoredAuthentication } from './requests/subject.ts'
 export { scopeList } from './scopes.ts'
+export { findDataSite } from './tokens/audience.ts'
 export { userinfoClaims } from './tokens/claims.ts'
 export { exchangeCode } from './tokens/exchange-code.ts'
 export type { TokenResponse } from './tokens/issue.ts'
 export type { Origin } from './tokens/origin.ts'
-export { refreshClient } from './tokens/refresh.ts'
-export { introspectToken, revokeToken } from './tokens/revoke.ts'
+export { introspectToken, refreshClient, revokeToken } from './tokens/refresh.ts'
+export { findVerifiedContacts } from './tokens/verified.ts'

@@ -1,20 +1,22 @@
 /** Server metadata (OpenID Connect Discovery 1.0 §3, RFC 8414). */
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import { assertionAlgorithms, deviceGrant } from '../../schemas/oauth/client.ts'
 import type { ServerMetadata } from '../../schemas/oauth/metadata.ts'
 import { idTokenAlgorithms } from './clients/id-token-algorithm.ts'
 import { acrValues } from './requests/acr.ts'
+import { responseModes } from './requests/response-mode.ts'
 import { supportedScopes } from './scopes.ts'
 import { userClaims } from './tokens/claims.ts'
 
 const authMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']
 
 /** The document of both well-known paths. */
-export function serverMetadata({ config, jwt }: Deps<'config' | 'jwt'>, now: Date): ServerMetadata {
+export function serverMetadata(app: FastifyInstance, now: Date): ServerMetadata {
   // The issuer may be another URL; endpoints must be on this server.
-  const base = config.AUTH_API_EXTERNAL_URL
+  const base = app.config.AUTH_API_EXTERNAL_URL
   return {
-    issuer: jwt.issuer,
+    issuer: app.jwt.issuer,
     authorization_endpoint: `${base}/oauth/authorize`,
     token_endpoint: `${base}/oauth/token`,
     jwks_uri: `${base}/.well-known/jwks.json`,
@@ -24,15 +26,15 @@ export function serverMetadata({ config, jwt }: Deps<'config' | 'jwt'>, now: Dat
     pushed_authorization_request_endpoint: `${base}/oauth/par`,
     device_authorization_endpoint: `${base}/oauth/device_authorization`,
     end_session_endpoint: `${base}/oauth/logout`,
-    ...(config.AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION && {
+    ...(app.config.AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION && {
       registration_endpoint: `${base}/oauth/clients/register`,
     }),
-    scopes_supported: supportedScopes(config),
+    scopes_supported: supportedScopes(app.config),
     response_types_supported: ['code'],
-    response_modes_supported: ['query'],
+    response_modes_supported: [...responseModes],
     grant_types_supported: ['authorization_code', 'refresh_token', deviceGrant],
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: idTokenAlgorithms({ jwt }, now),
+    id_token_signing_alg_values_supported: idTokenAlgorithms(app, now),
     acr_values_supported: acrValues,
     prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
     token_endpoint_auth_methods_supported: authMethods,
@@ -46,24 +48,23 @@ export function serverMetadata({ config, jwt }: Deps<'config' | 'jwt'>, now: Dat
     request_uri_parameter_supported: false,
     require_pushed_authorization_requests: false,
     authorization_response_iss_parameter_supported: true,
-    client_id_metadata_document_supported: config.AUTH_OAUTH_SERVER_CLIENT_ID_METADATA_DOCUMENTS,
+    client_id_metadata_document_supported:
+      app.config.AUTH_OAUTH_SERVER_CLIENT_ID_METADATA_DOCUMENTS,
   }
 }
 
 const claims = [
-  ...[
-    'sub',
-    'aud',
-    'iss',
-    'exp',
-    'iat',
-    'auth_time',
-    'nonce',
-    'acr',
-    'amr',
-    'azp',
-    'at_hash',
-    'sid',
-  ],
+  'sub',
+  'aud',
+  'iss',
+  'exp',
+  'iat',
+  'auth_time',
+  'nonce',
+  'acr',
+  'amr',
+  'azp',
+  'at_hash',
+  'sid',
   ...userClaims,
 ]

@@ -1,11 +1,11 @@
 /** Scopes of OpenID Connect, and custom scopes for resource servers. */
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
 
-const standardScopes = [...['openid', 'profile', 'email', 'phone', 'address', 'offline_access']]
+const standardScopes = ['openid', 'profile', 'email', 'phone', 'address', 'offline_access']
 
 export function supportedScopes({
   AUTH_OAUTH_SERVER_SCOPES,
-}: Pick<Deps<'config'>['config'], 'AUTH_OAUTH_SERVER_SCOPES'>): string[] {
+}: Pick<FastifyInstance['config'], 'AUTH_OAUTH_SERVER_SCOPES'>): string[] {
   return [...standardScopes, ...AUTH_OAUTH_SERVER_SCOPES]
 }
 

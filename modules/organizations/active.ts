@@ -1,10 +1,11 @@
 /** The active organization of a session, which its access tokens name. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { clearActiveOrganization, setActiveOrganization } from '../../db/organizations/active.ts'
 import { findMembership } from '../../db/organizations/members.ts'
 import type { SessionRecord } from '../../db/sessions/sessions.ts'
 import { organizationNotFound } from '../../schemas/errors.ts'
-import type { MemberDeps } from './members.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 
 /**
@@ -12,7 +13,7 @@ import { type ChangedBy, recordChange } from './record.ts'
  * foreign key. Throws organization_not_found.
  */
 export async function activateOrganization(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   { session_id, id: user_id }: SessionRecord,
   organizationId: string | null,
@@ -25,5 +26,5 @@ export async function activateOrganization(
   const organization_id = organizationId
   await setActiveOrganization(trx, { session_id, organization_id, user_id })
   const traits = { organization_id, session_id, user_id }
-  await recordChange(deps, trx, 'organization_activated', by, traits, now)
+  await recordChange(app, trx, 'organization_activated', by, traits, now)
 }

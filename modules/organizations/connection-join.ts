@@ -1,4 +1,6 @@
 /** Membership by sign-in through the provider of a connection, with a role that the provider's claims determine. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { findIdentity } from '../../db/identities/identities.ts'
 import {
@@ -9,12 +11,11 @@ import { findMember, type MemberRow } from '../../db/organizations/members.ts'
 import { lockOrganization } from '../../db/organizations/organizations.ts'
 import type { RoleRule } from '../../db/tables/organizations.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import { ApiError } from '../../schemas/errors.ts'
 import { isRecord } from '../../schemas/values/record.ts'
 import { permitJoin } from './join.ts'
-import { addMember, type MemberDeps, setMemberRole } from './members.ts'
+import { addMember, setMemberRole } from './members.ts'
 
 export type JoiningConnection = NonNullable<Awaited<ReturnType<typeof findConnectionByProvider>>>
 
@@ -29,21 +30,21 @@ interface SignIn {
  * operator's hook has permitted a user who is not a member yet. Throws HookError.
  */
 export async function permitConnectionJoin(
-  deps: Deps<'config' | 'db' | 'hooks'>,
+  app: FastifyInstance,
   { provider, identity }: SignIn,
   ip: string,
 ): Promise<JoiningConnection | undefined> {
-  if (!deps.config.AUTH_ORGANIZATIONS_ENABLED || !/^(sso|custom):/.test(provider)) return undefined
-  const connection = await findConnectionByProvider(deps.db, provider)
-  if (!connection || !deps.hooks.beforeOrganizationJoin) return connection
-  const known = await findIdentity(deps.db, provider, identity.providerId)
-  const isMember = known && (await findMember(deps.db, connection.organization_id, known.user_id))
+  if (!app.config.AUTH_ORGANIZATIONS_ENABLED || !/^(sso|custom):/.test(provider)) return undefined
+  const connection = await findConnectionByProvider(app.db, provider)
+  if (!connection || !app.hooks.beforeOrganizationJoin) return connection
+  const known = await findIdentity(app.db, provider, identity.providerId)
+  const isMember = known && (await findMember(app.db, connection.organization_id, known.user_id))
   if (isMember) return connection
   const { organization_id: id, slug, organization_name: name } = connection
   const email = identity.emails.find(({ primary }) => primary)?.email ?? null
   const user = { id: known?.user_id ?? null, email }
   const role = findMappedRole(connection, identity)
-  await permitJoin(deps, { organization: { id, slug, name }, user, role, joined_by: 'sso' }, ip)
+  await permitJoin(app, { organization: { id, slug, name }, user, role, joined_by: 'sso' }, ip)
   return connection
 }
 
@@ -53,7 +54,7 @@ export async function permitConnectionJoin(
  * the hook was called. Throws organization_limit_reached.
  */
 export async function joinByConnection(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   permitted: JoiningConnection,
   user: UserRecord,
@@ -69,22 +70,22 @@ export async function joinByConnection(
   const before = await findMember(trx, organization_id, user.id)
   if (!before) {
     const member = { organization_id, user_id: user.id, role, joined_by: 'sso' as const }
-    await addMember(deps, trx, { ...member, connection_id }, by, now)
+    await addMember(app, trx, { ...member, connection_id }, by, now)
   } else if (before.connection_id === connection_id && connection.role_mapping.length > 0) {
-    await followRole(deps, trx, before, { role, by }, now)
+    await followRole(app, trx, before, { role, by }, now)
   }
 }
 
 /** The last owner keeps the role. */
 async function followRole(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   { organization_id: organizationId, user_id: userId }: MemberRow,
   { role, by }: { role: string; by: { actor: UserRecord; ip: string } },
   now: Date,
 ): Promise<void> {
   try {
-    await setMemberRole(deps, trx, { organizationId, userId }, role, by, now)
+    await setMemberRole(app, trx, { organizationId, userId }, role, by, now)
   } catch (error) {
     if (!(error instanceof ApiError) || error.errorCode !== 'last_owner') throw error
   }

@@ -1,8 +1,11 @@
-/** Connections: providers whose users belong to an organization. */
+/** Users who join get no role with more permissions than the member has who enables that way of joining. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { isForeignKeyViolation } from '../../db/core/foreign-key-violation.ts'
 import { isUniqueViolation } from '../../db/core/unique-violation.ts'
 import { findCustomProvider } from '../../db/custom-providers/providers.ts'
+import { insertTenantProvider } from '../../db/custom-providers/tenants.ts'
 import {
   type ConnectionRow,
   deleteConnection,
@@ -12,16 +15,48 @@ import {
   listConnections,
   updateConnection,
 } from '../../db/organizations/connections.ts'
+import type { OrganizationUpdate } from '../../db/organizations/organizations.ts'
 import {
   customProviderNotFound,
   organizationConnectionExists,
   organizationConnectionNotFound,
   ssoProviderNotFound,
 } from '../../schemas/errors.ts'
-import type { MemberDeps } from './members.ts'
 import { lockLiveOrganization } from './organization.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 import { checkGrant } from './roles.ts'
+
+/**
+ * Before a change of how users join. Throws organization_not_found, organization_role_not_found and
+ * organization_role_too_high.
+ */
+export async function checkJoiningRoles(
+  trx: Trx,
+  id: string,
+  { default_role, domain_join: byDomain = 'off', sso_join: bySso = false }: OrganizationUpdate,
+  granted: readonly string[],
+): Promise<void> {
+  const before = await lockLiveOrganization(trx, id)
+  const opensDomain = byDomain !== 'off' && byDomain !== before.domain_join
+  if (default_role !== undefined || opensDomain) {
+    await checkGrant(trx, id, default_role ?? before.default_role, granted)
+  }
+  if (bySso && !before.sso_join) await checkConnectionRoles(trx, id, granted)
+}
+
+/**
+ * Before a domain is verified, whose users may then join. Throws organization_not_found and organization_role_too_high.
+ */
+export async function checkDomainRole(
+  trx: Trx,
+  id: string,
+  granted: readonly string[],
+): Promise<void> {
+  const { domain_join: byDomain, default_role } = await lockLiveOrganization(trx, id)
+  if (byDomain !== 'off') await checkGrant(trx, id, default_role, granted)
+}
+
+// Connections: providers whose users belong to an organization.
 
 interface ConnectionInput {
   name: string
@@ -40,7 +75,7 @@ type ConnectionUpdate = Partial<
  * organization_connection_exists.
  */
 export async function createConnection(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   organizationId: string,
   { name, ssoProviderId, customProvider, change }: ConnectionInput,
@@ -69,7 +104,8 @@ export async function createConnection(
     if (isForeignKeyViolation(error)) throw ssoProviderNotFound()
     throw isUniqueViolation(error) ? organizationConnectionExists() : error
   }
-  return recorded(deps, trx, 'organization_connection_created', { organizationId, id }, by, now)
+  if (custom) await insertTenantProvider(trx, custom.identifier, now)
+  return recorded(app, trx, 'organization_connection_created', { organizationId, id }, by, now)
 }
 
 /**
@@ -77,7 +113,7 @@ export async function createConnection(
  * organization_connection_not_found, organization_role_not_found and organization_role_too_high.
  */
 export async function changeConnection(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   key: ConnectionKey,
   change: ConnectionUpdate,
@@ -92,18 +128,18 @@ export async function changeConnection(
   if (usesEarlierRoles) await checkRoles(trx, key.organizationId, before, granted)
   await checkRoles(trx, key.organizationId, change, granted)
   await updateConnection(trx, key.id, change, now)
-  return recorded(deps, trx, 'organization_connection_updated', key, by, now)
+  return recorded(app, trx, 'organization_connection_updated', key, by, now)
 }
 
 /** Members and the provider are kept. Throws organization_connection_not_found. */
 export async function removeConnection(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   key: ConnectionKey,
   by: ChangedBy,
   now: Date,
 ): Promise<ListedConnection> {
-  const removed = await recorded(deps, trx, 'organization_connection_deleted', key, by, now)
+  const removed = await recorded(app, trx, 'organization_connection_deleted', key, by, now)
   await deleteConnection(trx, key.id)
   return removed
 }
@@ -114,7 +150,7 @@ interface ConnectionKey {
 }
 
 /** Before joining by sign-in is switched on. Throws organization_role_too_high. */
-export async function checkConnectionRoles(
+async function checkConnectionRoles(
   trx: Trx,
   organizationId: string,
   granted: readonly string[],
@@ -136,7 +172,7 @@ async function checkRoles(
 }
 
 async function recorded(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   action: `organization_connection_${'created' | 'updated' | 'deleted'}`,
   key: ConnectionKey,
@@ -147,7 +183,7 @@ async function recorded(
   const { name, enabled, default_role, role_mapping } = found
   const ids = { organization_id: key.organizationId, connection_id: key.id }
   const traits = { ...ids, name, enabled, default_role, role_mapping }
-  await recordChange(deps, trx, action, by, traits, now)
+  await recordChange(app, trx, action, by, traits, now)
   return found
 }
 

@@ -1,4 +1,6 @@
 /** Custom roles, of an organization and of the server. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import {
   deleteRole,
@@ -16,7 +18,6 @@ import {
   validationFailed,
 } from '../../schemas/errors.ts'
 import { includesAll, isSystemRole } from '../../schemas/organizations/permissions.ts'
-import type { MemberDeps } from './members.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 
 /** A role of an organization; null for a role of every organization, which only admins of the server change. */
@@ -39,7 +40,7 @@ const maxPermissions = 200
  * validation_failed, organization_role_exists and organization_role_too_high.
  */
 export async function createRole(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   { organizationId, name }: RoleKey,
   { description = '', permissions = [] }: CustomRoleInput,
@@ -60,13 +61,13 @@ export async function createRole(
   const row = { id: crypto.randomUUID(), organization_id: organizationId, name, description }
   const created = await insertRole(trx, { ...row, permissions: [...permissions] }, now)
   if (!created) throw organizationRoleExists()
-  await record(deps, trx, 'organization_role_created', by, created, now)
+  await record(app, trx, 'organization_role_created', by, created, now)
   return created
 }
 
 /** Throws organization_role_not_found, validation_failed and organization_role_too_high. */
 export async function changeRole(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   key: RoleKey,
   { description, permissions }: CustomRoleInput,
@@ -81,13 +82,13 @@ export async function changeRole(
     ...(permissions && { permissions: [...permissions] }),
   }
   const changed = await updateRole(trx, before.id, change, now)
-  await record(deps, trx, 'organization_role_updated', by, changed, now)
+  await record(app, trx, 'organization_role_updated', by, changed, now)
   return changed
 }
 
 /** Throws organization_role_not_found, organization_role_too_high and organization_role_in_use. */
 export async function removeRole(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   key: RoleKey,
   granted: readonly string[],
@@ -101,7 +102,7 @@ export async function removeRole(
     throw organizationRoleInUse()
   }
   await deleteRole(trx, before.id)
-  await record(deps, trx, 'organization_role_deleted', by, before, now)
+  await record(app, trx, 'organization_role_deleted', by, before, now)
   return before
 }
 
@@ -127,7 +128,7 @@ async function findOrThrow(trx: Trx, { organizationId, name }: RoleKey): Promise
 
 /** A change of a server-wide role is in the audit log of admins only. */
 async function record(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   action: 'organization_role_created' | 'organization_role_updated' | 'organization_role_deleted',
   by: ChangedBy,
@@ -135,5 +136,5 @@ async function record(
   now: Date,
 ): Promise<void> {
   if (organization_id === null) return
-  await recordChange(deps, trx, action, by, { organization_id, role, permissions }, now)
+  await recordChange(app, trx, action, by, { organization_id, role, permissions }, now)
 }

@@ -1,6 +1,9 @@
 /** Domains: added by an organization, and verified by DNS or by a code (domain-codes.ts). */
 import { randomBytes } from 'node:crypto'
+import { Resolver } from 'node:dns/promises'
 import { domainToASCII } from 'node:url'
+
+import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../db/core/database.ts'
 import { isUniqueViolation } from '../../db/core/unique-violation.ts'
@@ -12,7 +15,6 @@ import {
   listDomains,
   updateDomain,
 } from '../../db/organizations/domains.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   organizationDomainExists,
   organizationDomainNotFound,
@@ -21,8 +23,6 @@ import {
   organizationLimitReached,
   validationFailed,
 } from '../../schemas/errors.ts'
-import { hasDnsRecord, toDnsRecord } from './dns.ts'
-import type { MemberDeps } from './members.ts'
 import { lockLiveOrganization } from './organization.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 
@@ -37,24 +37,24 @@ export function readDomain(input: string): string {
 
 /** Throws organization_domain_exists and organization_limit_reached. */
 export async function addDomain(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   { organizationId, domain }: { organizationId: string; domain: string },
   by: ChangedBy,
   now: Date,
 ): Promise<DomainRow> {
   await lockLiveOrganization(trx, organizationId)
-  await checkDomainLimit(deps, trx, organizationId)
+  await checkDomainLimit(app, trx, organizationId)
   const id = crypto.randomUUID()
   const dns_token = randomBytes(24).toString('base64url')
   const row = { id, organization_id: organizationId, domain, dns_token }
   const added = await insertDomain(trx, { ...row, verified_at: null, verified_by: null }, now)
   if (!added) throw organizationDomainExists()
-  await recordChange(deps, trx, 'organization_domain_added', by, domainTraits(added), now)
+  await recordChange(app, trx, 'organization_domain_added', by, domainTraits(added), now)
   return added
 }
 
-async function checkDomainLimit({ config }: Deps<'config'>, trx: Trx, organizationId: string) {
+async function checkDomainLimit({ config }: FastifyInstance, trx: Trx, organizationId: string) {
   const limit = config.AUTH_ORGANIZATIONS_MAX_DOMAINS
   if (limit === 0 || (await listDomains(trx, organizationId)).length < limit) return
   throw organizationLimitReached(`An organization has at most ${limit} domains`)
@@ -62,13 +62,13 @@ async function checkDomainLimit({ config }: Deps<'config'>, trx: Trx, organizati
 
 /** Not inside a transaction. Throws organization_domain_not_found and organization_domain_unverified. */
 export async function checkDns(
-  deps: Deps<'config' | 'db'>,
+  app: FastifyInstance,
   organizationId: string,
   id: string,
 ): Promise<void> {
-  const { domain, dns_token } = await findDomainOrThrow(deps.db, organizationId, id)
+  const { domain, dns_token } = await findDomainOrThrow(app.db, organizationId, id)
   const record = toDnsRecord(domain, dns_token)
-  if (await hasDnsRecord(deps, record)) return
+  if (await hasDnsRecord(app, record)) return
   throw organizationDomainUnverified(
     `The name ${record.name} has no TXT record ${record.value}. Create it, wait until it is published, and try again.`,
   )
@@ -76,7 +76,7 @@ export async function checkDns(
 
 /** After `checkDns` or `checkCode`. Throws organization_domain_not_found and organization_domain_taken. */
 export async function markVerified(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   {
     organizationId,
@@ -96,13 +96,13 @@ export async function markVerified(
     throw isUniqueViolation(error) ? organizationDomainTaken() : error
   }
   const traits = { ...domainTraits(after), verified_by: how }
-  await recordChange(deps, trx, 'organization_domain_verified', by, traits, now)
+  await recordChange(app, trx, 'organization_domain_verified', by, traits, now)
   return after
 }
 
 /** Members who joined by it are kept. Throws organization_domain_not_found. */
 export async function removeDomain(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   { organizationId, id }: { organizationId: string; id: string },
   by: ChangedBy,
@@ -110,7 +110,7 @@ export async function removeDomain(
 ): Promise<DomainRow> {
   const before = await findDomainOrThrow(trx, organizationId, id)
   await deleteDomain(trx, id)
-  await recordChange(deps, trx, 'organization_domain_removed', by, domainTraits(before), now)
+  await recordChange(app, trx, 'organization_domain_removed', by, domainTraits(before), now)
   return before
 }
 
@@ -130,3 +130,36 @@ export const domainTraits = ({ organization_id, domain, id }: DomainRow) => ({
   domain,
   domain_id: id,
 })
+
+const timeoutMs = 3_000
+
+const prefix = 'postern-domain-verification='
+
+interface DnsRecord {
+  name: string
+  type: 'TXT'
+  value: string
+}
+
+/** Looks up the TXT record that verifies an organization's control of a domain. */
+export const toDnsRecord = (domain: string, token: string): DnsRecord => ({
+  name: `_postern-challenge.${domain}`,
+  type: 'TXT',
+  value: `${prefix}${token}`,
+})
+
+/** Whether the record exists. No response counts as no record. */
+async function hasDnsRecord(
+  { config }: FastifyInstance,
+  { name, value }: DnsRecord,
+): Promise<boolean> {
+  const resolver = new Resolver({ timeout: timeoutMs, tries: 2 })
+  const servers = config.AUTH_ORGANIZATIONS_DNS_SERVERS
+  if (servers) resolver.setServers(servers)
+  try {
+    const records = await resolver.resolveTxt(name)
+    return records.some((parts) => parts.join('').trim() === value)
+  } catch {
+    return false
+  }
+}

@@ -1,4 +1,6 @@
 /** Roles of the groups that a SCIM client provisions. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import {
   type GroupRow,
@@ -6,7 +8,6 @@ import {
   lockGroup,
   setGroupRole,
 } from '../../db/organizations/groups.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { organizationGroupNotFound, validationFailed } from '../../schemas/errors.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 import { checkGrant, checkReach } from './roles.ts'
@@ -26,7 +27,7 @@ interface LockedOrganization {
  * priority without a role.
  */
 export async function changeGroupRole(
-  deps: Deps<'audit'>,
+  app: FastifyInstance,
   actor: LockedOrganization,
   groupId: string,
   { role: given, priority }: { role?: string; priority?: number },
@@ -43,7 +44,7 @@ export async function changeGroupRole(
   const changed = { ...group, role, priority: await setGroupRole(trx, group, { role, priority }) }
   const traits = { group_id: groupId, name: group.name, role, priority: changed.priority }
   await recordChange(
-    deps,
+    app,
     trx,
     'organization_group_updated',
     by,

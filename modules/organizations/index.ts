@@ -1,7 +1,6 @@
 /** Organizations: members with roles and permissions. No other module writes their tables. */
 export { activateOrganization } from './active.ts'
 export { changedBy } from './actor.ts'
-export { findConfirmedAddress } from './confirmed-address.ts'
 export {
   type JoiningConnection,
   joinByConnection,
@@ -9,13 +8,21 @@ export {
 } from './connection-join.ts'
 export {
   changeConnection,
+  checkDomainRole,
+  checkJoiningRoles,
   createConnection,
   removeConnection,
 } from './connections.ts'
 export { changeRole, createRole, removeRole } from './custom-roles.ts'
-export { toDnsRecord } from './dns.ts'
 export { checkCode, domainAddresses, sendDomainCode } from './domain-codes.ts'
-export { addDomain, checkDns, markVerified, readDomain, removeDomain } from './domains.ts'
+export {
+  addDomain,
+  checkDns,
+  markVerified,
+  readDomain,
+  removeDomain,
+  toDnsRecord,
+} from './domains.ts'
 export { changeGroupRole } from './group-roles.ts'
 export {
   acceptOrganizationInvitation,
@@ -25,14 +32,13 @@ export {
   revokeInvitation,
 } from './invitations.ts'
 export {
-  findJoinable,
   joinAutomatically,
-  joinByDomain,
   joinHookPayload,
+  joinSuggested,
+  listSuggestions,
   permitJoin,
-  permitJoinByDomain,
+  permitSuggestedJoin,
 } from './join.ts'
-export { checkDomainRole, checkJoiningRoles } from './joining-roles.ts'
 export {
   addMember,
   removeMember,
@@ -44,9 +50,10 @@ export {
   createOrganization,
   deleteOrganization,
   purgeOrganization,
+  readSlug,
   restoreOrganization,
 } from './organization.ts'
 export { type ChangedBy, recordChange } from './record.ts'
 export { checkGrant, checkReach, findRolePermissions, unlimited } from './roles.ts'
 export { createInvitation } from './send-invitation.ts'
-export { readSlug } from './slug.ts'
+export { checkNotShared } from './shared-domains.ts'

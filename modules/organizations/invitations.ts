@@ -1,4 +1,7 @@
 /** Invitations: accepted or declined once, by the user of their address, or revoked. */
+import type { FastifyInstance } from 'fastify'
+
+import { findAdminRole, hasAdminAmong } from '../../db/admins/admins.ts'
 import type { Db, Trx } from '../../db/core/database.ts'
 import {
   consumeInvitation,
@@ -10,25 +13,25 @@ import {
 import { findMembership } from '../../db/organizations/members.ts'
 import type { OrganizationRow } from '../../db/organizations/organizations.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
+import { includesRole } from '../../schemas/console/admin-role.ts'
 import {
   organizationInvitationForAnother,
   organizationInvitationNotFound,
   organizationJoinDisabled,
 } from '../../schemas/errors.ts'
 import { effectivePermissions, includesAll } from '../../schemas/organizations/permissions.ts'
+import { findProvenAddress } from '../access/index.ts'
 import type { AuditContext } from '../audit/index.ts'
-import { findConfirmedAddress } from './confirmed-address.ts'
 import { hashInvitationToken, invitationTraits } from './invitation-token.ts'
 import { findLiveOrganization, joinHookPayload, permitJoin } from './join.ts'
-import { addMember, type MemberDeps } from './members.ts'
+import { addMember } from './members.ts'
 import { lockLiveOrganization } from './organization.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 import { findRolePermissions } from './roles.ts'
 
 /** Throws organization_invitation_not_found. */
 export async function revokeInvitation(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   organizationId: string,
   id: string,
@@ -38,7 +41,7 @@ export async function revokeInvitation(
   const revoked = await deleteInvitation(trx, organizationId, id)
   if (!revoked) throw organizationInvitationNotFound()
   await recordChange(
-    deps,
+    app,
     trx,
     'organization_invitation_revoked',
     by,
@@ -53,14 +56,14 @@ export type InvitationClaim = { token: string } | { id: string }
 
 /** Throws organization_invitation_not_found and HookError. Not inside a transaction. */
 export async function permitAcceptance(
-  deps: Deps<'db' | 'hooks'>,
+  app: FastifyInstance,
   user: UserRecord,
   claim: InvitationClaim,
   { ip, now }: AuditContext,
 ): Promise<void> {
-  const found = await findClaimed(deps.db, user, claim, now)
-  const organization = await findLiveOrganization(deps.db, found.organization_id)
-  await permitJoin(deps, joinHookPayload(organization, user, found.role, 'invitation'), ip)
+  const found = await findClaimed(app.db, user, claim, now)
+  const organization = await findLiveOrganization(app.db, found.organization_id)
+  await permitJoin(app, joinHookPayload(organization, user, found.role, 'invitation'), ip)
 }
 
 /**
@@ -68,7 +71,7 @@ export async function permitAcceptance(
  * organization_invitation_for_another, organization_join_disabled and organization_limit_reached.
  */
 export async function acceptOrganizationInvitation(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   claim: InvitationClaim,
@@ -77,20 +80,23 @@ export async function acceptOrganizationInvitation(
 ): Promise<OrganizationRow> {
   const { organization, invitation } = await consumeClaimed(trx, user, claim, now)
   if (!organization.invitation_join) throw organizationJoinDisabled('invitation')
-  if (!(await mayStillInvite(trx, invitation))) throw organizationInvitationNotFound()
+  if (!(await mayStillInvite(app, trx, invitation))) throw organizationInvitationNotFound()
   const { organization_id, role } = invitation
   const traits = { ...invitationTraits(invitation), user_id: user.id }
-  await recordChange(deps, trx, 'organization_invitation_accepted', by, traits, now)
+  await recordChange(app, trx, 'organization_invitation_accepted', by, traits, now)
   const member = { organization_id, user_id: user.id, role, connection_id: null }
-  await addMember(deps, trx, { ...member, joined_by: 'invitation' }, by, now)
+  await addMember(app, trx, { ...member, joined_by: 'invitation' }, by, now)
   return organization
 }
 
-/** Whether the member who invited may still send this invitation. An admin of the server is no member. */
+/** Whether the member, or the admin of the server, who invited may still send this invitation. */
 async function mayStillInvite(
+  app: FastifyInstance,
   trx: Trx,
-  { organization_id: id, invited_by: inviter, role }: InvitationRow,
+  { organization_id: id, invited_by: inviter, invited_by_admin: admin, role }: InvitationRow,
 ): Promise<boolean> {
+  if (admin !== null) return mayInviteAsAdmin(app, trx, admin)
+  // A token of a service.
   if (inviter === null) return true
   const member = await findMembership(trx, id, inviter)
   if (member?.status !== 'active') return false
@@ -99,9 +105,19 @@ async function mayStillInvite(
   return includesAll(granted, ['invitations:write', ...required])
 }
 
+async function mayInviteAsAdmin(
+  { config }: FastifyInstance,
+  trx: Trx,
+  userId: string,
+): Promise<boolean> {
+  const role = await findAdminRole(trx, userId)
+  if (role) return includesRole(role, 'operator')
+  return hasAdminAmong(trx, [userId], config.AUTH_JWT_ADMIN_ROLES)
+}
+
 /** Throws organization_invitation_not_found and organization_invitation_for_another. */
 export async function declineInvitation(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   claim: InvitationClaim,
@@ -110,7 +126,7 @@ export async function declineInvitation(
 ): Promise<void> {
   const { invitation } = await consumeClaimed(trx, user, claim, now)
   const traits = { ...invitationTraits(invitation), user_id: user.id }
-  await recordChange(deps, trx, 'organization_invitation_declined', by, traits, now)
+  await recordChange(app, trx, 'organization_invitation_declined', by, traits, now)
 }
 
 /** The organization is locked before the invitation, as in a revocation. */
@@ -141,6 +157,6 @@ async function findInvitationKey(
   claim: InvitationClaim,
 ): Promise<InvitationKey | undefined> {
   if ('token' in claim) return { tokenHash: hashInvitationToken(claim.token) }
-  const email = await findConfirmedAddress(db, user)
+  const email = await findProvenAddress(db, user)
   return email === undefined ? undefined : { id: claim.id, email }
 }

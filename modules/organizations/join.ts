@@ -1,57 +1,105 @@
-/** Joining by a verified domain or by a connection. Invitations are in invitations.ts. */
+/** Joining by a verified domain, or as a user whom a SCIM client provisioned. Invitations are in invitations.ts. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import { findJoinableByDomain } from '../../db/organizations/domains.ts'
 import { findOrganization, type OrganizationRow } from '../../db/organizations/organizations.ts'
+import { listScimOffers } from '../../db/scim/offers.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { JoinHookInput } from '../../plugins/outgoing/hooks/organizations.ts'
 import { ApiError, organizationJoinDisabled, organizationNotFound } from '../../schemas/errors.ts'
+import { findProvenAddress } from '../access/index.ts'
 import type { AuditContext } from '../audit/index.ts'
-import { findConfirmedAddress } from './confirmed-address.ts'
-import { addMember, type MemberDeps } from './members.ts'
+import { addMember } from './members.ts'
 import type { ChangedBy } from './record.ts'
+import { isSharedDomain } from './shared-domains.ts'
 
 /** Calls the operator's hook, never inside a transaction. Throws HookError when it rejects. */
 export async function permitJoin(
-  { hooks }: Deps<'hooks'>,
+  { hooks }: FastifyInstance,
   question: JoinHookInput,
   ip: string,
 ): Promise<void> {
   await hooks.beforeOrganizationJoin?.(question, ip)
 }
 
-/** The organization that the user may join by the domain of their address. */
-export async function findJoinable(db: Db, user: UserRecord): Promise<OrganizationRow | undefined> {
-  const email = await findConfirmedAddress(db, user)
-  if (email === undefined) return undefined
-  return findJoinableByDomain(db, email.slice(email.lastIndexOf('@') + 1), user.id)
+interface Suggestion {
+  organization: OrganizationRow
+  role: string
+  joinedBy: 'domain' | 'scim'
 }
 
-/** Throws organization_join_disabled, organization_limit_reached and HookError. */
-export async function permitJoinByDomain(
-  deps: Deps<'db' | 'hooks'>,
+/** The organization that the user may join by the domain of their address. */
+async function findJoinable(
+  { config, db }: FastifyInstance,
+  user: UserRecord,
+): Promise<OrganizationRow | undefined> {
+  const email = await findProvenAddress(db, user)
+  if (email === undefined) return undefined
+  const domain = email.slice(email.lastIndexOf('@') + 1)
+  const joinable = await findJoinableByDomain(db, domain, user.id)
+  // One that was added before such domains were refused.
+  return joinable && (await isSharedDomain(domain, config)) ? undefined : joinable
+}
+
+/**
+ * The organizations that the user may join: by the domain of their confirmed address, and those whose SCIM clients
+ * provisioned the address without its domain. The latter ask, because anyone can provision an address.
+ */
+export async function listSuggestions(
+  app: FastifyInstance,
+  user: UserRecord,
+): Promise<Suggestion[]> {
+  if ((await findProvenAddress(app.db, user)) === undefined) return []
+  const offers = app.config.AUTH_EXPERIMENTAL_SCIM_ENABLED
+    ? await listScimOffers(app.db, user.id)
+    : []
+  const ofDomain = await findJoinable(app, user)
+  const suggestions: Suggestion[] = offers.map(({ role, ...organization }) => ({
+    organization,
+    role,
+    joinedBy: 'scim',
+  }))
+  if (!ofDomain || offers.some(({ id }) => id === ofDomain.id)) return suggestions
+  const { default_role: role } = ofDomain
+  return [{ organization: ofDomain, role, joinedBy: 'domain' }, ...suggestions]
+}
+
+/** Throws organization_join_disabled and HookError. */
+export async function permitSuggestedJoin(
+  app: FastifyInstance,
   user: UserRecord,
   organizationId: string,
   ip: string,
 ): Promise<void> {
-  const found = await findJoinable(deps.db, user)
-  if (found?.id !== organizationId) throw organizationJoinDisabled('domain')
-  await permitJoin(deps, joinHookPayload(found, user, found.default_role, 'domain'), ip)
+  const { organization, role, joinedBy } = await getSuggestion(app, user, organizationId)
+  await permitJoin(app, joinHookPayload(organization, user, role, joinedBy), ip)
 }
 
-/** Checks the domain again. Throws organization_join_disabled and organization_limit_reached. */
-export async function joinByDomain(
-  deps: MemberDeps,
+/** Checks the suggestion again. Throws organization_join_disabled and organization_limit_reached. */
+export async function joinSuggested(
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   organizationId: string,
   by: ChangedBy,
   now: Date,
 ): Promise<OrganizationRow> {
-  const found = await findJoinable(trx, user)
-  if (found?.id !== organizationId) throw organizationJoinDisabled('domain')
-  const member = { organization_id: found.id, user_id: user.id, role: found.default_role }
-  await addMember(deps, trx, { ...member, joined_by: 'domain', connection_id: null }, by, now)
+  const suggestion = await getSuggestion(app, user, organizationId)
+  const { organization, role, joinedBy: joined_by } = suggestion
+  const member = { organization_id: organization.id, user_id: user.id, role }
+  await addMember(app, trx, { ...member, joined_by, connection_id: null }, by, now)
+  return organization
+}
+
+async function getSuggestion(
+  app: FastifyInstance,
+  user: UserRecord,
+  organizationId: string,
+): Promise<Suggestion> {
+  const suggestions = await listSuggestions(app, user)
+  const found = suggestions.find(({ organization }) => organization.id === organizationId)
+  if (!found) throw organizationJoinDisabled('domain')
   return found
 }
 
@@ -76,17 +124,17 @@ export function joinHookPayload(
  * Joins the organization whose verified domain joins automatically. Does nothing when a limit or the hook prevents it.
  */
 export async function joinAutomatically(
-  deps: MemberDeps & Deps<'db' | 'hooks'>,
+  app: FastifyInstance,
   user: UserRecord,
   { ip, now }: AuditContext,
 ): Promise<void> {
-  const found = await findJoinable(deps.db, user)
+  const found = await findJoinable(app, user)
   if (found?.domain_join !== 'automatic') return
   try {
-    await permitJoin(deps, joinHookPayload(found, user, found.default_role, 'domain'), ip)
-    await deps.db
+    await permitJoin(app, joinHookPayload(found, user, found.default_role, 'domain'), ip)
+    await app.db
       .transaction()
-      .execute((trx) => joinByDomain(deps, trx, user, found.id, { actor: user, ip }, now))
+      .execute((trx) => joinSuggested(app, trx, user, found.id, { actor: user, ip }, now))
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
   }

@@ -2,25 +2,27 @@
  * Changes of members; nothing else writes them. Locks are taken in one order: users, then the organization. What an
  * actor may grant is checked by the caller (`checkGrant`).
  */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import {
   deleteMember,
   findMember,
   insertMember,
+  listOwners,
   type MemberRow,
   type NewMember,
   updateMember,
 } from '../../db/organizations/members.ts'
-import { lockOrganization } from '../../db/organizations/organizations.ts'
+import { findOrganization, lockOrganization } from '../../db/organizations/organizations.ts'
+import type { OrganizationMembersTable } from '../../db/tables/organizations.ts'
 import { lockUser } from '../../db/users/update-user.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
-import { memberNotFound } from '../../schemas/errors.ts'
+import { lastOrganizationOwner, memberNotFound } from '../../schemas/errors.ts'
+import { ownerRole } from '../../schemas/organizations/permissions.ts'
+import { recordOrganizationRole } from '../access/index.ts'
 import { changedFields, memberTraits } from '../audit/index.ts'
-import { requireRemainingOwner } from './last-owner.ts'
 import { checkMemberLimit, checkUserLimit } from './limits.ts'
 import { type ChangedBy, recordChange } from './record.ts'
-
-export type MemberDeps = Deps<'audit' | 'config'>
 
 /** A member by organization and user. */
 interface MemberKey {
@@ -30,7 +32,7 @@ interface MemberKey {
 
 /** Undefined for a user who is a member already. Throws organization_limit_reached. */
 export async function addMember(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   member: NewMember,
   by: ChangedBy,
@@ -38,41 +40,42 @@ export async function addMember(
 ): Promise<MemberRow | undefined> {
   await lockUser(trx, member.user_id)
   if (await findMember(trx, member.organization_id, member.user_id)) return undefined
-  await checkUserLimit(deps, trx, member.user_id)
-  await checkMemberLimit(deps, trx, member.organization_id)
+  await checkUserLimit(app, trx, member.user_id)
+  await checkMemberLimit(app, trx, member.organization_id)
   const added = await insertMember(trx, member, now)
   if (added) {
-    await recordChange(deps, trx, 'organization_member_added', by, memberTraits(added), now)
+    await recordChange(app, trx, 'organization_member_added', by, memberTraits(added), now)
+    await recordRole(app, trx, added, by, now)
   }
   return added
 }
 
 /** Throws member_not_found and last_owner. */
 export async function setMemberRole(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   key: MemberKey,
   role: string,
   by: ChangedBy,
   now: Date,
 ): Promise<MemberRow> {
-  return changeMember(deps, trx, key, { role }, by, now)
+  return changeMember(app, trx, key, { role }, by, now)
 }
 
 /** A suspended member has no rights and keeps the role. Throws member_not_found and last_owner. */
 export async function setMemberStatus(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   key: MemberKey,
   status: MemberRow['status'],
   by: ChangedBy,
   now: Date,
 ): Promise<MemberRow> {
-  return changeMember(deps, trx, key, { status }, by, now)
+  return changeMember(app, trx, key, { status }, by, now)
 }
 
 async function changeMember(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   key: MemberKey,
   change: { role: string } | { status: MemberRow['status'] },
@@ -86,13 +89,28 @@ async function changeMember(
   const changed = await updateMember(trx, before, change, now)
   const changes = changedFields(shown(before), shown(changed))
   const traits = { ...memberTraits(changed), ...changes }
-  await recordChange(deps, trx, 'organization_member_updated', by, traits, now)
+  await recordChange(app, trx, 'organization_member_updated', by, traits, now)
+  if ('role' in change) await recordRole(app, trx, changed, by, now)
   return changed
+}
+
+/** Tells the member, and for another owner all owners. */
+async function recordRole(
+  app: FastifyInstance,
+  trx: Trx,
+  { organization_id, user_id: userId, role }: MemberRow,
+  { actor }: ChangedBy,
+  now: Date,
+): Promise<void> {
+  const organization = await findOrganization(trx, organization_id)
+  if (!organization) return
+  const given = { organization, userId, role, actorId: actor.id }
+  await recordOrganizationRole(app, trx, given, now)
 }
 
 /** The account is kept; sessions of the user lose the organization. Throws member_not_found and last_owner. */
 export async function removeMember(
-  deps: MemberDeps,
+  app: FastifyInstance,
   trx: Trx,
   key: MemberKey,
   by: ChangedBy,
@@ -101,7 +119,7 @@ export async function removeMember(
   const before = await lockOrThrow(trx, key)
   await requireRemainingOwner(trx, before)
   await deleteMember(trx, before)
-  await recordChange(deps, trx, 'organization_member_removed', by, memberTraits(before), now)
+  await recordChange(app, trx, 'organization_member_removed', by, memberTraits(before), now)
   return before
 }
 
@@ -114,3 +132,16 @@ async function lockOrThrow(trx: Trx, { organizationId, userId }: MemberKey): Pro
 }
 
 const shown = ({ role, status }: MemberRow) => ({ role, status })
+
+// An organization always has an active owner.
+
+type Member = Pick<OrganizationMembersTable, 'organization_id' | 'user_id' | 'role'> & {
+  status: string
+}
+
+/** Before a member loses the role or leaves; the organization must be locked. Throws last_owner. */
+async function requireRemainingOwner(trx: Trx, member: Member): Promise<void> {
+  if (member.role !== ownerRole || member.status !== 'active') return
+  const owners = await listOwners(trx, member.organization_id)
+  if (owners.length === 1 && owners[0] === member.user_id) throw lastOrganizationOwner()
+}

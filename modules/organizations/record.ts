@@ -1,10 +1,11 @@
 /**
  * Audit entries of organizations: in the audit log, and in the part of it that members of the organization may read.
  */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { insertOrganizationAuditEntry } from '../../db/organizations/audit.ts'
 import { nilUuid } from '../../db/tables/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { AuditAction } from '../audit/actions.ts'
 import { type Actor, recordAudit } from '../audit/index.ts'
 
@@ -12,6 +13,8 @@ import { type Actor, recordAudit } from '../audit/index.ts'
 export interface ChangedBy {
   actor: Actor
   ip: string
+  /** Of a member, whose names and emails are limited; an admin of the server has none. */
+  member?: { network: string }
 }
 
 type OrganizationAction = Extract<AuditAction, `organization_${string}`>
@@ -22,7 +25,7 @@ interface Traits extends Record<string, unknown> {
 
 /** Also emits the event of the action. `traits` has what the event type lists, and `user_id` for the user concerned. */
 export async function recordChange(
-  { audit }: Deps<'audit'>,
+  { audit }: FastifyInstance,
   trx: Trx,
   action: OrganizationAction,
   { actor, ip }: ChangedBy,
@@ -31,13 +34,15 @@ export async function recordChange(
 ): Promise<void> {
   await recordAudit(audit, trx, action, actor, { ip, now, traits })
   const { organization_id, ...rest } = traits
+  const actorId = actor.id === nilUuid ? null : actor.id
   await insertOrganizationAuditEntry(trx, {
     organization_id,
     action,
-    actor_id: actor.id === nilUuid ? null : actor.id,
+    actor_id: actorId,
     actor_name: actor.email || actor.phone || '',
     traits: rest,
     ip_address: ip,
     created_at: now,
+    acting: audit.events.describeActor(actorId),
   })
 }

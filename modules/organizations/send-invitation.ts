@@ -1,22 +1,21 @@
 /** Sending an invitation by email. */
 import { randomBytes } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { type InvitationRow, replaceInvitation } from '../../db/organizations/invitations.ts'
 import { findMember } from '../../db/organizations/members.ts'
 import type { OrganizationRow } from '../../db/organizations/organizations.ts'
+import { nilUuid } from '../../db/tables/users.ts'
 import { findUserByEmail, type UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { memberExists, organizationJoinDisabled } from '../../schemas/errors.ts'
 import { checkRecipient } from '../emails/index.ts'
 import { withFragment } from '../flows/index.ts'
 import { hashInvitationToken, invitationTraits } from './invitation-token.ts'
 import { reserveEmail } from './limits.ts'
-import type { MemberDeps } from './members.ts'
 import { lockLiveOrganization } from './organization.ts'
 import { type ChangedBy, recordChange } from './record.ts'
-
-type InvitationDeps = MemberDeps & Deps<'emails'>
 
 interface InvitationInput {
   organizationId: string
@@ -32,10 +31,10 @@ interface InvitationInput {
 
 /**
  * Replaces an earlier invitation of the address and queues the email. Throws organization_join_disabled, member_exists,
- * over_organization_invitation_limit and the errors of a recipient that gets no email.
+ * over_organization_invitation_limit, over_email_send_rate_limit and the errors of a recipient that gets no email.
  */
 export async function createInvitation(
-  deps: InvitationDeps,
+  app: FastifyInstance,
   trx: Trx,
   input: InvitationInput,
   by: ChangedBy,
@@ -44,7 +43,7 @@ export async function createInvitation(
   const { organizationId, email, role, invitedBy } = input
   const organization = await lockLiveOrganization(trx, organizationId)
   if (!organization.invitation_join) throw organizationJoinDisabled('invitation')
-  checkRecipient(deps.emails.policy, email)
+  checkRecipient(app.emails.policy, email)
   await rejectMember(trx, input)
   const token = randomBytes(32).toString('base64url')
   const invitation = {
@@ -54,22 +53,27 @@ export async function createInvitation(
     role,
     token_hash: hashInvitationToken(token),
     invited_by: invitedBy?.id ?? null,
+    invited_by_admin: findAdminId(by),
     created_at: now,
-    expires_at: new Date(now.getTime() + deps.config.AUTH_ORGANIZATIONS_INVITATION_EXP * 1000),
+    expires_at: new Date(now.getTime() + app.config.AUTH_ORGANIZATIONS_INVITATION_EXP * 1000),
   }
   await replaceInvitation(trx, invitation)
   await recordChange(
-    deps,
+    app,
     trx,
     'organization_invitation_created',
     by,
     invitationTraits(invitation),
     now,
   )
-  await queueEmail(deps, trx, { input, organization, token, invitation }, now)
-  await reserveEmail(deps, trx, organizationId, now)
+  await queueEmail(app, trx, { input, organization, token, invitation }, now)
+  await reserveEmail(app, trx, { organizationId, to: email, by }, now)
   return invitation
 }
+
+/** Null for a member, and for a token of a service, which has no user. */
+const findAdminId = ({ member, actor }: ChangedBy): string | null =>
+  member || actor.id === nilUuid ? null : actor.id
 
 async function rejectMember(trx: Trx, { organizationId, email, aud }: InvitationInput) {
   const user = await findUserByEmail(trx, email, aud)
@@ -84,13 +88,13 @@ interface Sent {
 }
 
 async function queueEmail(
-  { config, emails }: InvitationDeps,
+  app: FastifyInstance,
   trx: Trx,
   { input: { redirectTo, invitedBy }, organization, token, invitation }: Sent,
   now: Date,
 ): Promise<void> {
   const variables = {
-    SiteURL: config.AUTH_SITE_URL,
+    SiteURL: app.config.AUTH_SITE_URL,
     Email: invitation.email,
     Data: { language: invitedBy?.raw_user_meta_data?.language },
     OrganizationName: organization.name,
@@ -101,5 +105,5 @@ async function queueEmail(
   }
   const { expires_at: expiresAt, email: to } = invitation
   const kind = 'organization_invitation' as const
-  await emails.mailer.queue(trx, { kind, to, variables, expiresAt }, now)
+  await app.mailer.queue(trx, { kind, to, variables, expiresAt }, now)
 }

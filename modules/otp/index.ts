@@ -1,6 +1,5 @@
 /** One-time codes and links by email and SMS: creation, verification, send limits, and throttling. */
 export { createEmailLink, createReauthenticationNonce } from './email-links.ts'
-export { deviceHash } from './limits/known-devices.ts'
 export { pauseBeforeRejection } from './limits/random-pause.ts'
 export {
   checkInterval,
@@ -15,7 +14,14 @@ export {
   reserveOwnQuota,
   reserveSendQuota,
 } from './limits/send-quotas.ts'
-export { type Attempt, resetFailures, throttleAttempt, throttleSignIn } from './limits/throttle.ts'
+export {
+  type Attempt,
+  deviceHash,
+  resetFailures,
+  throttleAttempt,
+  throttleSignIn,
+  usernameAccount,
+} from './limits/throttle.ts'
 export type { LinkContext } from './link-context.ts'
 export { getLinkMethod, linkKinds } from './link-types.ts'
 export {

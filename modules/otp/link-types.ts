@@ -1,6 +1,6 @@
 /** Types of links, and their properties apart from the email. */
 import type { AmrMethod } from '../../db/tables/sessions.ts'
-import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
+import type { TokenPurpose, TokenType } from '../../db/tokens/one-time-tokens.ts'
 
 export type LinkKind =
   | 'confirmation'
@@ -15,6 +15,8 @@ export type VerificationType = 'signup' | 'invite' | 'recovery' | 'magiclink' | 
 
 export interface LinkKindDefinition {
   tokenType: TokenType
+  /** Where one token type is for two purposes. */
+  purpose?: TokenPurpose
   verificationType: VerificationType
   /** The suffix of the setting AUTH_MAILER_URLPATHS_<path>. */
   path: 'CONFIRMATION' | 'INVITE' | 'RECOVERY' | 'EMAIL_CHANGE'
@@ -43,6 +45,7 @@ export const linkKinds: Record<LinkKind, LinkKindDefinition> = {
   },
   magic_link: {
     tokenType: 'recovery_token',
+    purpose: 'sign_in',
     verificationType: 'magiclink',
     path: 'RECOVERY',
     flowMethod: 'magiclink',

@@ -1,5 +1,7 @@
-/** The keys and limits of one-time codes and links, and the dependencies of this module. */
-import { type Deps, definePlugin } from '../../plugins/define-plugin.ts'
+/** The keys, limits and lifetimes of one-time codes and links. */
+import type { FastifyInstance } from 'fastify'
+
+import { defineModule } from '../../plugins/define-plugin.ts'
 import { createResponsePadding } from './limits/response-padding.ts'
 import { createSendPolicy } from './limits/send-limits.ts'
 
@@ -9,27 +11,12 @@ declare module 'fastify' {
   }
 }
 
-type DepNames = (typeof deps)[number]
-
-const deps = [
-  'config',
-  'db',
-  'encryption',
-  'mailer',
-  'sms',
-  'gotrueMigration',
-  'telemetry',
-] as const
-
-function createOtp(needed: Deps<DepNames>) {
-  const { config, encryption, mailer, sms, gotrueMigration: takeover } = needed
+function createOtp(app: FastifyInstance) {
+  const { config, encryption } = app
   return {
-    config,
-    mailer,
-    sms,
-    takeover,
-    ...createSendPolicy(needed),
+    ...createSendPolicy(app),
     tokenKey: encryption.deriveKey('one-time tokens'),
+    // From every encryption key: codes sent before a key rotation stay valid.
     tokenKeys: encryption.deriveKeys('one-time tokens').toArray(),
     attemptKeys: {
       password: encryption.deriveKey('sign-in throttle'),
@@ -43,4 +30,4 @@ function createOtp(needed: Deps<DepNames>) {
   }
 }
 
-export default definePlugin({ name: 'otp', deps, create: createOtp })
+export default defineModule('otp', createOtp)

@@ -9,9 +9,8 @@ import type { TokenRow, TokenType } from '../../db/tokens/one-time-tokens.ts'
 import { consumePhoneToken, findNewestToken } from '../../db/tokens/phone-tokens.ts'
 import { lockUser } from '../../db/users/update-user.ts'
 import { findUserByPhone } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { isEqualInConstantTime } from '../../schemas/values/constant-time.ts'
-import { consumeOtpCode, findAttemptTarget, type TokenPolicy } from './tokens.ts'
+import { consumeOtpCode, findAttemptTarget } from './tokens.ts'
 
 /** A typed code and its purpose. */
 interface TypedCode {
@@ -43,15 +42,15 @@ type Check = NonNullable<Sms['verify']>
  * unavailable.
  */
 export async function verifySmsOtp(
-  { sms, ...policy }: { sms: Sms } & TokenPolicy,
+  app: FastifyInstance,
   db: Db,
   typed: TypedCode,
   now: Date,
 ): Promise<SmsOtpResult> {
-  const fixed = sms.testOtp(typed.phone, now)
+  const fixed = app.sms.testOtp(typed.phone, now)
   if (fixed !== undefined && isEqualInConstantTime(fixed, typed.code)) return { by: 'operator' }
-  if (!sms.verify) return { by: 'us' }
-  return { by: 'provider', token: await checkWithProvider(policy, db, sms.verify, typed, now) }
+  if (!app.sms.verify) return { by: 'us' }
+  return { by: 'provider', token: await checkWithProvider(app, db, app.sms.verify, typed, now) }
 }
 
 /**
@@ -59,14 +58,14 @@ export async function verifySmsOtp(
  * rejecting.
  */
 export async function consumeSmsOtp(
-  policy: TokenPolicy,
+  app: FastifyInstance,
   trx: Trx,
   { type, phone, aud, code }: TypedCode,
   otpResult: SmsOtpResult,
   now: Date,
 ): Promise<ConsumedToken | undefined> {
   if (otpResult.by === 'us') {
-    return consumeOtpCode(policy, trx, [type], { address: phone, code }, now)
+    return consumeOtpCode(app, trx, [type], { address: phone, code }, now)
   }
   if (otpResult.by === 'operator') {
     const user_id = await findOwner(trx, type, phone, aud)
@@ -83,13 +82,13 @@ export async function consumeSmsOtp(
 
 /** Valid only for codes that we requested; the attempt limit of our own codes applies. */
 async function checkWithProvider(
-  policy: TokenPolicy,
+  app: FastifyInstance,
   db: Db,
   check: Check,
   { type, phone, code }: TypedCode,
   now: Date,
 ): Promise<TokenRow | undefined> {
-  const at = findAttemptTarget(policy, phone)
+  const at = findAttemptTarget(app, phone)
   const live = await db.transaction().execute((trx) => countTokenAttempt(trx, [type], at, now))
   const newest = await findNewestToken(db, type, phone)
   // Called for unknown numbers too, so that the response time reveals nothing.
@@ -112,7 +111,7 @@ async function findOwner(
 const providersCodeSeconds = 600
 
 /** The lifetime of an SMS code in seconds. */
-export function smsSeconds({ config, sms }: Deps<'config' | 'sms'>): number {
+export function smsSeconds({ config, sms }: FastifyInstance): number {
   const ownSeconds = config.AUTH_SMS_OTP_EXP
   return sms.verify ? Math.max(ownSeconds, providersCodeSeconds) : ownSeconds
 }

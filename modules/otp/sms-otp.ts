@@ -9,9 +9,6 @@ import type { UserMetadata } from '../../db/tables/users.ts'
 import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
 import { type UserChange, updateUser } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
-import type { SendPolicy } from './limits/channels.ts'
-import type { ResponsePadding } from './limits/response-padding.ts'
 import { releaseQuotaOnError } from './limits/send-quotas.ts'
 import { smsSeconds } from './sms-otp-check.ts'
 import {
@@ -22,7 +19,7 @@ import {
   type SmsPurpose,
   type SmsReservation,
 } from './sms-reservation.ts'
-import { createToken, newCode, type TokenPolicy } from './tokens.ts'
+import { createToken, newCode } from './tokens.ts'
 
 export type SmsChannel = ReturnType<FastifyInstance['sms']['parseChannel']>
 
@@ -48,28 +45,25 @@ const tokenTypes: Record<SmsPurpose, TokenType> = {
   reauthentication: 'reauthentication_token',
 }
 
-type SmsDeps = Deps<'config' | 'sms'> & SendPolicy & { pace: ResponsePadding }
-
 /**
  * Generates and sends a code; the interval must be reserved. Throws sms_send_failed, or over_sms_send_rate_limit when
  * the quota was exhausted concurrently.
  */
 export async function deliverSms(
-  deps: SmsDeps,
+  app: FastifyInstance,
   db: Db,
   request: SmsRequest,
   messageId: string,
   now: Date,
 ): Promise<SentCode> {
-  const { pace, sms } = deps
   const { phone, channel, owner } = request
-  const sent = newSms(deps, request, messageId)
-  if (hasFixedCode(deps, phone, now)) return sent
-  await orRelease(deps, db, request, () =>
-    pace.measure(async () => {
-      const taken = await reserveSmsQuota(deps, db, request, now)
+  const sent = newSms(app, request, messageId)
+  if (hasFixedCode(app, phone, now)) return sent
+  await orRelease(app, db, request, () =>
+    app.otp.pace.measure(async () => {
+      const taken = await reserveSmsQuota(app, db, request, now)
       const message = { phone, code: sent.code, channel, messageId, ...toReader(owner) }
-      await releaseQuotaOnError(deps, db, taken, () => sms.send(message))
+      await releaseQuotaOnError(app, db, taken, () => app.sms.send(message))
     }),
   )
   return sent
@@ -77,26 +71,26 @@ export async function deliverSms(
 
 /** Reserves and sends. Throws over_sms_send_rate_limit, sms_send_failed or unexpected_failure. */
 export async function sendSms(
-  deps: SmsDeps,
+  app: FastifyInstance,
   db: Db,
   request: SmsRequest,
   now: Date,
 ): Promise<SentCode> {
-  await db.transaction().execute((trx) => reserveSms(deps, trx, request, now))
-  return deliverSms(deps, db, request, crypto.randomUUID(), now)
+  await db.transaction().execute((trx) => reserveSms(app, trx, request, now))
+  return deliverSms(app, db, request, crypto.randomUUID(), now)
 }
 
 /** Sends nothing, but takes as long as `deliverSms` and counts against the same limits. Throws the same errors. */
 export async function withholdSms(
-  deps: SmsDeps,
+  app: FastifyInstance,
   db: Db,
   request: SmsRequest,
   messageId: string,
   now: Date,
 ): Promise<SentCode> {
   const counted = { ...request, isCounted: true }
-  await orRelease(deps, db, request, () => waitAsLong(deps, db, counted, now))
-  return newSms(deps, request, messageId)
+  await orRelease(app, db, request, () => waitAsLong(app, db, counted, now))
+  return newSms(app, request, messageId)
 }
 
 /**
@@ -104,13 +98,13 @@ export async function withholdSms(
  * reservations.
  */
 export async function dryRunSms(
-  deps: SmsDeps,
+  app: FastifyInstance,
   db: Db,
   { isCounted, ...request }: SmsRequest & { isCounted: boolean },
   now: Date,
 ): Promise<void> {
-  await db.transaction().execute((trx) => reserveSms(deps, trx, request, now))
-  await waitAsLong(deps, db, { ...request, isCounted }, now)
+  await db.transaction().execute((trx) => reserveSms(app, trx, request, now))
+  await waitAsLong(app, db, { ...request, isCounted }, now)
 }
 
 function toReader(owner: SmsRequest['owner']) {
@@ -119,19 +113,19 @@ function toReader(owner: SmsRequest['owner']) {
 }
 
 async function waitAsLong(
-  deps: SmsDeps,
+  app: FastifyInstance,
   db: Db,
   { isCounted, ...request }: SmsReservation & { isCounted: boolean },
   now: Date,
 ): Promise<void> {
-  if (hasFixedCode(deps, request.phone, now)) return
-  const counted = isCounted ? reserveSmsQuota(deps, db, request, now) : undefined
-  await Promise.all([counted, deps.pace.wait()])
+  if (hasFixedCode(app, request.phone, now)) return
+  const counted = isCounted ? reserveSmsQuota(app, db, request, now) : undefined
+  await Promise.all([counted, app.otp.pace.wait()])
 }
 
 /** Stores the code, which replaces the previous one. Returns the changed columns. */
 export async function storeSms(
-  deps: Deps<'config' | 'sms'> & TokenPolicy,
+  app: FastifyInstance,
   trx: Trx,
   userId: string,
   { purpose, phone, code }: SentCode,
@@ -143,20 +137,24 @@ export async function storeSms(
   }
   // The user's row is written before the token's, as everywhere: see lockOwnersAt in db/tokens/attempts.ts.
   await updateUser(trx, userId, change, now)
-  const digits = deps.config.AUTH_SMS_OTP_LENGTH
-  const lifetime = { ttlSeconds: smsSeconds(deps), pkce: false }
+  const digits = app.config.AUTH_SMS_OTP_LENGTH
+  const lifetime = { ttlSeconds: smsSeconds(app), pkce: false }
   const token = { userId, type: tokenTypes[purpose], address: phone, digits, code, ...lifetime }
-  await createToken(deps, trx, token, now)
+  await createToken(app, trx, token, now)
   return change
 }
 
-function newSms({ config }: SmsDeps, { purpose, phone }: SmsRequest, messageId: string): SentCode {
+function newSms(
+  { config }: FastifyInstance,
+  { purpose, phone }: SmsRequest,
+  messageId: string,
+): SentCode {
   return { purpose, phone, code: newCode(config.AUTH_SMS_OTP_LENGTH), messageId }
 }
 
 /** A failed delivery releases the interval. */
 async function orRelease(
-  policy: SendPolicy,
+  app: FastifyInstance,
   db: Db,
   request: SmsRequest,
   send: () => Promise<void>,
@@ -164,7 +162,7 @@ async function orRelease(
   try {
     await send()
   } catch (error) {
-    await releaseSms(policy, db, request)
+    await releaseSms(app, db, request)
     throw error
   }
 }

@@ -1,14 +1,14 @@
 /** Reserves the interval and quota of an SMS before it is sent. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { unexpectedFailure } from '../../schemas/errors.ts'
-import type { SendPolicy } from './limits/channels.ts'
+import type { QuotaPurpose } from './limits/channels.ts'
 import { perClientInterval, releaseInterval, reserveInterval } from './limits/send-limits.ts'
 import {
   type CountedMessage,
   checkSendQuota,
   isQuotaExhausted,
-  type QuotaPurpose,
   reserveSendQuota,
 } from './limits/send-quotas.ts'
 
@@ -27,58 +27,56 @@ export interface SmsReservation {
   network?: string | undefined
 }
 
-type SmsDeps = Deps<'sms'> & SendPolicy
-
 /**
  * Reserves the interval of a message that is sent immediately. Throws unexpected_failure without a provider, and
  * over_sms_send_rate_limit.
  */
 export async function reserveSms(
-  deps: SmsDeps,
+  app: FastifyInstance,
   trx: Trx,
   reservation: SmsReservation,
   now: Date,
 ): Promise<void> {
-  const isFixed = hasFixedCode(deps, reservation.phone, now)
-  if (!deps.sms.enabled && !isFixed) throw unexpectedFailure('Unable to get SMS provider')
-  await reserveSmsRepeat(deps, trx, reservation, now)
+  const isFixed = hasFixedCode(app, reservation.phone, now)
+  if (!app.sms.enabled && !isFixed) throw unexpectedFailure('Unable to get SMS provider')
+  await reserveSmsRepeat(app, trx, reservation, now)
 }
 
 /** The same for a message that may not be sent: also without a provider. Throws over_sms_send_rate_limit. */
 export async function reserveSmsRepeat(
-  deps: SmsDeps,
+  app: FastifyInstance,
   trx: Trx,
   reservation: SmsReservation,
   now: Date,
 ): Promise<void> {
   const { purpose, interval = purpose, phone } = reservation
   for (const address of listIntervals(reservation)) {
-    await reserveInterval(deps, trx, 'sms', interval, address, now)
+    await reserveInterval(app, trx, 'sms', interval, address, now)
   }
-  if (hasFixedCode(deps, phone, now)) return
-  await checkSendQuota(deps, trx, 'sms', toCountedMessage(reservation), now)
+  if (hasFixedCode(app, phone, now)) return
+  await checkSendQuota(app, trx, 'sms', toCountedMessage(reservation), now)
 }
 
 /** Whether no such message may be sent now. A fixed code needs no message. */
 export async function isSmsQuotaExhausted(
-  deps: SmsDeps,
+  app: FastifyInstance,
   db: Db,
   reservation: SmsReservation,
   now: Date,
 ): Promise<boolean> {
-  if (hasFixedCode(deps, reservation.phone, now)) return false
-  return isQuotaExhausted(deps, db, 'sms', toCountedMessage(reservation), now)
+  if (hasFixedCode(app, reservation.phone, now)) return false
+  return isQuotaExhausted(app, db, 'sms', toCountedMessage(reservation), now)
 }
 
 /** Releases the interval of a message that was not sent. */
 export async function releaseSms(
-  policy: SendPolicy,
+  app: FastifyInstance,
   db: Db,
   reservation: SmsReservation,
 ): Promise<void> {
   const { purpose, interval = purpose } = reservation
   for (const address of listIntervals(reservation)) {
-    await releaseInterval(policy, db, 'sms', interval, address)
+    await releaseInterval(app, db, 'sms', interval, address)
   }
 }
 
@@ -87,17 +85,17 @@ export async function releaseSms(
  * called. Throws over_sms_send_rate_limit.
  */
 export function reserveSmsQuota(
-  policy: SendPolicy,
+  app: FastifyInstance,
   db: Db,
   reservation: SmsReservation,
   now: Date,
 ) {
   const message = toCountedMessage(reservation)
-  return db.transaction().execute((trx) => reserveSendQuota(policy, trx, 'sms', message, now))
+  return db.transaction().execute((trx) => reserveSendQuota(app, trx, 'sms', message, now))
 }
 
 /** Whether the number has a test OTP and gets no message. */
-export function hasFixedCode({ sms }: Deps<'sms'>, phone: string, now: Date): boolean {
+export function hasFixedCode({ sms }: FastifyInstance, phone: string, now: Date): boolean {
   return sms.testOtp(phone, now) !== undefined
 }
 

@@ -9,17 +9,10 @@
  */
 import { createHash, createHmac, type KeyObject } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { TokenRow, TokenType } from '../../db/tokens/one-time-tokens.ts'
 import { isEqualInConstantTime } from '../../schemas/values/constant-time.ts'
-
-export interface TokenForms {
-  /** The key that derives a link token from a code. */
-  tokenKey: KeyObject
-  /** From every encryption key: codes sent before a key rotation stay valid. */
-  tokenKeys: readonly KeyObject[]
-  /** Whether GoTrue shares the database. */
-  takeover: Readonly<{ isShared: boolean }>
-}
 
 /** A code and its recipient. */
 export interface OtpForIdentifier {
@@ -50,12 +43,12 @@ interface NewTokenForm {
 }
 
 export function newForm(
-  { tokenKey, takeover: { isShared } }: Pick<TokenForms, 'tokenKey' | 'takeover'>,
+  { gotrueMigration, otp: { tokenKey } }: FastifyInstance,
   sent: Sent,
   pkce: boolean,
 ): NewTokenForm {
   const prefix = pkce ? pkcePrefix : ''
-  if (isShared) {
+  if (gotrueMigration.isShared) {
     const linkToken = prefix + ownSecret(tokenKey, sent, 'sha224')
     return {
       linkToken,
@@ -89,7 +82,7 @@ export function isPkceLink(token: string): boolean {
 
 /** Whether this code was sent to the recipient, in any stored form. */
 export function isOfCode(
-  { tokenKeys }: Pick<TokenForms, 'tokenKeys'>,
+  { otp: { tokenKeys } }: FastifyInstance,
   { token_type: type, token_hash }: TokenRow,
   typed: OtpForIdentifier,
 ): boolean {

@@ -1,6 +1,8 @@
 /** One-time tokens: a code and a link for the same verification, consumed together. */
 import { createHmac, randomInt } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import {
   type AttemptTarget,
@@ -8,27 +10,16 @@ import {
   dummyTokens,
   lockOwnerOfLink,
 } from '../../db/tokens/attempts.ts'
-import type { Lifetimes } from '../../db/tokens/expiry.ts'
 import {
   consumeToken,
   deleteToken,
   findToken,
+  type TokenPurpose,
   type TokenRow,
   type TokenType,
   upsertToken,
 } from '../../db/tokens/one-time-tokens.ts'
-import {
-  isOfCode,
-  listTokenHashes,
-  newForm,
-  type OtpForIdentifier,
-  type TokenForms,
-} from './token-encoding.ts'
-
-export interface TokenPolicy extends TokenForms {
-  /** The lifetimes of GoTrue's tokens. */
-  lifetimes: Lifetimes
-}
+import { isOfCode, listTokenHashes, newForm, type OtpForIdentifier } from './token-encoding.ts'
 
 interface OneTimeToken {
   /** Decimal digits, to be typed. */
@@ -49,6 +40,8 @@ interface NewTokens {
   pkce: boolean
   /** A code that was sent already; generated when absent. */
   code?: string
+  /** Unless it may be used for everything that its type is for. */
+  purpose?: TokenPurpose | undefined
 }
 
 export function newCode(digits: number): string {
@@ -59,20 +52,21 @@ export function newCode(digits: number): string {
 
 /** Creates a token and replaces the user's previous one of this type. */
 export async function createToken(
-  policy: TokenPolicy,
+  app: FastifyInstance,
   db: Db,
   request: NewTokens,
   now: Date,
 ): Promise<OneTimeToken> {
-  const { userId, type, address, digits, ttlSeconds, pkce } = request
+  const { userId, type, address, digits, ttlSeconds, pkce, purpose = null } = request
   const code = request.code ?? newCode(digits)
-  const { linkToken, tokenHash, stored, mirror } = newForm(policy, { type, address, code }, pkce)
+  const { linkToken, tokenHash, stored, mirror } = newForm(app, { type, address, code }, pkce)
   const token = {
     user_id: userId,
     token_type: type,
     token_hash: stored,
     relates_to: address,
     expires_at: new Date(now.getTime() + ttlSeconds * 1000),
+    purpose,
     mirror,
   }
   await upsertToken(db, token, now)
@@ -84,18 +78,18 @@ export async function createToken(
  * counted, so that the caller must commit before it rejects.
  */
 export async function consumeOtpCode(
-  policy: TokenPolicy,
+  app: FastifyInstance,
   trx: Trx,
   types: readonly TokenType[],
-  typed: OtpForIdentifier,
+  { excluded, ...typed }: OtpForIdentifier & { excluded?: TokenPurpose | undefined },
   now: Date,
 ): Promise<TokenRow | undefined> {
   if (types.length === 0) return undefined
-  const at = findAttemptTarget(policy, typed.address)
+  const at = { ...findAttemptTarget(app, typed.address), excluded }
   const sent = await countTokenAttempt(trx, types, at, now)
   // A comparison is always made: its duration would reveal whether a code was sent.
   const compared = sent.length > 0 ? sent : types.map(unknownToken)
-  const row = compared.find((candidate) => isOfCode(policy, candidate, typed))
+  const row = compared.find((candidate) => isOfCode(app, candidate, typed))
   if (row) await deleteToken(trx, row.id)
   return row
 }
@@ -105,36 +99,45 @@ function unknownToken(token_type: TokenType): TokenRow {
 }
 
 /** Attempts at one identifier always use the same dummy row, as attempts at a token use its row. */
-export function findAttemptTarget(
-  { tokenKey, lifetimes }: TokenPolicy,
-  address: string,
-): AttemptTarget {
-  const hash = createHmac('sha256', tokenKey).update(`dummy\n${address}`).digest()
-  return { address, dummySlot: hash.readUInt32BE() % dummyTokens, lifetimes }
+export function findAttemptTarget(app: FastifyInstance, address: string): AttemptTarget {
+  const hash = createHmac('sha256', app.otp.tokenKey).update(`dummy\n${address}`).digest()
+  return { address, dummySlot: hash.readUInt32BE() % dummyTokens, lifetimes: app.otp.lifetimes }
+}
+
+interface PresentedLink {
+  linkToken: string
+  email?: string | undefined
+  /** What it must not have been sent for. */
+  excluded?: TokenPurpose | undefined
 }
 
 /** Consumes a link. Undefined for a wrong, expired or consumed one, and for one sent to another address. */
 export async function consumeEmailLink(
-  { lifetimes }: TokenPolicy,
+  app: FastifyInstance,
   trx: Trx,
   types: readonly TokenType[],
-  { linkToken, email }: { linkToken: string; email?: string },
+  { linkToken, email, excluded }: PresentedLink,
   now: Date,
 ): Promise<TokenRow | undefined> {
   if (types.length === 0) return undefined
-  const key = { types, hashes: listTokenHashes(linkToken), address: email }
-  await lockOwnerOfLink(trx, key, lifetimes, now)
-  return consumeToken(trx, key, lifetimes, now)
+  const key = { types, hashes: listTokenHashes(linkToken), address: email, excluded }
+  await lockOwnerOfLink(trx, key, app.otp.lifetimes, now)
+  return consumeToken(trx, key, app.otp.lifetimes, now)
 }
 
 /** Reads the purpose of a link without consuming it. */
 export async function findEmailLink(
-  { lifetimes }: TokenPolicy,
+  app: FastifyInstance,
   db: Db,
   types: readonly TokenType[],
-  linkToken: string,
+  { linkToken, excluded }: PresentedLink,
   now: Date,
 ): Promise<TokenRow | undefined> {
   if (types.length === 0) return undefined
-  return findToken(db, { types, hashes: listTokenHashes(linkToken) }, lifetimes, now)
+  return findToken(
+    db,
+    { types, hashes: listTokenHashes(linkToken), excluded },
+    app.otp.lifetimes,
+    now,
+  )
 }

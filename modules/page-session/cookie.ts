@@ -2,11 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 import { parseCookie, stringifySetCookie } from 'cookie'
-import type { FastifyRequest } from 'fastify'
-
-import type { Deps } from '../../plugins/define-plugin.ts'
-
-type Configured = Deps<'config'>
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** Of 32 random bytes. */
 const form = /^[\w-]{43}$/
@@ -19,33 +15,50 @@ export const hashOfCookie = (value: string): string =>
 
 /** The value of the cookie; undefined without a valid one. */
 export function browserId(
-  deps: Configured,
+  app: FastifyInstance,
   { headers }: Pick<FastifyRequest, 'headers'>,
 ): string | undefined {
-  const value = parseCookie(headers.cookie ?? '')[getCookieName(deps)]
+  const value = parseCookie(headers.cookie ?? '')[getCookieName(app)]
   return value !== undefined && form.test(value) ? value : undefined
 }
 
 /** The Set-Cookie header of a session cookie; the server expires it earlier. */
-export const cookieHeader = (deps: Configured, value: string): string =>
-  stringifySetCookie({ ...attributes(deps), value })
+export const cookieHeader = (app: FastifyInstance, value: string): string =>
+  stringifySetCookie({ ...attributes(app), value })
 
-export const clearedCookie = (deps: Configured): string =>
-  stringifySetCookie({ ...attributes(deps), value: '', maxAge: 0 })
+export const clearedCookie = (app: FastifyInstance): string =>
+  stringifySetCookie({ ...attributes(app), value: '', maxAge: 0 })
 
-function attributes(deps: Configured) {
+/** Cookies of requests that came without one: all links and forms of a page are bound to the same cookie. */
+const newCookies = new WeakMap<FastifyRequest, string>()
+
+/** The cookie of the browser, created when there is none. */
+export function ensureCookie(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string {
+  const known = browserId(app, request) ?? newCookies.get(request)
+  if (known !== undefined) return known
+  const made = makeBrowserId()
+  newCookies.set(request, made)
+  reply.header('set-cookie', cookieHeader(app, made))
+  return made
+}
+
+function attributes(app: FastifyInstance) {
   const common = { path: '/', httpOnly: true, sameSite: 'lax' } as const
-  return { name: getCookieName(deps), ...common, secure: isSecure(deps) }
+  return { name: getCookieName(app), ...common, secure: isSecure(app) }
 }
 
 /**
  * The prefix `__Host-` prevents other hosts of the domain from setting it (RFC 6265bis §4.1.3.2). Not available over
  * plain http.
  */
-function getCookieName(deps: Configured): string {
-  return `${isSecure(deps) ? '__Host-' : ''}postern-session`
+export function getCookieName(app: FastifyInstance): string {
+  return `${isSecure(app) ? '__Host-' : ''}postern-session`
 }
 
-function isSecure({ config }: Configured): boolean {
+export function isSecure({ config }: FastifyInstance): boolean {
   return config.AUTH_API_EXTERNAL_URL.startsWith('https:')
 }

@@ -2,14 +2,26 @@
  * The session of the hosted pages: an opaque cookie with a row that refers to an ordinary session of the user, listed
  * and revoked with the others.
  */
-export { browserId, clearedCookie, cookieHeader, makeBrowserId } from './cookie.ts'
+export { answerOnce } from './answer-once.ts'
+export { browserId, clearedCookie, ensureCookie } from './cookie.ts'
 export { checkForm, formToken } from './forgery.ts'
+export {
+  changeFlow,
+  isOpenedWhereRequested,
+  isPagesCallback,
+  linkFlow,
+  pagesTargetIn,
+  returnCookie,
+  verifierFor,
+} from './link-flow.ts'
 export {
   accessTokenFor,
   endPageSession,
   factorPage,
+  findMissingProof,
   findRequiredFactor,
   findSignedIn,
+  type MissingProof,
   requiresFactor,
   type SignedIn,
   startPageSession,

@@ -2,14 +2,14 @@
  * The pages call the API like an app: the same routes, limits, checks and audit entries. IP address and user agent are
  * those of the browser.
  */
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import type { Deps } from '../../plugins/define-plugin.ts'
+import { ApiError } from '../../schemas/errors.ts'
 import { isRecord } from '../../schemas/values/record.ts'
+import { type ApiUrl, buildApiUrl } from './api-url.ts'
 
-export interface ApiCall {
+export interface ApiCall extends ApiUrl {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  url: string
   payload?: object
   /** The token of the signed-in user. */
   token?: string
@@ -28,12 +28,14 @@ export interface ApiResponse {
 const dropped =
   /^(accept|authorization|connection|content-.*|cookie|expect|host|origin|sec-.*|transfer-encoding|x-supabase-api-version)$/
 
-/** Calls the API on behalf of the browser. */
+/** Calls the API on behalf of the browser. For an invalid id, returns the error that the API has for it. */
 export async function callApi(
-  app: Deps<'inject'>,
+  app: FastifyInstance,
   request: FastifyRequest,
-  { method = 'POST', url, payload, token }: ApiCall,
+  { method = 'POST', payload, token, ...target }: ApiCall,
 ): Promise<ApiResponse> {
+  const url = readUrl(target)
+  if (typeof url !== 'string') return url
   const passed = Object.entries(request.headers).filter(([name]) => !dropped.test(name))
   const response = await app.inject({
     method,
@@ -51,6 +53,17 @@ export async function callApi(
     body: isRecord(body) ? body : {},
     items: Array.isArray(body) ? body.filter(isRecord) : [],
     cookies: [response.headers['set-cookie'] ?? []].flat(),
+  }
+}
+
+function readUrl(target: ApiUrl): string | ApiResponse {
+  try {
+    return buildApiUrl(target)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { status, errorCode, message } = error
+    const body = { code: status, error_code: errorCode, msg: message }
+    return { status, body, items: [], cookies: [] }
   }
 }
 

@@ -6,6 +6,9 @@ const texts: Record<string, TextName> = {
   invalid_credentials: 'wrong_credentials',
   otp_expired: 'wrong_code',
   mfa_verification_failed: 'wrong_code',
+  user_already_exists: 'address_taken',
+  email_exists: 'address_taken',
+  signup_disabled: 'sign_up_disabled',
   email_not_confirmed: 'unconfirmed',
   phone_not_confirmed: 'unconfirmed',
   over_request_rate_limit: 'too_many',
@@ -14,6 +17,11 @@ const texts: Record<string, TextName> = {
   weak_password: 'weak_password',
   same_password: 'weak_password',
   user_banned: 'banned',
+  sso_provider_not_found: 'sso_unknown',
+  sso_provider_disabled: 'sso_unavailable',
+  saml_provider_disabled: 'sso_unavailable',
+  saml_idp_not_found: 'sso_unavailable',
+  saml_metadata_expired: 'sso_unavailable',
   captcha_failed: 'captcha_failed',
 }
 
@@ -24,4 +32,5 @@ export function errorText(response: ApiResponse): TextName | undefined {
 }
 
 /** The pages' text for an error code. */
-export const errorTextName = (errorCode: string): TextName => texts[errorCode] ?? 'failed'
+export const errorTextName = (errorCode: string): TextName =>
+  (Object.hasOwn(texts, errorCode) && texts[errorCode]) || 'failed'

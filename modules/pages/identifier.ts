@@ -1,9 +1,9 @@
 /** The identifier that a user types: an email address, or a username where these are enabled. */
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
 
 /** Usernames contain no @. */
 export function parseIdentifier(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   text = '',
 ): { email: string } | { username: string } {
   const isUsername = config.AUTH_USERNAMES_ENABLED && text !== '' && !text.includes('@')

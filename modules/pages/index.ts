@@ -1,18 +1,33 @@
 /** Functions shared by the hosted pages. */
+export { toAnswering } from './answering.ts'
 export { type ApiCall, type ApiResponse, callApi, jsonIn, textIn } from './api.ts'
-export { captchaToken, getShownCaptcha } from './captcha.ts'
 export { errorText, errorTextName } from './errors.ts'
 export { parseIdentifier } from './identifier.ts'
-export { changeFlow, linkFlow, verifierFor } from './link-flow.ts'
-export { readNext } from './next.ts'
+export {
+  getHost,
+  getNextUrl,
+  sendFormResponse,
+  sendMessage,
+  sendOnward,
+  sendToNext,
+  sendUnknownRequest,
+  wayTo,
+  wayToSignIn,
+} from './messages.ts'
 export { listPolicyLinks, permissionLines } from './permissions.ts'
 export {
+  findReason,
+  type Reason,
+  readNext,
+  readReason,
+  redirectToProof,
+  redirectToRetry,
+  redirectToSignIn,
+} from './redirects.ts'
+export {
+  captchaToken,
   type Exchange,
-  ensureCookie,
-  getHost,
-  type PageDeps,
-  sendOnward,
+  getShownCaptcha,
   sendPage,
   sendPageFromSet,
-  sendToNext,
 } from './send.ts'

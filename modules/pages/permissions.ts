@@ -10,17 +10,29 @@ const known: Record<string, TextName> = {
   offline_access: 'scope_offline_access',
 }
 
-/** A line for each scope and each resource server. */
+/** What the client may do besides its scopes. */
+interface Reach {
+  /** Resource servers. */
+  resources?: readonly string[]
+  /** The name of the site whose data the user's role may read and change, where the client has that role. */
+  site?: string | undefined
+}
+
+/** A line for each scope and each resource server, and for the user's data. */
 export function permissionLines(
   say: Say,
   scopes: readonly string[],
-  resources: readonly string[],
+  { resources = [], site }: Reach = {},
 ): string[] {
   const ofScopes = scopes.map((scope) => {
     const name = known[scope]
     return name ? say(name) : say('scope_other', { scope })
   })
-  return [...ofScopes, ...resources.map((resource) => say('scope_resource', { resource }))]
+  return [
+    ...ofScopes,
+    ...resources.map((resource) => say('scope_resource', { resource })),
+    ...(site === undefined ? [] : [say('scope_data', { site })]),
+  ]
 }
 
 interface Policies {

@@ -1,7 +1,8 @@
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import { passkeyDisabled } from '../../schemas/errors.ts'
 
 /** An onRequest hook. Throws passkey_disabled. */
-export async function requirePasskeysEnabled({ config }: Deps<'config'>): Promise<void> {
+export async function requirePasskeysEnabled({ config }: FastifyInstance): Promise<void> {
   if (!config.AUTH_PASSKEY_ENABLED) throw passkeyDisabled()
 }

@@ -1,14 +1,15 @@
 /** Renaming and deleting passkeys. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { deletePasskey, type PasskeyRow, renamePasskey } from '../../db/passkeys/credentials.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import { insufficientAal, noSuchPasskey } from '../../schemas/errors.ts'
 import { type AuditContext, recordAudit } from '../audit/index.ts'
 
 /** The caller must have locked the session. Throws validation_failed for an unknown passkey. */
 export async function changePasskeyName(
-  { audit }: Deps<'audit'>,
+  { audit }: FastifyInstance,
   trx: Trx,
   { user }: SessionAuth,
   { id, name }: { id: string; name: string },
@@ -26,7 +27,7 @@ export async function changePasskeyName(
  * passkey.
  */
 export async function removePasskey(
-  { audit, bearerAuth }: Deps<'audit' | 'bearerAuth'>,
+  { audit, bearerAuth }: FastifyInstance,
   trx: Trx,
   auth: SessionAuth,
   id: string,

@@ -1,18 +1,20 @@
 /** Logout messages of identity providers: requests that revoke sessions here, and responses to our requests. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { consumeOnce } from '../../db/replays/replays.ts'
-import { consumeSamlLogout } from '../../db/saml/logouts.ts'
+import { consumeSamlLogout, type SamlLogoutRow } from '../../db/saml/logouts.ts'
 import { findSsoProvider, type SsoProviderRow } from '../../db/saml/providers.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   type IncomingMessage,
+  isSigned,
   readForm,
   readRedirect,
   verifiedRoot,
 } from '../../providers/saml/incoming.ts'
 import { logoutResponse } from '../../providers/saml/messages.ts'
-import { isSuccess } from '../../providers/saml/response.ts'
 import { SamlError } from '../../providers/saml/saml-error.ts'
+import { isSuccess } from '../../providers/saml/status.ts'
 import { childrenNamed, elementText, isNamed, type XmlElement } from '../../providers/saml/xml.ts'
 import {
   samlIdpNotFound,
@@ -28,47 +30,48 @@ import { messageId, type SentMessage, sendSamlMessage } from './send.ts'
 import { getServiceProvider } from './service-provider.ts'
 import { accepted, createReplayKey, findProvider, upToDate } from './verify.ts'
 
-type LogoutDeps = Deps<'audit' | 'config' | 'db' | 'httpClient' | 'log' | 'sessions'>
-
 /** HTTP-Redirect binding: the raw query. HTTP-POST binding: the form fields. */
 type PostedLogout = { query: string } | { fields: Record<string, string> }
 
+/** The redirect target, and why a response is rejected. */
+type AcceptedLogout = SentMessage & { fault?: unknown }
+
 /**
- * Returns the redirect target. Throws validation_failed, saml_idp_not_found, sso_provider_disabled,
- * saml_metadata_expired and saml_relay_state_not_found.
+ * Throws validation_failed, saml_idp_not_found, sso_provider_disabled, saml_metadata_expired and
+ * saml_relay_state_not_found.
  */
 export async function acceptLogout(
-  deps: LogoutDeps,
+  app: FastifyInstance,
   posted: PostedLogout,
   ip: string,
   now: Date,
-): Promise<SentMessage> {
+): Promise<AcceptedLogout> {
   const message = await accepted(
     () => ('query' in posted ? readRedirect(posted.query) : readForm(posted.fields)),
-    deps.log,
+    app.log,
   )
   const { root } = message.document
-  if (isNamed(root, 'protocol', 'LogoutRequest')) return acceptRequest(deps, message, ip, now)
-  if (isNamed(root, 'protocol', 'LogoutResponse')) return acceptResponse(deps, message, now)
+  if (isNamed(root, 'protocol', 'LogoutRequest')) return acceptRequest(app, message, ip, now)
+  if (isNamed(root, 'protocol', 'LogoutResponse')) return acceptResponse(app, message, now)
   throw samlResponseInvalid('it is not a LogoutRequest or LogoutResponse')
 }
 
 async function acceptRequest(
-  deps: LogoutDeps,
+  app: FastifyInstance,
   message: IncomingMessage,
   ip: string,
   now: Date,
 ): Promise<SentMessage> {
-  const provider = await findProvider(deps, undefined, message)
-  const { root, usableUntil } = await verified(deps, provider, message, now)
-  const nameId = await accepted(async () => requireNameId(root), deps.log)
+  const provider = await findProvider(app, undefined, message)
+  const { root, usableUntil } = await verified(app, provider, message, now)
+  const nameId = await accepted(async () => requireNameId(root), app.log)
   const sessionIndexes = childrenNamed(root, 'protocol', 'SessionIndex').map(elementText)
   const principal = { sso_provider_id: provider.id, name_id: nameId, sessionIndexes }
-  await deps.db.transaction().execute(async (trx) => {
+  await app.db.transaction().execute(async (trx) => {
     await consume(trx, provider, root, usableUntil)
-    await endLogins(deps, trx, principal, ip, now)
+    await endLogins(app, trx, principal, ip, now)
   })
-  return respond(deps, provider, { message, root }, now)
+  return respond(app, provider, { message, root }, now)
 }
 
 function requireNameId(request: XmlElement): string {
@@ -89,7 +92,7 @@ async function consume(
 
 /** Uses the binding of the request if the provider supports it; redirects to the site if it accepts no response. */
 async function respond(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   provider: SsoProviderRow,
   { message, root }: { message: IncomingMessage; root: XmlElement },
   now: Date,
@@ -97,45 +100,69 @@ async function respond(
   const { logout } = await getSamlMetadata(provider)
   const used = message.detached ? 'HTTP-Redirect' : 'HTTP-POST'
   const endpoint = logout.find(({ binding }) => binding === used) ?? logout[0]
-  if (!endpoint) return { url: deps.config.AUTH_SITE_URL, fields: undefined }
+  if (!endpoint) return { url: app.config.AUTH_SITE_URL, fields: undefined }
   const { binding, responseUrl: url } = endpoint
-  const { entityId: issuer } = getServiceProvider(deps)
+  const { entityId: issuer } = getServiceProvider(app)
   const head = { id: messageId(), issuer, destination: url, issuedAt: now }
   const xml = logoutResponse({ ...head, inResponseTo: root.getAttribute('ID') })
   const { relayState } = message
-  return sendSamlMessage(deps, { binding, url }, { kind: 'SAMLResponse', xml, relayState })
+  return sendSamlMessage(app, { binding, url }, { kind: 'SAMLResponse', xml, relayState })
 }
 
+/** Redirects to the target of the logout in any case, where a rejected response is reported. */
 async function acceptResponse(
-  deps: LogoutDeps,
+  app: FastifyInstance,
   message: IncomingMessage,
   now: Date,
-): Promise<SentMessage> {
+): Promise<AcceptedLogout> {
   const { relayState } = message
-  const logout = isUuid(relayState) ? await consumeSamlLogout(deps.db, relayState) : undefined
+  const logout = isUuid(relayState) ? await consumeSamlLogout(app.db, relayState) : undefined
   if (!logout) throw samlRelayStateNotFound()
-  const provider = await findSsoProvider(deps.db, logout.sso_provider_id)
+  const target = { url: logout.redirect_to, fields: undefined }
+  try {
+    await checkLogoutResponse(app, message, logout, now)
+    return target
+  } catch (fault) {
+    return { ...target, fault }
+  }
+}
+
+/**
+ * Only requests need a signature, because they revoke sessions: a response leads to the target that the user chose, and
+ * names our request. Entra ID signs none. A signature that is there has to be valid.
+ */
+async function checkLogoutResponse(
+  app: FastifyInstance,
+  message: IncomingMessage,
+  logout: SamlLogoutRow,
+  now: Date,
+): Promise<void> {
+  const provider = await findSsoProvider(app.db, logout.sso_provider_id)
   if (!provider) throw samlIdpNotFound()
-  const { root } = await verified(deps, provider, message, now)
+  const root = isSigned(message)
+    ? (await verified(app, provider, message, now)).root
+    : message.document.root
+  if (message.issuer !== '' && message.issuer !== provider.entity_id) {
+    throw samlResponseInvalid('it has another issuer')
+  }
   if (root.getAttribute('InResponseTo') !== logout.request_id) {
     throw samlResponseInvalid('it is not a response to the request of this logout')
   }
   if (!isSuccess(root)) throw samlResponseInvalid('the identity provider did not log the user out')
-  return { url: logout.redirect_to, fields: undefined }
 }
 
 async function verified(
-  deps: LogoutDeps,
+  app: FastifyInstance,
   stored: SsoProviderRow,
   message: IncomingMessage,
   now: Date,
 ): Promise<{ root: XmlElement; usableUntil: Date }> {
-  const provider = await upToDate(deps, stored, now)
+  const provider = await upToDate(app, stored, now)
   const { certificates } = await getSamlMetadata(provider)
-  const { logoutUrl: destination } = getServiceProvider(deps)
+  const { logoutUrl: destination } = getServiceProvider(app)
   return accepted(async () => {
     const root = await verifiedRoot(message, certificates)
     const expected = { destination, issuer: provider.entity_id, now }
     return { root, usableUntil: checkLogoutMessage(root, expected) }
-  }, deps.log)
+  }, app.log)
 }

@@ -1,22 +1,27 @@
 /** The assertion consumer service: signs in the user of an assertion (SAML 2.0 Profiles §4.1.4). */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
-import { consumeOnce } from '../../db/replays/replays.ts'
 import { issueSamlCode } from '../../db/saml/codes.ts'
-import { findSsoProvider, type SsoProviderRow } from '../../db/saml/providers.ts'
-import { consumeRelayState, type RelayStateRow } from '../../db/saml/relay-states.ts'
+import { consumeOnceWithProvider, type SsoProviderRow } from '../../db/saml/providers.ts'
+import type { RelayStateRow } from '../../db/saml/relay-states.ts'
 import { isDeactivatedAt } from '../../db/scim/deactivation.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { UserRecord } from '../../db/users/users.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import {
   flowStateNotFound,
-  samlRelayStateExpired,
-  samlRelayStateNotFound,
+  providerNotAccepted,
+  samlIdpInitiatedDisabled,
   samlResponseInvalid,
   userDeactivated,
 } from '../../schemas/errors.ts'
-import { isUuid } from '../../schemas/fields.ts'
+import { mayOpenAccount } from '../access/index.ts'
 import { createAuditEntry, recordAudit } from '../audit/index.ts'
-import { completeExternalSignIn, permitExternalUser } from '../identities/index.ts'
+import {
+  completeExternalSignIn,
+  permitExternalUser,
+  readAssertedAddress,
+} from '../identities/index.ts'
 import type { ExternalUser } from '../identities/types.ts'
 import {
   type JoiningConnection,
@@ -28,6 +33,7 @@ import type { CreatedSession } from '../sessions/create.ts'
 import { createSession } from '../sessions/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
 import { storeProviderSession } from './provider-session.ts'
+import { isBrowserBound } from './relay.ts'
 import { samlMethod } from './sign-on.ts'
 import {
   findProvider,
@@ -37,13 +43,10 @@ import {
   verify,
 } from './verify.ts'
 
-type ServiceDeps = Deps<
-  'audit' | 'config' | 'db' | 'httpClient' | 'identities' | 'log' | 'organizations' | 'sessions'
->
-
 interface PostedResponse {
   SAMLResponse: string
-  RelayState: string
+  /** The sign-in that it completes; undefined when it starts at the identity provider. */
+  relay: RelayStateRow | undefined
 }
 
 interface AcsContext {
@@ -53,64 +56,41 @@ interface AcsContext {
   links: LinkContext
 }
 
-/** The redirect target with its result. */
-type AcsOutcome =
-  | { state: 'session'; redirectTo: string | undefined; stored: CreatedSession }
-  | { state: 'code'; redirectTo: string | undefined; code: string }
+type AcsOutcome = { state: 'session'; stored: CreatedSession } | { state: 'code'; code: string }
 
 /**
- * Throws validation_failed, saml_relay_state_not_found, saml_relay_state_expired, saml_idp_not_found,
- * sso_provider_disabled, saml_metadata_expired, saml_assertion_no_user_id, saml_assertion_no_email, and the errors of
- * an external sign-in.
+ * Throws validation_failed, saml_idp_not_found, sso_provider_disabled, saml_idp_initiated_disabled,
+ * saml_metadata_expired, saml_assertion_no_user_id, saml_assertion_no_email, and the errors of an external sign-in.
  */
 export async function acceptResponse(
-  deps: ServiceDeps,
-  posted: PostedResponse,
+  app: FastifyInstance,
+  { SAMLResponse, relay }: PostedResponse,
   context: AcsContext,
   now: Date,
 ): Promise<AcsOutcome> {
-  const relay = await consumeRelay(deps, posted.RelayState, now)
-  const response = await readPosted(posted.SAMLResponse, deps)
-  const provider = await findProvider(deps, relay, response)
-  const verified = await verify(deps, provider, relay, response, now)
+  const response = await readPosted(SAMLResponse, app)
+  const provider = await findProvider(app, relay, response)
+  if (!relay) checkIdpInitiated(app, provider)
+  const verified = await verify(app, provider, relay, response, now)
   const external = {
     provider: `sso:${provider.id}`,
     identity: verified.identity,
     emailOptional: false,
   }
   const { aud, ip } = context
-  const permit = await permitExternalUser(deps.identities, deps.db, external, {}, { aud, ip })
-  const connection = await permitConnectionJoin(deps.organizations, external, ip)
+  const permit = await permitExternalUser(app, app.db, external, {}, { aud, ip })
+  const connection = await permitConnectionJoin(app, external, ip)
   const completion = { provider, external, verified, relay, context, permit, connection }
-  const outcome = await deps.db.transaction().execute((trx) => complete(deps, trx, completion, now))
+  const outcome = await app.db.transaction().execute((trx) => complete(app, trx, completion, now))
   if (outcome.state === 'rejected') throw outcome.error
-  const redirectTo = relay ? (relay.redirect_to ?? undefined) : posted.RelayState || undefined
-  return { ...outcome, redirectTo }
+  return outcome
 }
 
-/**
- * Consumes the relay state before verification, so that there is one attempt. Undefined for an IdP-initiated sign-in.
- */
-async function consumeRelay(
-  { config, db }: Deps<'config' | 'db'>,
-  relayState: string,
-  now: Date,
-): Promise<RelayStateRow | undefined> {
-  if (!isUuid(relayState)) return undefined
-  const relay = await consumeRelayState(db, relayState)
-  if (!relay) throw samlRelayStateNotFound()
-  checkRelayAge({ config }, relay, now)
-  return relay
-}
-
-/** Throws saml_relay_state_expired. */
-export function checkRelayAge(
-  { config }: Deps<'config'>,
-  { created_at }: RelayStateRow,
-  now: Date,
-): void {
-  const ageMs = now.getTime() - (created_at?.getTime() ?? 0)
-  if (ageMs > config.AUTH_SAML_RELAY_STATE_VALIDITY_PERIOD * 1000) throw samlRelayStateExpired()
+/** Throws saml_idp_initiated_disabled. */
+function checkIdpInitiated(app: FastifyInstance, { idp_initiated }: SsoProviderRow): void {
+  const byDefault = app.config.AUTH_SAML_ALLOW_IDP_INITIATED && !isBrowserBound(app)
+  const isAllowed = idp_initiated ? idp_initiated === 'allow' : byDefault
+  if (!isAllowed) throw samlIdpInitiatedDisabled()
 }
 
 interface Completion {
@@ -123,34 +103,28 @@ interface Completion {
   connection: JoiningConnection | undefined
 }
 
-async function complete(deps: ServiceDeps, trx: Trx, completion: Completion, now: Date) {
+async function complete(app: FastifyInstance, trx: Trx, completion: Completion, now: Date) {
   const { external, verified, relay, permit, connection } = completion
   const { clientInfo, ...context } = completion.context
-  // Disabled or deleted while a hook was called or metadata were fetched.
-  requireEnabled(await findSsoProvider(trx, completion.provider.id))
-  if (!(await consumeOnce(trx, verified.replayKey, verified.usableUntil))) {
-    throw samlResponseInvalid('its assertion was already used')
-  }
-  const found = await completeExternalSignIn(
-    deps.identities,
-    trx,
-    external,
-    {},
-    { ...context, permit },
-    now,
-  )
-  if (found.state === 'rejected') return found
-  const { user, action } = found
-  await rejectDeactivated(deps, trx, user.id, completion.provider)
+  // It may have changed while a hook was called or metadata were fetched.
+  const { replayKey, usableUntil } = verified
+  const found = await consumeOnceWithProvider(trx, completion.provider.id, replayKey, usableUntil)
+  const current = requireEnabled(found)
+  if (!relay) checkIdpInitiated(app, current)
+  if (!found?.is_first) throw samlResponseInvalid('its assertion was already used')
+  const signIn = await completeExternalSignIn(app, trx, external, {}, { ...context, permit }, now)
+  if (signIn.state === 'rejected') return signIn
+  const { user, action } = signIn
+  await checkOpenedAccount(app, trx, user, completion)
   if (connection) {
-    const signIn = { identity: verified.identity, ip: context.ip }
-    await joinByConnection(deps.organizations, trx, connection, user, signIn, now)
+    const assertion = { identity: verified.identity, ip: context.ip }
+    await joinByConnection(app, trx, connection, user, assertion, now)
   }
   const login = { sso_provider_id: completion.provider.id, user_id: user.id }
   if (relay?.flow_state_id) {
     const isNew = action === 'user_signedup'
     const traits = { provider: external.provider }
-    if (isNew) await recordAudit(deps.audit, trx, action, user, { ip: context.ip, now, traits })
+    if (isNew) await recordAudit(app.audit, trx, action, user, { ip: context.ip, now, traits })
     const code = crypto.randomUUID()
     const flow = { id: relay.flow_state_id, userId: user.id, code }
     if (!(await issueSamlCode(trx, flow, now))) throw flowStateNotFound()
@@ -158,7 +132,7 @@ async function complete(deps: ServiceDeps, trx: Trx, completion: Completion, now
     await storeProviderSession(trx, owner, verified.session)
     return { state: 'code' as const, code }
   }
-  const entry = createAuditEntry(deps.audit, action, user, context.ip, {
+  const entry = createAuditEntry(app.audit, action, user, context.ip, {
     provider: external.provider,
   })
   const event = {
@@ -167,19 +141,31 @@ async function complete(deps: ServiceDeps, trx: Trx, completion: Completion, now
     audit: entry,
     notAfter: verified.session.end,
   } as const
-  const stored = await createSession(deps.sessions, trx, user, event, now)
+  const stored = await createSession(app, trx, user, event, now)
   const owner = { ...login, flow_id: null, session_id: stored.facts.session.session_id }
   await storeProviderSession(trx, owner, verified.session)
   return { state: 'session' as const, stored }
 }
 
-/** The account may be active with other sign-in methods. The user is locked. Throws user_deactivated. */
-async function rejectDeactivated(
-  { config }: Deps<'config'>,
+// Whether the account of an assertion may be opened by its provider.
+
+/**
+ * At every sign-in, since the address of a linked account, the domain of the organization and the role of the user can
+ * change. The user is locked. Throws provider_not_accepted and user_deactivated.
+ */
+async function checkOpenedAccount(
+  app: FastifyInstance,
   trx: Trx,
-  userId: string,
-  { id }: SsoProviderRow,
+  user: UserRecord,
+  { provider, external }: { provider: SsoProviderRow; external: ExternalUser },
 ): Promise<void> {
-  if (!config.AUTH_EXPERIMENTAL_SCIM_ENABLED) return
-  if (await isDeactivatedAt(trx, userId, id)) throw userDeactivated(403)
+  // It may open each account that it made.
+  if (!user.is_sso_user) {
+    const asserted = readAssertedAddress(external.identity)
+    const assertion = { provider: external.provider, asserted }
+    if (!(await mayOpenAccount(app, trx, user, assertion))) throw providerNotAccepted()
+  }
+  if (!app.config.AUTH_EXPERIMENTAL_SCIM_ENABLED) return
+  // The account may be active with other sign-in methods.
+  if (await isDeactivatedAt(trx, user.id, provider.id)) throw userDeactivated(403)
 }

@@ -1,10 +1,11 @@
 /** Single logout started here by a user (SAML 2.0 Profiles §4.4.3.1). */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { findSamlLoginOfSession, type SamlLogin } from '../../db/saml/logins.ts'
 import { insertSamlLogout } from '../../db/saml/logouts.ts'
 import { findSsoProvider } from '../../db/saml/providers.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { Endpoint } from '../../providers/saml/idp-metadata.ts'
 import { logoutRequest, type NameId } from '../../providers/saml/messages.ts'
 import { recordAudit } from '../audit/index.ts'
@@ -27,7 +28,7 @@ interface LogoutStart {
  * target when the provider does not support single logout.
  */
 export async function startLogout(
-  deps: Deps<'audit' | 'config' | 'sessions'>,
+  app: FastifyInstance,
   trx: Trx,
   { user, sessionId, redirectTo, ip }: LogoutStart,
   now: Date,
@@ -36,17 +37,17 @@ export async function startLogout(
   if (login?.name_id) {
     const { sso_provider_id, name_id, session_index } = login
     const sessionIndexes = session_index ? [session_index] : []
-    await endLogins(deps, trx, { sso_provider_id, name_id, sessionIndexes }, ip, now)
+    await endLogins(app, trx, { sso_provider_id, name_id, sessionIndexes }, ip, now)
   } else {
-    await recordAudit(deps.audit, trx, 'logout', user, { ip, now })
-    await revokeSession(deps.sessions, trx, user.id, sessionId, now)
+    await recordAudit(app.audit, trx, 'logout', user, { ip, now })
+    await revokeSession(app, trx, user.id, sessionId, now)
   }
-  return (login && (await requestLogout(deps, trx, login, redirectTo, now))) ?? redirectTo
+  return (login && (await requestLogout(app, trx, login, redirectTo, now))) ?? redirectTo
 }
 
 /** Undefined for a provider without single logout, or with expired metadata. */
 async function requestLogout(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   trx: Trx,
   login: SamlLogin,
   redirectTo: string,
@@ -58,27 +59,32 @@ async function requestLogout(
   const nameId = toNameId(login)
   if (!endpoint || !nameId) return undefined
   const [id, request_id] = [crypto.randomUUID(), messageId()]
-  const { url, fields } = await sendSamlMessage(deps, endpoint, {
+  const { url, fields } = await sendSamlMessage(app, endpoint, {
     kind: 'SAMLRequest',
-    xml: buildRequest(deps, login, nameId, endpoint, { id: request_id, issuedAt: now }),
+    xml: buildRequest(app, login, nameId, endpoint, { id: request_id, issuedAt: now }),
     relayState: id,
   })
   const { sso_provider_id } = login
   const message = fields?.SAMLRequest ?? null
   await insertSamlLogout(trx, {
-    ...{ id, sso_provider_id, request_id, redirect_to: redirectTo, message, created_at: now },
+    id,
+    sso_provider_id,
+    request_id,
+    redirect_to: redirectTo,
+    message,
+    created_at: now,
   })
-  return message === null ? url : postPage(deps, id)
+  return message === null ? url : postPage(app, id)
 }
 
 function buildRequest(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   { session_index: sessionIndex }: SamlLogin,
   nameId: NameId,
   { url: destination }: Endpoint,
   head: { id: string; issuedAt: Date },
 ): string {
-  const { entityId: issuer } = getServiceProvider(deps)
+  const { entityId: issuer } = getServiceProvider(app)
   return logoutRequest({ ...head, issuer, destination, nameId, sessionIndex })
 }
 

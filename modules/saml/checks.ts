@@ -19,7 +19,7 @@ export interface Expected {
 
 const skewMs = 180_000
 const maxAgeMs = 90_000
-const auth = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
+const bearerMethod = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
 
 interface ResponseHead {
   inResponseTo: string
@@ -36,7 +36,7 @@ export function checkResponse(
   checkInResponseTo(inResponseTo, expected)
   // A signed response must name its destination (Bindings §3.5.5.2).
   if ((destination !== '' || isSigned) && destination !== expected.acsUrl) {
-    throw new SamlError('its Destination is another URL')
+    throw otherUrl('Destination', expected.acsUrl, 'ACS URL')
   }
   checkIssued(issueInstant, expected.now)
 }
@@ -49,16 +49,24 @@ export function checkLogoutMessage(
   message: XmlElement,
   { destination, issuer, now }: Pick<Expected, 'issuer' | 'now'> & { destination: string },
 ): Date {
-  checkHead(message, 'it')
+  checkVersionAndId(message, 'it')
   if (message.getAttribute('Destination') !== destination) {
-    throw new SamlError('its Destination is another URL')
+    throw otherUrl('Destination', destination, 'single logout URL')
   }
   checkIssuer(message, { issuer })
   checkPeriod(message, now)
   return checkIssued(message.getAttribute('IssueInstant'), now)
 }
 
-function checkHead(element: XmlElement, name: string): void {
+/** Names the URL of this server, which is no secret. */
+const otherUrl = (field: string, url: string, name: string) =>
+  new SamlError(
+    `its ${field} is another URL. Enter ${url} as ${name} at the identity provider, exactly`,
+  )
+
+const clocks = 'Compare the clocks of the identity provider and this server'
+
+function checkVersionAndId(element: XmlElement, name: string): void {
   if (element.getAttribute('Version') !== '2.0') throw new SamlError('it is not SAML 2.0')
   if (element.getAttribute('ID') === '') throw new SamlError(`${name} has no ID`)
 }
@@ -68,7 +76,7 @@ function checkHead(element: XmlElement, name: string): void {
  * other times each, and one that is not valid yet may be later.
  */
 export function checkAssertion(assertion: XmlElement, expected: Expected): Date {
-  checkHead(assertion, 'its assertion')
+  checkVersionAndId(assertion, 'its assertion')
   checkIssuer(assertion, expected)
   const conditions = onlyChild(assertion, 'Conditions')
   checkPeriod(conditions, expected.now)
@@ -93,8 +101,8 @@ function checkInResponseTo(inResponseTo: string, { requestId }: Pick<Expected, '
 function checkIssued(issueInstant: string, now: Date): Date {
   const issued = parseSamlTime(issueInstant, 'IssueInstant')
   const age = now.getTime() - issued
-  if (age > maxAgeMs) throw new SamlError('it was issued too long ago')
-  if (age < -skewMs) throw new SamlError('it was issued in the future')
+  if (age > maxAgeMs) throw new SamlError(`it was issued too long ago. ${clocks}`)
+  if (age < -skewMs) throw new SamlError(`it was issued in the future. ${clocks}`)
   return new Date(issued + maxAgeMs + skewMs)
 }
 
@@ -102,7 +110,7 @@ function checkIssued(issueInstant: string, now: Date): Date {
 function checkPeriod(element: XmlElement, now: Date): void {
   const [start, end] = ['NotBefore', 'NotOnOrAfter'].map((name) => element.getAttribute(name))
   if (start && now.getTime() < parseSamlTime(start, 'NotBefore') - skewMs) {
-    throw new SamlError('it is not valid yet')
+    throw new SamlError(`it is not valid yet. ${clocks}`)
   }
   if (end && now.getTime() >= parseSamlTime(end, 'NotOnOrAfter') + skewMs) {
     throw new SamlError('it has expired')
@@ -118,14 +126,16 @@ function checkAudience(conditions: XmlElement, { entityId }: Expected): void {
     ),
   )
   if (restrictions.length === 0 || !isMeant) {
-    throw new SamlError('it is intended for another audience')
+    throw new SamlError(
+      `it is intended for another audience. Enter ${entityId} as entity ID at the identity provider`,
+    )
   }
 }
 
 /** One valid bearer confirmation is sufficient (Profiles §4.1.4.2). */
 function checkConfirmation(subject: XmlElement, expected: Expected): void {
   const [first, ...others] = childrenNamed(subject, 'assertion', 'SubjectConfirmation')
-    .filter((each) => each.getAttribute('Method') === auth)
+    .filter((each) => each.getAttribute('Method') === bearerMethod)
     .flatMap((each) => childrenNamed(each, 'assertion', 'SubjectConfirmationData'))
   if (!first) throw new SamlError('its subject has no valid bearer confirmation')
   if (!others.some((other) => holds(other, expected))) confirm(first, expected)
@@ -142,7 +152,7 @@ function holds(data: XmlElement, expected: Expected): boolean {
 
 function confirm(data: XmlElement, expected: Expected): void {
   if (data.getAttribute('Recipient') !== expected.acsUrl) {
-    throw new SamlError('its Recipient is another URL')
+    throw otherUrl('Recipient', expected.acsUrl, 'ACS URL')
   }
   checkInResponseTo(data.getAttribute('InResponseTo'), expected)
   if (data.getAttribute('NotOnOrAfter') === '') {

@@ -1,6 +1,8 @@
 /** Admin operations on identity providers. */
 import { domainToASCII } from 'node:url'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { isUniqueViolation } from '../../db/core/unique-violation.ts'
 import {
@@ -11,10 +13,10 @@ import {
   replaceSsoDomains,
   type SamlColumns,
   type SsoProviderRow,
+  setIdpInitiated,
   updateSamlProvider,
   updateSsoProvider,
 } from '../../db/saml/providers.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   samlEntityIdMismatch,
   samlIdpAlreadyExists,
@@ -24,7 +26,6 @@ import {
   validationFailed,
 } from '../../schemas/errors.ts'
 import type { SsoProviderInput } from '../../schemas/sso-provider.ts'
-import { checkSamlFields } from './fields.ts'
 import { fetchMetadata, parseCurrentMetadata } from './metadata.ts'
 
 /** A validated request with its metadata: nothing is fetched inside a transaction. */
@@ -36,7 +37,7 @@ interface PreparedSso {
 
 /** Throws validation_failed, sso_domain_already_exists, saml_metadata_fetch_failed. */
 export async function prepareProvider(
-  deps: Deps<'httpClient'>,
+  app: Pick<FastifyInstance, 'httpClient'>,
   input: SsoProviderInput,
   now: Date,
 ): Promise<PreparedSso> {
@@ -44,7 +45,7 @@ export async function prepareProvider(
   if (xml && url) throw validationFailed('Send metadata_xml or metadata_url, not both')
   checkSamlFields(input)
   const domains = input.domains && readDomains(input.domains)
-  const document = url ? await fetchMetadata(deps, url) : xml
+  const document = url ? await fetchMetadata(app, url) : xml
   if (!document) return { input, domains, metadata: undefined }
   const { entityId } = await parseCurrentMetadata(document, now)
   return { input, domains, metadata: { xml: document, entityId } }
@@ -64,6 +65,7 @@ export async function createSamlProvider(
   return written(trx, id, async () => {
     await insertSsoProvider(trx, { id, resource_id: resource_id || null, disabled, ...saml }, now)
     await replaceSsoDomains(trx, id, domains, now)
+    await setOptions(trx, id, input)
   })
 }
 
@@ -90,6 +92,7 @@ export async function changeSamlProvider(
     const saml = { ...toColumns(input), ...(metadata && { metadata_xml: metadata.xml }) }
     if (Object.keys(saml).length > 0) await updateSamlProvider(trx, id, saml, now)
     if (domains) await replaceSsoDomains(trx, id, domains, now)
+    await setOptions(trx, id, input)
   })
   return { before, after }
 }
@@ -100,6 +103,11 @@ export async function removeSamlProvider(trx: Trx, id: string): Promise<SsoProvi
   if (!row) throw ssoProviderNotFound()
   await deleteSsoProvider(trx, id)
   return row
+}
+
+async function setOptions(trx: Trx, id: string, { idp_initiated }: SsoProviderInput) {
+  if (idp_initiated === undefined) return
+  await setIdpInitiated(trx, id, idp_initiated === 'default' ? null : idp_initiated)
 }
 
 function toColumns(input: SsoProviderInput): SamlColumns {
@@ -146,4 +154,49 @@ function toConflict(constraint: string) {
   }
   if (constraint.startsWith('saml_providers')) return samlIdpAlreadyExists()
   return ssoProviderConflict()
+}
+
+const nameIdFormats = [
+  'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',
+  'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
+  'urn:oasis:names:tc:SAML:2.0:nameid-format:transient',
+  'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
+]
+
+/** Claims that clients expect to be a string. */
+const textClaims = [
+  'email',
+  'name',
+  'family_name',
+  'given_name',
+  'middle_name',
+  'nickname',
+  'preferred_username',
+  'profile',
+  'picture',
+  'website',
+  'gender',
+  'birthdate',
+  'zoneinfo',
+  'locale',
+  'phone',
+  'full_name',
+  'avatar_url',
+  'slug',
+  'provider_id',
+  'user_name',
+]
+
+/** Validates an identity provider's fields from an admin. Throws validation_failed. */
+function checkSamlFields({ name_id_format: format, attribute_mapping }: SsoProviderInput): void {
+  if (format && !nameIdFormats.includes(format)) {
+    throw validationFailed(`name_id_format must be one of ${nameIdFormats.join(', ')}`)
+  }
+  for (const [claim, rule] of Object.entries(attribute_mapping?.keys ?? {})) {
+    if (!textClaims.includes(claim)) continue
+    const isText = rule.default === undefined || typeof rule.default === 'string'
+    if (rule.array || !isText) {
+      throw validationFailed(`attribute_mapping: ${claim} must be a single string`)
+    }
+  }
 }

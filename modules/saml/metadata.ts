@@ -1,7 +1,8 @@
 /** The metadata of identity providers: fetched, parsed once, and refreshed when stale. */
+import type { FastifyInstance } from 'fastify'
+
 import { storeFetchedMetadata } from '../../db/saml/metadata.ts'
 import { listSsoProviders, type SsoProviderRow } from '../../db/saml/providers.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { type IdpMetadata, readIdpMetadata } from '../../providers/saml/idp-metadata.ts'
 import { SamlError } from '../../providers/saml/saml-error.ts'
 import { samlMetadataFetchFailed, validationFailed } from '../../schemas/errors.ts'
@@ -15,7 +16,10 @@ const known = new Map<string, { xml: string; metadata: Promise<IdpMetadata> }>()
  * Parsed once per provider and document. Throws validation_failed for metadata stored by GoTrue that this server does
  * not support, such as a provider without a redirect binding.
  */
-export function getSamlMetadata({ id, metadata_xml: xml }: SsoProviderRow): Promise<IdpMetadata> {
+export function getSamlMetadata({
+  id,
+  metadata_xml: xml,
+}: Pick<SsoProviderRow, 'id' | 'metadata_xml'>): Promise<IdpMetadata> {
   const found = known.get(id)
   if (found?.xml === xml) return found.metadata
   const metadata = parseSamlMetadata(xml)
@@ -49,7 +53,7 @@ export function isMetadataExpired({ expiresAt }: IdpMetadata, now: Date): boolea
 
 /** Throws validation_failed for a URL that is not https, saml_metadata_fetch_failed. */
 export async function fetchMetadata(
-  { httpClient }: Deps<'httpClient'>,
+  { httpClient }: Pick<FastifyInstance, 'httpClient'>,
   address: string,
 ): Promise<string> {
   if (!address.startsWith('https://') || !URL.canParse(address)) {
@@ -88,7 +92,7 @@ const retryMs = 60_000
  * the fetched document may be stale as well.
  */
 export function refreshMetadata(
-  deps: Deps<'db' | 'httpClient' | 'log'>,
+  app: FastifyInstance,
   provider: SsoProviderRow,
   now: Date,
 ): Promise<boolean> {
@@ -96,25 +100,25 @@ export function refreshMetadata(
   if (!url) return Promise.resolve(false)
   const last = refreshes.get(id)
   if (last?.url === url && now.getTime() - last.at < retryMs) return last.outcome
-  const outcome = fetchAndStore(deps, provider, url, now)
+  const outcome = fetchAndStore(app, provider, url, now)
   refreshes.set(id, { at: now.getTime(), url, outcome })
   return outcome
 }
 
 async function fetchAndStore(
-  deps: Deps<'db' | 'httpClient' | 'log'>,
+  app: FastifyInstance,
   { id, entity_id }: SsoProviderRow,
   url: string,
   now: Date,
 ): Promise<boolean> {
   try {
-    const xml = await fetchMetadata(deps, url)
+    const xml = await fetchMetadata(app, url)
     const { entityId } = await parseCurrentMetadata(xml, now)
     if (entityId !== entity_id) throw new SamlError('it is of another provider')
-    return await storeFetchedMetadata(deps.db, id, { url, xml }, now)
+    return await storeFetchedMetadata(app.db, id, { url, xml }, now)
   } catch (error) {
     const details = { err: error, sso_provider_id: id }
-    deps.log.warn(
+    app.log.warn(
       details,
       'SAML metadata refresh failed, the stored document stays until it expires',
     )
@@ -123,17 +127,14 @@ async function fetchAndStore(
 }
 
 /** Refreshes every provider with a stale document, one after another. Logs those whose document has expired. */
-export async function refreshStaleMetadata(
-  deps: Deps<'db' | 'httpClient' | 'log'>,
-  now: Date,
-): Promise<void> {
-  for (const provider of await listSsoProviders(deps.db, {})) {
+export async function refreshStaleMetadata(app: FastifyInstance, now: Date): Promise<void> {
+  for (const provider of await listSsoProviders(app.db, {})) {
     const metadata = await getSamlMetadata(provider).catch(() => undefined)
     if (!metadata || provider.disabled) continue
     const isOld = isStale(provider, metadata, now)
-    if (isOld && (await refreshMetadata(deps, provider, now))) continue
+    if (isOld && (await refreshMetadata(app, provider, now))) continue
     if (!isMetadataExpired(metadata, now)) continue
     const details = { sso_provider_id: provider.id, valid_until: metadata.expiresAt }
-    deps.log.warn(details, 'SAML metadata expired, sign-ins are rejected')
+    app.log.warn(details, 'SAML metadata expired, sign-ins are rejected')
   }
 }

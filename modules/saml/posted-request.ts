@@ -1,44 +1,62 @@
-/** Requests to providers that only support HTTP-POST: our page has the browser post them. */
-import { findSamlLogout } from '../../db/saml/logouts.ts'
+/** Open requests to identity providers: the browser opens them at our page, which posts them or redirects. */
+import type { FastifyInstance } from 'fastify'
+
+import { findSamlLogout, type SamlLogoutRow } from '../../db/saml/logouts.ts'
 import { findSsoProvider } from '../../db/saml/providers.ts'
-import { findRelayState } from '../../db/saml/relay-states.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
+import { findRelayState, type RelayStateRow } from '../../db/saml/relay-states.ts'
 import { samlRelayStateNotFound } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
-import { checkRelayAge } from './acs.ts'
 import { getSamlMetadata } from './metadata.ts'
+import { findRelayFault } from './relay.ts'
 import type { SentMessage } from './send.ts'
 import { sendRequest } from './sign-on.ts'
 
-type PageDeps = Deps<'config' | 'db'>
+type OpenRequest = { relay: RelayStateRow } | { logout: SamlLogoutRow }
 
-/** Finds a request by its RelayState. Throws saml_relay_state_not_found, saml_relay_state_expired. */
-export async function findPostedRequest(
-  deps: PageDeps,
+/** Finds a sign-in or logout by its RelayState. */
+export async function findOpenRequest(
+  { db }: FastifyInstance,
   id: string,
+): Promise<OpenRequest | undefined> {
+  if (!isUuid(id)) return undefined
+  const relay = await findRelayState(db, id)
+  if (relay) return { relay }
+  const logout = await findSamlLogout(db, id)
+  return logout && { logout }
+}
+
+/** Creates its message. Throws saml_relay_state_not_found and saml_relay_state_expired. */
+export async function sendOpenRequest(
+  app: FastifyInstance,
+  request: OpenRequest,
   now: Date,
 ): Promise<SentMessage> {
-  const request = isUuid(id)
-    ? ((await findSignOn(deps, id, now)) ?? (await findLogout(deps, id)))
-    : undefined
-  if (!request) throw samlRelayStateNotFound()
-  return request
+  const message =
+    'relay' in request
+      ? await sendSignOn(app, request.relay, now)
+      : await sendLogout(app, request.logout)
+  if (!message) throw samlRelayStateNotFound()
+  return message
 }
 
-async function findSignOn(deps: PageDeps, id: string, now: Date): Promise<SentMessage | undefined> {
-  const relay = await findRelayState(deps.db, id)
-  if (!relay) return undefined
-  checkRelayAge(deps, relay, now)
-  const provider = await findSsoProvider(deps.db, relay.sso_provider_id)
-  return provider && sendRequest(deps, provider, relay, now)
+async function sendSignOn(
+  app: FastifyInstance,
+  relay: RelayStateRow,
+  now: Date,
+): Promise<SentMessage | undefined> {
+  const fault = findRelayFault(app, relay, now)
+  if (fault) throw fault
+  const provider = await findSsoProvider(app.db, relay.sso_provider_id)
+  return provider && sendRequest(app, provider, relay, now)
 }
 
-async function findLogout({ db }: PageDeps, id: string): Promise<SentMessage | undefined> {
-  const logout = await findSamlLogout(db, id)
-  const provider = logout && (await findSsoProvider(db, logout.sso_provider_id))
-  if (!provider || logout.message === null) return undefined
+async function sendLogout(
+  { db }: FastifyInstance,
+  { id, message, sso_provider_id }: SamlLogoutRow,
+): Promise<SentMessage | undefined> {
+  const provider = await findSsoProvider(db, sso_provider_id)
+  if (!provider || message === null) return undefined
   const { logout: endpoints } = await getSamlMetadata(provider)
   const endpoint = endpoints.find(({ binding }) => binding === 'HTTP-POST')
-  const fields = { SAMLRequest: logout.message, RelayState: id }
-  return endpoint && { url: endpoint.url, fields }
+  return endpoint && { url: endpoint.url, fields: { SAMLRequest: message, RelayState: id } }
 }

@@ -2,6 +2,7 @@
 import type { Trx } from '../../db/core/database.ts'
 import { insertSamlLogin, type SamlLogin } from '../../db/saml/logins.ts'
 import type { NameId } from '../../providers/saml/messages.ts'
+import { parseSamlTime } from '../../providers/saml/time.ts'
 import { childrenNamed, type XmlElement } from '../../providers/saml/xml.ts'
 
 export interface ProviderSession {
@@ -15,17 +16,19 @@ export interface ProviderSession {
 /** Limit of the database index. */
 const maxBytes = 1024
 
+/** Throws SamlError: without its end, the session would outlive that of the provider. */
 export function readProviderSession(assertion: XmlElement): ProviderSession {
   const [subject] = childrenNamed(assertion, 'assertion', 'Subject')
   const statements = childrenNamed(assertion, 'assertion', 'AuthnStatement')
   const ends = statements
-    .map((statement) => new Date(statement.getAttribute('SessionNotOnOrAfter')))
-    .filter((end) => !Number.isNaN(end.getTime()))
+    .map((statement) => statement.getAttribute('SessionNotOnOrAfter'))
+    .filter((text) => text !== '')
+    .map((text) => parseSamlTime(text, 'SessionNotOnOrAfter'))
   const index = statements[0]?.getAttribute('SessionIndex') || null
   return {
     nameId: subject && nameIdIn(subject),
     index: index && isStorable(index) ? index : null,
-    end: ends.toSorted((one, other) => one.getTime() - other.getTime())[0],
+    end: ends.length > 0 ? new Date(Math.min(...ends)) : undefined,
   }
 }
 

@@ -1,5 +1,6 @@
 /** Sends messages to identity providers through the browser, signed with the current key. */
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import type { Endpoint } from '../../providers/saml/idp-metadata.ts'
 import { formFields, type OutgoingMessage, redirectUrl } from '../../providers/saml/outgoing.ts'
 import { getServiceProvider } from './service-provider.ts'
@@ -13,19 +14,19 @@ export interface SentMessage {
 type Message = Omit<OutgoingMessage, 'privateKey'>
 
 export async function sendSamlMessage(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   { binding, url }: Pick<Endpoint, 'binding' | 'url'>,
   message: Message,
 ): Promise<SentMessage> {
-  const { privateKeys } = getServiceProvider(deps)
+  const { privateKeys } = getServiceProvider(app)
   const outgoing = { ...message, privateKey: privateKeys[0] }
   if (binding === 'HTTP-Redirect') return { url: redirectUrl(url, outgoing), fields: undefined }
   return { url, fields: await formFields(outgoing) }
 }
 
 /** The page that posts the request of this RelayState. */
-export function postPage(deps: Deps<'config'>, relayState: string): string {
-  return `${getServiceProvider(deps).postUrl}?id=${relayState}`
+export function postPage(app: FastifyInstance, relayState: string): string {
+  return `${getServiceProvider(app).postUrl}?id=${relayState}`
 }
 
 /** An NCName, as message ids must be. */

@@ -1,8 +1,9 @@
 /** This server as a SAML service provider: its URLs, keys and certificates. */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { Config } from '../../config/groups/index.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { selfSignedCertificate } from '../../providers/saml/certificate.ts'
 import { spMetadata } from '../../providers/saml/sp-metadata.ts'
 
@@ -22,7 +23,7 @@ interface ServiceProvider {
 const made = new WeakMap<Config, ServiceProvider>()
 
 /** Created once per configuration. */
-export function getServiceProvider({ config }: Deps<'config'>): ServiceProvider {
+export function getServiceProvider({ config }: FastifyInstance): ServiceProvider {
   const known = made.get(config) ?? create(config)
   made.set(config, known)
   return known
@@ -57,22 +58,22 @@ const day = 86_400_000
 
 /** The metadata for identity providers. A downloaded copy is valid for years, because it is installed manually. */
 export function metadataFor(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   { isDownload }: { isDownload: boolean },
   now: Date,
 ) {
-  const { AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS: encrypts } = deps.config
-  const provider = getServiceProvider(deps)
+  const { AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS: encrypts } = app.config
+  const provider = getServiceProvider(app)
   const lifetime = isDownload ? 5 * 365 * day : 2 * day
   return spMetadata({
     ...provider,
     encrypts,
     validUntil: new Date(now.getTime() + lifetime),
-    cacheDuration: hasNextKey(deps) ? 'PT1H' : undefined,
+    cacheDuration: hasNextKey(app) ? 'PT1H' : undefined,
   })
 }
 
 /** During a key rotation, providers should refresh more often. */
-export function hasNextKey({ config }: Deps<'config'>): boolean {
+export function hasNextKey({ config }: FastifyInstance): boolean {
   return config.AUTH_SAML_PRIVATE_KEY_NEXT !== undefined
 }

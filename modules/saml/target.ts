@@ -1,11 +1,12 @@
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import { isAllowedRedirect } from '../flows/index.ts'
 
 /**
  * The final redirect target: a path is relative to the site, and a target that is not allowed is replaced by the site.
  */
 export function redirectTarget(
-  { config, flows }: Deps<'config' | 'flows'>,
+  { config, flows }: FastifyInstance,
   requested: string | undefined,
 ): string {
   const site = config.AUTH_SITE_URL

@@ -1,13 +1,15 @@
 /** Verifies that a posted response is from a known provider, and intended for this server, time and sign-in. */
 import { createHash } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
+import { isUnreadable } from '../../db/core/stored-json.ts'
 import {
   findSsoProvider,
   findSsoProviderByEntityId,
   type SsoProviderRow,
 } from '../../db/saml/providers.ts'
 import type { RelayStateRow } from '../../db/saml/relay-states.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import { readResponse, type SamlResponse, verifyResponse } from '../../providers/saml/response.ts'
 import { SamlError } from '../../providers/saml/saml-error.ts'
@@ -25,15 +27,13 @@ import { type ProviderSession, readProviderSession } from './provider-session.ts
 import { getServiceProvider } from './service-provider.ts'
 import { readSubject } from './subject.ts'
 
-type ServiceDeps = Deps<'config' | 'db' | 'httpClient' | 'log'>
-
-export async function readPosted(posted: string, { log }: Deps<'log'>): Promise<SamlResponse> {
+export async function readPosted(posted: string, { log }: FastifyInstance): Promise<SamlResponse> {
   if (posted === '') throw validationFailed('SAMLResponse is missing')
   return accepted(() => readResponse(posted), log)
 }
 
 /** Error messages are our own and quote nothing of the document, so they may be shown. */
-export async function accepted<T>(work: () => Promise<T>, log: Deps<'log'>['log']): Promise<T> {
+export async function accepted<T>(work: () => Promise<T>, log: FastifyInstance['log']): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -45,7 +45,7 @@ export async function accepted<T>(work: () => Promise<T>, log: Deps<'log'>['log'
 }
 
 export async function findProvider(
-  { db }: Deps<'db'>,
+  { db }: FastifyInstance,
   relay: RelayStateRow | undefined,
   { issuer }: Pick<SamlResponse, 'issuer'>,
 ): Promise<SsoProviderRow> {
@@ -70,16 +70,16 @@ export interface VerifiedSamlResponse {
 }
 
 export async function verify(
-  deps: ServiceDeps,
+  app: FastifyInstance,
   stored: SsoProviderRow,
   relay: RelayStateRow | undefined,
   response: SamlResponse,
   now: Date,
 ): Promise<VerifiedSamlResponse> {
-  const provider = await upToDate(deps, stored, now)
+  const provider = await upToDate(app, stored, now)
   const { certificates } = await getSamlMetadata(provider)
-  const { entityId, acsUrl, privateKeys } = getServiceProvider(deps)
-  const decryptionKeys = deps.config.AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS ? privateKeys : []
+  const { entityId, acsUrl, privateKeys } = getServiceProvider(app)
+  const decryptionKeys = app.config.AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS ? privateKeys : []
   const issuer = provider.entity_id
   const expected: Expected = { entityId, acsUrl, issuer, requestId: relay?.request_id, now }
   return accepted(async () => {
@@ -91,22 +91,23 @@ export async function verify(
     checkResponse({ ...response, isSigned: isResponseSigned }, expected)
     const usableUntil = checkAssertion(assertion, expected)
     const mapping = provider.attribute_mapping
+    if (mapping && isUnreadable(mapping)) throw new SamlError('its attribute_mapping is unreadable')
     const identity = readSubject(assertion, { issuer, mapping })
     const session = readProviderSession(assertion)
     checkSessionEnd(session, now)
     return { identity, session, usableUntil, replayKey: createReplayKey(issuer, assertion) }
-  }, deps.log)
+  }, app.log)
 }
 
 /** The provider with metadata that may be used. Throws saml_metadata_expired. */
 export async function upToDate(
-  deps: Deps<'db' | 'httpClient' | 'log'>,
+  app: FastifyInstance,
   provider: SsoProviderRow,
   now: Date,
 ): Promise<SsoProviderRow> {
   const metadata = await getSamlMetadata(provider)
-  const isRenewed = isStale(provider, metadata, now) && (await refreshMetadata(deps, provider, now))
-  const renewed = isRenewed ? await findSsoProvider(deps.db, provider.id) : undefined
+  const isRenewed = isStale(provider, metadata, now) && (await refreshMetadata(app, provider, now))
+  const renewed = isRenewed ? await findSsoProvider(app.db, provider.id) : undefined
   if (renewed) return renewed
   if (isMetadataExpired(metadata, now)) throw samlMetadataExpired()
   return provider

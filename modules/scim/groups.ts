@@ -2,6 +2,8 @@
  * Provisioned groups. Each member is a row, so that a request changes only the members that it names, also in a large
  * group.
  */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import {
   addGroupMembers,
@@ -19,7 +21,7 @@ import type { StoredScimResource } from '../../db/tables/scim.ts'
 import { scimRejected } from '../../schemas/errors.ts'
 import { resourceDefinitions } from '../../schemas/scim/resources.ts'
 import { recordChange } from '../organizations/index.ts'
-import { readMemberChanges, readMemberIds, type ScimMemberChange } from './members.ts'
+import { readMemberChanges, readMembers, type ScimMemberChange } from './members.ts'
 import {
   applyRoles,
   lockMemberAccounts,
@@ -27,90 +29,94 @@ import {
   scimClientInfo,
 } from './membership.ts'
 import { applyOperations } from './patch/apply.ts'
-import type { Operation } from './patch/operations.ts'
-import type { ScimDeps } from './plugin.ts'
+import { type Operation, readOperations } from './patch/operations.ts'
+import { rejectIfTaken } from './unique-write.ts'
 import type { ResourceRequest } from './users.ts'
-import { invalidValue } from './values.ts'
 import { checkVersion } from './version.ts'
-import { rejectingTaken } from './written.ts'
 
 const definition = resourceDefinitions.Group
 
-/** Throws uniqueness, invalidValue and last_owner. */
+const displayTaken = 'Another group of this connection has this displayName'
+
+/** Throws uniqueness, invalidValue for a member without a value, and last_owner. */
 export async function createScimGroup(
-  deps: ScimDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: ProvisioningRequest,
   { members, ...resource }: StoredScimResource,
 ): Promise<ResourceKey> {
   const key = { connectionId: request.connection.sso_provider_id, id: crypto.randomUUID() }
-  const ids = readMemberIds(members)
-  await lockMemberAccounts(trx, ids, request)
-  await rejectingTaken(() => insertScimGroup(trx, key, resource, request.now))
-  await applyRoles(deps, trx, await applyMembers(trx, key, [{ kind: 'add', ids }]), request)
-  await recordGroup(deps, trx, 'organization_group_created', { id: key.id, resource }, request)
+  const added: ScimMemberChange = { kind: 'add', ...readMembers(members) }
+  await lockMemberAccounts(trx, added.ids, request)
+  await rejectIfTaken(displayTaken, () => insertScimGroup(trx, key, resource, request.now))
+  await applyRoles(app, trx, await applyMembers(app, trx, key, [added]), request)
+  await recordGroup(app, trx, 'organization_group_created', { id: key.id, resource }, request)
   return key
 }
 
 /** Throws uniqueness, invalidValue and last_owner. */
 export async function replaceScimGroup(
-  deps: ScimDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: ProvisioningRequest,
   group: ResourceRequest,
   { members, ...resource }: StoredScimResource,
 ): Promise<void> {
-  const change: ScimMemberChange = { kind: 'set', ids: readMemberIds(members) }
-  await changeGroup(deps, trx, request, group, { make: () => resource, members: [change] })
+  const change: ScimMemberChange = { kind: 'set', ...readMembers(members) }
+  await changeGroup(app, trx, request, group, () => ({ resource, members: [change] }))
 }
 
-/** Throws uniqueness, invalidValue, invalidFilter, noTarget and last_owner. */
+/** Throws uniqueness, last_owner and the errors of `readOperations`. */
 export async function patchScimGroup(
-  deps: ScimDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: ProvisioningRequest,
   group: ResourceRequest,
-  operations: readonly Operation[],
+  body: unknown,
 ): Promise<void> {
-  const isOfMembers = ({ target }: Operation) => target.name === 'members'
-  const others = operations.filter((operation) => !isOfMembers(operation))
-  await changeGroup(deps, trx, request, group, {
-    make: (resource) => applyOperations(definition, resource, others),
-    members: readMemberChanges(operations.filter(isOfMembers)),
+  const isOfMembers = ({ target: { extension, name } }: Operation) =>
+    !extension && name === 'members'
+  await changeGroup(app, trx, request, group, (before) => {
+    const operations = readOperations(definition, body, before)
+    const others = operations.filter((operation) => !isOfMembers(operation))
+    return {
+      resource: applyOperations(definition, before, others),
+      members: readMemberChanges(operations.filter(isOfMembers)),
+    }
   })
 }
 
 interface GroupChange {
-  make: (resource: StoredScimResource) => StoredScimResource
+  resource: StoredScimResource
   members: readonly ScimMemberChange[]
 }
 
 async function changeGroup(
-  deps: ScimDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: ProvisioningRequest,
   { id, ifMatch }: ResourceRequest,
-  { make, members }: GroupChange,
+  change: (resource: StoredScimResource) => GroupChange,
 ): Promise<void> {
   const key = { connectionId: request.connection.sso_provider_id, id }
   const before = await lockOrThrow(trx, key, ifMatch)
-  const resource = make(before.resource)
+  const { resource, members } = change(before.resource)
   // Roles are mapped by the name.
   const isRenamed = resource.displayName !== before.resource.displayName
   const readsAll = isRenamed || members.some(({ kind }) => kind === 'set')
   const present = readsAll ? await listMemberIds(trx, id) : []
   const concerned = [...(isRenamed ? present : []), ...listConcerned(members, present)]
   await lockMemberAccounts(trx, concerned, request)
-  await rejectingTaken(() => updateScimGroup(trx, key, resource, request.now))
-  const changed = await applyMembers(trx, key, members)
+  await rejectIfTaken(displayTaken, () => updateScimGroup(trx, key, resource, request.now))
+  const changed = await applyMembers(app, trx, key, members)
   const affected = isRenamed ? [...changed, ...(await listMemberIds(trx, id))] : changed
-  await applyRoles(deps, trx, affected, request)
-  await recordGroup(deps, trx, 'organization_group_updated', { id, resource }, request)
+  await applyRoles(app, trx, affected, request)
+  await recordGroup(app, trx, 'organization_group_updated', { id, resource }, request)
 }
 
 /** Throws last_owner. */
 export async function removeScimGroup(
-  deps: ScimDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: ProvisioningRequest,
   { id, ifMatch }: ResourceRequest,
@@ -120,22 +126,22 @@ export async function removeScimGroup(
   const members = await listMemberIds(trx, id)
   await lockMemberAccounts(trx, members, request)
   await deleteScimGroup(trx, key)
-  await applyRoles(deps, trx, members, request)
-  await recordGroup(deps, trx, 'organization_group_deleted', { id, resource }, request)
+  await applyRoles(app, trx, members, request)
+  await recordGroup(app, trx, 'organization_group_deleted', { id, resource }, request)
 }
 
 /** Groups of a connection without an organization are recorded by the changes of their users only. */
 async function recordGroup(
-  deps: ScimDeps,
+  app: FastifyInstance,
   trx: Trx,
   action: `organization_group_${'created' | 'updated' | 'deleted'}`,
   { id, resource }: { id: string; resource: StoredScimResource },
   request: ProvisioningRequest,
 ): Promise<void> {
   const { organization_id } = request.connection
-  if (!organization_id || !deps.config.AUTH_ORGANIZATIONS_ENABLED) return
+  if (!organization_id || !app.config.AUTH_ORGANIZATIONS_ENABLED) return
   const traits = { organization_id, group_id: id, name: String(resource.displayName) }
-  await recordChange(deps, trx, action, scimClientInfo(request), traits, request.now)
+  await recordChange(app, trx, action, scimClientInfo(request), traits, request.now)
 }
 
 async function lockOrThrow(
@@ -170,30 +176,43 @@ function listConcerned(changes: readonly ScimMemberChange[], present: readonly s
   })
 }
 
-/** Returns the users whose membership may have changed. Throws invalidValue for an unknown user. */
+/**
+ * Returns the users whose membership may have changed. Users that the connection does not have are left out: clients
+ * send groups whole, with members that they do not provision.
+ */
 async function applyMembers(
+  app: FastifyInstance,
   trx: Trx,
   key: ResourceKey,
   changes: readonly ScimMemberChange[],
 ): Promise<string[]> {
   const affected = new Set<string>()
-  for (const { kind, ids } of changes) {
+  const unknown = new Set<string>()
+  for (const { kind, ids, others } of changes) {
     const kept = new Set(ids)
     const present = kind === 'set' ? await listMemberIds(trx, key.id) : []
     const gone = kind === 'remove' ? ids : present.filter((id) => !kept.has(id))
     if (gone.length > 0) await removeGroupMembers(trx, key.id, gone)
-    const added = kind === 'remove' ? [] : await addKnown(trx, key, ids)
+    if (kind === 'remove') kept.clear()
+    const added = new Set(kept.size > 0 ? await addGroupMembers(trx, key, [...kept]) : [])
     for (const id of [...gone, ...added]) affected.add(id)
+    const named = kind === 'remove' ? [] : [...kept, ...others]
+    for (const id of named.filter((one) => !added.has(one))) unknown.add(id)
   }
+  if (unknown.size > 0) logUnknown(app, key, [...unknown])
   return [...affected]
 }
 
-async function addKnown(trx: Trx, key: ResourceKey, ids: readonly string[]): Promise<string[]> {
-  if (ids.length === 0) return []
-  const known = new Set(await addGroupMembers(trx, key, ids))
-  const unknown = ids.find((id) => !known.has(id))
-  if (unknown) throw invalidValue(`There is no user ${unknown} to be a member`)
-  return [...known]
+const maxLoggedMembers = 10
+
+function logUnknown(
+  { log }: FastifyInstance,
+  { connectionId, id }: ResourceKey,
+  unknown: readonly string[],
+): void {
+  const unknown_members = unknown.slice(0, maxLoggedMembers).map((one) => one.slice(0, 64))
+  const fields = { connection_id: connectionId, group_id: id, unknown_count: unknown.length }
+  log.warn({ ...fields, unknown_members }, 'SCIM group: unknown members were left out')
 }
 
 const noSuchGroup = (id: string) => scimRejected(404, undefined, `There is no group ${id}`)

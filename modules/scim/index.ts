@@ -16,12 +16,11 @@ export {
   requireScimGroup,
 } from './groups.ts'
 export type { ProvisioningRequest } from './membership.ts'
-export { readScimPage, rowsToRead, toList } from './paging.ts'
 export { applyOperations } from './patch/apply.ts'
 export { readOperations } from './patch/operations.ts'
 export { permitProvisionedJoin } from './permit-join.ts'
 export { toGroupResource, toUserResource } from './response.ts'
-export { type ListRequest, readSearch } from './search.ts'
+export { type ListRequest, readScimPage, readSearch, rowsToRead, toList } from './search.ts'
 export { createSelector, isSelected, type Selection, selectAttributes } from './selection.ts'
 export {
   authenticateScimClient,

@@ -47,16 +47,26 @@ export function locate(definition: ResourceDefinition, name: string): Location {
   return { place: { path: sub ? [...path, sub.name] : path, type: toValueType(sub ?? attribute) } }
 }
 
-/** Splits a name into the schema that it begins with and the rest. */
-export function splitName({ attributes, extensions, schema }: ResourceDefinition, name: string) {
-  for (const urn of [schema, ...Object.keys(extensions)]) {
-    const next = name.charAt(urn.length)
-    if (!name.toLowerCase().startsWith(urn.toLowerCase()) || (next !== '' && next !== ':')) continue
-    const rest = name.slice(urn.length + 1)
-    if (urn === schema) return { attributes, extension: undefined, rest }
-    return { attributes: extensions[urn], extension: urn, rest }
+/**
+ * Splits a name into the longest schema that it begins with and the rest. `declared`: extensions without a schema in
+ * the table, whose attributes have no definition.
+ */
+export function splitName(
+  { attributes, extensions, schema }: ResourceDefinition,
+  name: string,
+  declared: readonly string[] = [],
+) {
+  const lower = name.toLowerCase()
+  let longest: string | undefined
+  for (const urn of [schema, ...Object.keys(extensions), ...declared]) {
+    const isNext = lower.length === urn.length || lower.charAt(urn.length) === ':'
+    if (!isNext || urn.length <= (longest ?? '').length) continue
+    if (lower.startsWith(urn.toLowerCase())) longest = urn
   }
-  return { attributes, extension: undefined, rest: name }
+  if (longest === undefined) return { attributes, extension: undefined, rest: name }
+  const rest = name.slice(longest.length + 1)
+  if (longest === schema) return { attributes, extension: undefined, rest }
+  return { attributes: extensions[longest], extension: longest, rest }
 }
 
 export function toValueType({ type, caseExact }: ScimAttribute): ValueType {

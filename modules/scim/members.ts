@@ -8,9 +8,14 @@ import type { Operation } from './patch/operations.ts'
 import { invalidValue } from './values.ts'
 
 /** Ids of provisioned users that are added, removed, or replace all members. */
-export interface ScimMemberChange {
+export interface ScimMemberChange extends NamedMembers {
   kind: 'add' | 'remove' | 'set'
+}
+
+interface NamedMembers {
   ids: readonly string[]
+  /** Values that are no id of this server. */
+  others: readonly string[]
 }
 
 /** Without those before one that replaces all members. Throws invalidValue and invalidFilter. */
@@ -24,12 +29,12 @@ export function readMemberChanges(operations: readonly Operation[]): ScimMemberC
 function readMemberChange({ op, target, value }: Operation): ScimMemberChange {
   if (target.filter) {
     if (op !== 'remove') throw invalidValue('members are added and removed, not changed')
-    return { kind: 'remove', ids: readIds(target.filter) }
+    return { kind: 'remove', ids: readIds(target.filter), others: [] }
   }
-  const ids = readMemberIds(value)
-  if (op === 'add') return { kind: 'add', ids }
+  const named = readMembers(value)
+  if (op === 'add') return { kind: 'add', ...named }
   const isRemoval = op === 'remove' && value !== undefined && value !== null
-  return { kind: isRemoval ? 'remove' : 'set', ids }
+  return { kind: isRemoval ? 'remove' : 'set', ...named }
 }
 
 /** `value eq "…"`, or several of them. Throws invalidFilter. */
@@ -42,11 +47,12 @@ function readIds(filter: Filter): string[] {
 }
 
 /** Throws invalidValue. */
-export function readMemberIds(value: unknown): string[] {
-  if (value === undefined || value === null) return []
-  return [value].flat().map((member: unknown) => {
+export function readMembers(value: unknown): NamedMembers {
+  const members: unknown[] = value === undefined || value === null ? [] : [value].flat()
+  const values = members.map((member) => {
     const id = isRecord(member) ? member.value : member
-    if (typeof id === 'string' && isUuid(id)) return id.toLowerCase()
+    if (typeof id === 'string') return id.toLowerCase()
     throw invalidValue('A member has the id of a user of this connection as its value')
   })
+  return { ids: values.filter(isUuid), others: values.filter((id) => !isUuid(id)) }
 }

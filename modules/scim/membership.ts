@@ -1,13 +1,16 @@
 /** Memberships of provisioned users. Members who joined in another way are not changed. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import { findMember, type MemberRow } from '../../db/organizations/members.ts'
 import { findOrganization, type OrganizationRow } from '../../db/organizations/organizations.ts'
 import { findRoleChanges, listAccountIds } from '../../db/scim/access.ts'
 import type { ScimConnectionRow } from '../../db/scim/connections.ts'
 import { lockUsers } from '../../db/users/update-user.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { UserRecord } from '../../db/users/users.ts'
 import { adminActor } from '../audit/index.ts'
 import { addMember, removeMember, setMemberRole, setMemberStatus } from '../organizations/index.ts'
+import { isAccountOfTenant } from './accounts.ts'
 
 /** A request of a client. */
 export interface ProvisioningRequest {
@@ -15,8 +18,6 @@ export interface ProvisioningRequest {
   ip: string
   now: Date
 }
-
-type MembershipDeps = Deps<'audit' | 'config'>
 
 /** The actor in the audit log. */
 export const scimClientInfo = ({ connection, ip }: ProvisioningRequest) => ({
@@ -26,7 +27,7 @@ export const scimClientInfo = ({ connection, ip }: ProvisioningRequest) => ({
 
 /** The organization that provisioned users join. */
 export async function findJoined(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   db: Db,
   { organization_id: id }: ScimConnectionRow,
 ): Promise<OrganizationRow | undefined> {
@@ -35,24 +36,27 @@ export async function findJoined(
   return found?.scim_join && !found.deleted_at ? found : undefined
 }
 
-/** The user must be locked. Throws organization_limit_reached. */
+/**
+ * The holder of an address outside of the verified domains is asked whether to join (`listSuggestions`). The user must
+ * be locked. Throws organization_limit_reached.
+ */
 export async function joinOrganization(
-  deps: MembershipDeps,
+  app: FastifyInstance,
   trx: Trx,
-  userId: string,
+  user: UserRecord,
   request: ProvisioningRequest,
 ): Promise<void> {
-  const organization = await findJoined(deps, trx, request.connection)
-  if (!organization) return
-  const key = { organization_id: organization.id, user_id: userId }
+  const organization = await findJoined(app, trx, request.connection)
+  if (!organization || !(await isAccountOfTenant(app, trx, request.connection, user))) return
+  const key = { organization_id: organization.id, user_id: user.id }
   const role = request.connection.default_role
   const member = { ...key, role, joined_by: 'scim', connection_id: null } as const
-  await addMember(deps, trx, member, scimClientInfo(request), request.now)
+  await addMember(app, trx, member, scimClientInfo(request), request.now)
 }
 
 /** Throws last_owner. */
 export async function leaveOrganization(
-  deps: MembershipDeps,
+  app: FastifyInstance,
   trx: Trx,
   userId: string,
   request: ProvisioningRequest,
@@ -60,12 +64,12 @@ export async function leaveOrganization(
   const member = await provisionedMember(trx, userId, request)
   if (!member) return
   const key = { organizationId: member.organization_id, userId }
-  await removeMember(deps, trx, key, scimClientInfo(request), request.now)
+  await removeMember(app, trx, key, scimClientInfo(request), request.now)
 }
 
 /** The last owner remains an active member; the deactivation of the account prevents the sign-in. */
 export async function setMembershipActive(
-  deps: MembershipDeps,
+  app: FastifyInstance,
   trx: Trx,
   userId: string,
   isActive: boolean,
@@ -76,7 +80,7 @@ export async function setMembershipActive(
   const key = { organizationId: member.organization_id, userId }
   const status = isActive ? 'active' : 'suspended'
   try {
-    await setMemberStatus(deps, trx, key, status, scimClientInfo(request), request.now)
+    await setMemberStatus(app, trx, key, status, scimClientInfo(request), request.now)
   } catch (error) {
     if (!isLastOwner(error)) throw error
   }
@@ -110,7 +114,7 @@ export async function lockMemberAccounts(
 
 /** Sets the roles that the groups of these users map to; the accounts must be locked. Throws last_owner. */
 export async function applyRoles(
-  deps: MembershipDeps,
+  app: FastifyInstance,
   trx: Trx,
   scimUserIds: readonly string[],
   request: ProvisioningRequest,
@@ -120,6 +124,6 @@ export async function applyRoles(
   const changes = await findRoleChanges(trx, connection.sso_provider_id, scimUserIds)
   for (const { organization_id, user_id, role } of changes) {
     const key = { organizationId: organization_id, userId: user_id }
-    await setMemberRole(deps, trx, key, role, scimClientInfo(request), now)
+    await setMemberRole(app, trx, key, role, scimClientInfo(request), now)
   }
 }

@@ -2,6 +2,7 @@
 import { scimRejected } from '../../schemas/errors.ts'
 import type { ResourceDefinition } from '../../schemas/scim/resources.ts'
 import { isRecord } from '../../schemas/values/record.ts'
+import { isSchemaName } from './extensions.ts'
 import { splitName } from './locate.ts'
 
 type Parts = Record<string, unknown>
@@ -63,15 +64,21 @@ function readNames(definition: ResourceDefinition, list: string): Names {
   }
   const names: Names = { isWhole: false, below: new Map() }
   for (const name of listed.map((each) => each.trim()).filter(Boolean)) {
-    addPath(names, readPath(definition, name))
+    for (const path of readPaths(definition, name)) addPath(names, path)
   }
   return names
 }
 
-function readPath(definition: ResourceDefinition, name: string): string[] {
+/** A name of an extension without a schema may be that of the extension or of its attribute. */
+function readPaths(definition: ResourceDefinition, given: string): string[][] {
+  const name = given.toLowerCase()
   const { extension, rest } = splitName(definition, name)
+  if (isSchemaName(rest)) {
+    const colon = name.lastIndexOf(':')
+    return [[name], [name.slice(0, colon), ...name.slice(colon + 1).split('.')]]
+  }
   const below = rest === '' ? [] : rest.split('.')
-  return [...(extension ? [extension] : []), ...below].map((part) => part.toLowerCase())
+  return [[...(extension ? [extension.toLowerCase()] : []), ...below]]
 }
 
 function addPath(names: Names, path: readonly string[]): void {

@@ -1,10 +1,15 @@
 /** Provisioned users: creating, changing and deleting them. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../db/core/database.ts'
 import { leaveGroups } from '../../db/scim/groups.ts'
 import {
   findDeletedScimUser,
   findScimUser,
   insertScimUser,
+  isUserNameTaken,
+  lockAndFindScimUser,
+  lockScimAccount,
   lockScimUser,
   type ResourceKey,
   type ScimUserRow,
@@ -26,14 +31,14 @@ import {
   undoEarlierDeactivation,
   unlinkAccount,
 } from './account-state.ts'
-import { findFormerAccount, linkOrCreateAccount, uniqueness } from './accounts.ts'
+import { uniqueness } from './accounts.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { toAccountClaims } from './claims.ts'
 import { followIdentity } from './follow-identity.ts'
+import { linkOrCreateAccount } from './link-account.ts'
 import { joinOrganization, leaveOrganization, type ProvisioningRequest } from './membership.ts'
-import type { ScimDeps } from './plugin.ts'
+import { rejectIfTaken } from './unique-write.ts'
 import { checkVersion } from './version.ts'
-import { rejectingTaken } from './written.ts'
 
 /** A resource, and the version that the client expects. */
 export interface ResourceRequest {
@@ -41,12 +46,14 @@ export interface ResourceRequest {
   ifMatch: string | undefined
 }
 
+const userNameTaken = 'Another user of this connection has this userName'
+
 /**
  * Creates the user; a deleted user with the same userName is restored with its id. Throws uniqueness, also for a
  * repeated request.
  */
 export async function createScimUser(
-  deps: ScimDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: ProvisioningRequest,
   { resource, permit }: { resource: StoredScimResource; permit: CreationPermit },
@@ -54,22 +61,22 @@ export async function createScimUser(
   const { connection, now } = request
   const connectionId = connection.sso_provider_id
   const claims = toAccountClaims(resource)
+  if (await isUserNameTaken(trx, connectionId, claims.userName)) throw uniqueness(userNameTaken)
   const deleted = await lockDeleted(trx, connectionId, claims.userName)
-  const account =
-    (await findFormerAccount(trx, deleted?.user_id)) ??
-    (await linkOrCreateAccount(deps, trx, connection, { claims, permit }, now))
+  const account = await linkOrCreateAccount(app, trx, request, { claims, permit, deleted })
   const { userId, isNew } = account
   const key = { connectionId, id: deleted?.id ?? crypto.randomUUID() }
   const revival = { resource, userId, deletedAt: null }
-  await rejectingTaken(() =>
+  await rejectIfTaken<unknown>(userNameTaken, () =>
     deleted ? updateScimUser(trx, key, revival, now) : insertScimUser(trx, key, revival, now),
   )
-  if (isNew !== undefined) await setOwnsAccount(trx, key.id, isNew)
-  await joinOrganization(deps, trx, userId, request)
-  await recordStateChange(deps, trx, 'user_provisioned', userId, request)
+  await setOwnsAccount(trx, key.id, isNew)
+  const user = await findUser(trx, userId)
+  if (user) await joinOrganization(app, trx, user, request)
+  await recordStateChange(app, trx, 'user_provisioned', userId, request)
   const created = await requireScimUser(trx, key)
-  if (created.active) await undoEarlierDeactivation(deps, trx, userId, request)
-  else await deactivateAccount(deps, trx, userId, request)
+  if (created.active) await undoEarlierDeactivation(app, trx, userId, request)
+  else await deactivateAccount(app, trx, userId, request)
   return created
 }
 
@@ -78,10 +85,10 @@ async function lockDeleted(trx: Trx, connectionId: string, userName: string) {
   const found = await findDeletedScimUser(trx, connectionId, userName)
   if (!found) return undefined
   if (found.user_id) await lockUser(trx, found.user_id)
-  const locked = await lockScimUser(trx, { connectionId, id: found.id })
+  const locked = await lockAndFindScimUser(trx, { connectionId, id: found.id })
   // Another request restored it.
-  if (!locked?.deleted_at) throw uniqueness('There is a user with this userName')
-  return locked
+  if (!locked?.deleted_at) throw uniqueness(userNameTaken)
+  return { ...locked, owns_account: found.owns_account }
 }
 
 /**
@@ -89,7 +96,7 @@ async function lockDeleted(trx: Trx, connectionId: string, userName: string) {
  * uniqueness and the errors of `change`.
  */
 export async function changeScimUser(
-  deps: ScimDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: ProvisioningRequest,
   { id, ifMatch }: ResourceRequest,
@@ -101,34 +108,36 @@ export async function changeScimUser(
   checkVersion(before, ifMatch)
   const resource = change(before.resource)
   if (canonicalJson(resource) === canonicalJson(before.resource)) return before
-  await rejectingTaken(() => updateScimUser(trx, key, { resource }, now))
-  const after = await requireScimUser(trx, key)
-  await followChanges(deps, trx, { before, after }, request)
+  const changed = await rejectIfTaken(userNameTaken, () =>
+    updateScimUser(trx, key, { resource }, now),
+  )
+  const after = { ...before, ...changed }
+  await followChanges(app, trx, { before, after }, request)
   return after
 }
 
 async function followChanges(
-  deps: ScimDeps,
+  app: FastifyInstance,
   trx: Trx,
   { before, after }: { before: ScimUserRow; after: ScimUserRow },
   request: ProvisioningRequest,
 ): Promise<void> {
   const { user_id: userId } = after
   if (!userId) return
-  if (before.active && !after.active) await deactivateAccount(deps, trx, userId, request)
-  if (!before.active && after.active) await reactivateAccount(deps, trx, userId, request)
+  if (before.active && !after.active) await deactivateAccount(app, trx, userId, request)
+  if (!before.active && after.active) await reactivateAccount(app, trx, userId, request)
   const [earlier, claims] = [toAccountClaims(before.resource), toAccountClaims(after.resource)]
-  await followIdentity(trx, userId, { before: earlier, after: claims }, request)
+  await followIdentity(app, trx, userId, { before: earlier, after: claims }, request)
   if (!after.owns_account || earlier.email === claims.email) return
   const user = await findUser(trx, userId)
-  if (user) await followEmail(deps, trx, user, claims, request)
+  if (user) await followEmail(app, trx, user, claims, request)
 }
 
 /**
  * Deletes the user, the membership and the sessions of the provider. The account is kept if anything else uses it.
  */
 export async function deleteScimUser(
-  deps: ScimDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: ProvisioningRequest,
   { id, ifMatch }: ResourceRequest,
@@ -142,17 +151,16 @@ export async function deleteScimUser(
   await leaveGroups(trx, id)
   const { user_id: userId, owns_account: owns } = before
   if (!userId) return
-  await recordStateChange(deps, trx, 'user_deprovisioned', userId, request)
-  await leaveOrganization(deps, trx, userId, request)
-  await endLoginsOfUser(deps, trx, { sso_provider_id: connectionId, user_id: userId }, now)
-  if (owns) await deleteUnusedAccount(deps, trx, userId, request)
+  await recordStateChange(app, trx, 'user_deprovisioned', userId, request)
+  await leaveOrganization(app, trx, userId, request)
+  await endLoginsOfUser(app, trx, { sso_provider_id: connectionId, user_id: userId }, now)
+  if (owns) await deleteUnusedAccount(app, trx, userId, request)
   else await unlinkAccount(trx, userId, request)
 }
 
 /** Locks are taken in one order: the account, then the provisioned user. Throws 404. */
 async function lockWithAccount(trx: Trx, key: ResourceKey): Promise<ScimUserRow> {
-  const found = await requireScimUser(trx, key)
-  if (found.user_id) await lockUser(trx, found.user_id)
+  await lockScimAccount(trx, key)
   await lockScimUser(trx, key)
   return requireScimUser(trx, key)
 }

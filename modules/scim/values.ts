@@ -4,11 +4,12 @@ import { scimRejected } from '../../schemas/errors.ts'
 import type { ScimAttribute } from '../../schemas/scim/attributes.ts'
 import { findAttribute, type ResourceDefinition } from '../../schemas/scim/resources.ts'
 import { isRecord } from '../../schemas/values/record.ts'
-import { checkSize } from './limits.ts'
+import { listExtensions } from './extensions.ts'
+import { checkExtensions, checkSize } from './limits.ts'
 import { splitName } from './locate.ts'
 
 /** Set by the server, or never stored. In lower case. */
-const ignored = ['id', 'meta', 'schemas', 'password']
+const ignored = ['id', 'meta', 'schemas', 'password', '__proto__']
 
 /** Whether the name, in any case and with the schema or without, is that of an ignored attribute. */
 function isIgnored(definition: ResourceDefinition, name: string): boolean {
@@ -45,7 +46,8 @@ export function complete(
   }
   checkSize(definition, resource)
   const { schemas: _schemas, ...attributes } = resource
-  const extensions = Object.keys(attributes).filter((name) => name.startsWith('urn:'))
+  const extensions = listExtensions(attributes)
+  checkExtensions(extensions)
   return { schemas: [definition.schema, ...extensions], ...attributes }
 }
 
@@ -65,13 +67,21 @@ export function readValue(attribute: ScimAttribute | undefined, value: unknown):
   if (value === null || value === undefined) return undefined
   if (!attribute) return value
   if (attribute.mutability === 'readOnly') return undefined
-  if (!attribute.multiValued) return readSingle(attribute, value)
+  if (!attribute.multiValued) return readSingle(attribute, unwrap(attribute, value))
   const elements = [value].flat().flatMap((element) => readSingle(attribute, element) ?? [])
   return elements.length > 0 ? withOnePrimary(elements) : undefined
 }
 
+/** Some clients send a list of one for a single value, which Entra ID put into an object besides. */
+function unwrap({ subAttributes }: ScimAttribute, value: unknown): unknown {
+  if (!Array.isArray(value) || value.length > 1) return value
+  const [one] = value
+  return !subAttributes && isRecord(one) ? one.value : one
+}
+
 function readSingle(attribute: ScimAttribute, value: unknown): unknown {
   const { name, subAttributes, type } = attribute
+  if (value === null || value === undefined) return undefined
   if (subAttributes) {
     if (!isRecord(value) && typeof value !== 'string') throw invalidType(name, 'an object')
     // Some clients send the value alone, such as the id of a manager.
@@ -87,7 +97,7 @@ function readSingle(attribute: ScimAttribute, value: unknown): unknown {
 function readBoolean(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
   const text = typeof value === 'string' ? value.toLowerCase() : ''
-  if (text !== 'true' && text !== 'false') throw invalidType(name, 'true or false')
+  if (text !== 'true' && text !== 'false') throw invalidBoolean(name)
   return text === 'true'
 }
 
@@ -107,16 +117,23 @@ function readParts(
   return Object.keys(parts).length > 0 ? parts : undefined
 }
 
-/** RFC 7643 §2.4: of several primary values, the last one that was set counts. */
-export function withOnePrimary(elements: readonly unknown[]): unknown[] {
-  const last = elements.findLastIndex((element) => isRecord(element) && element.primary === true)
-  return elements.map((element, at) =>
-    isRecord(element) && element.primary === true && at !== last
+/** RFC 7643 §2.4: of several primary values, the last one that was set counts, which is not among the earlier ones. */
+export function withOnePrimary(
+  elements: readonly unknown[],
+  earlier: readonly unknown[] = [],
+): unknown[] {
+  const known = new Set(earlier)
+  const primaries = elements.filter((element) => isRecord(element) && element.primary === true)
+  const chosen = primaries.findLast((element) => !known.has(element)) ?? primaries.at(-1)
+  return elements.map((element) =>
+    isRecord(element) && element.primary === true && element !== chosen
       ? { ...element, primary: false }
       : element,
   )
 }
 
 export const invalidValue = (detail: string) => scimRejected(400, 'invalidValue', detail)
+
+export const invalidBoolean = (name: string) => invalidType(name, 'true or false')
 
 const invalidType = (name: string, expected: string) => invalidValue(`${name} must be ${expected}`)

@@ -1,16 +1,17 @@
 /** Builds a session before its insertion: the stored values and the response. */
+import type { FastifyInstance } from 'fastify'
+
 import type { NewAuditLogEntry } from '../../db/audit/audit-log-entries.ts'
 import type { NewSession, SessionInsert } from '../../db/sessions/insert-parts.ts'
 import type { AmrClaim } from '../../db/tables/factors.ts'
 import type { ClientGrant } from '../../db/tables/oauth-server.ts'
 import type { Aal, AmrMethod } from '../../db/tables/sessions.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import { deviceHash } from '../otp/index.ts'
 import { encodeRefreshToken } from './refresh-token.ts'
 import { deriveKey, encryptKey } from './session-key.ts'
-import type { AccessTokenInput } from './token-response.ts'
+import type { AccessTokenInput, GrantedScope } from './token-response.ts'
 
 /** A password authentication is valid while the stored hash is the one that matched. */
 type Accepted =
@@ -29,14 +30,12 @@ export type AuthenticationEvent = Accepted & {
   /** The admin who impersonates the user. */
   impersonatedBy?: string
   /** The user's grant for the OAuth client of the session. */
-  grant?: ClientGrant & { clientId: string; audience: readonly string[] }
+  grant?: ClientGrant & Required<Omit<GrantedScope, 'scopes' | 'userinfoClaims'>>
   /** aal1 when absent. */
   aal?: Aal
   /** The code of an `otp` was sent by SMS. */
   bySms?: boolean
 }
-
-export type BuildSessionDeps = Deps<'bearerAuth' | 'encryption' | 'events' | 'otp'>
 
 interface SessionDraft {
   opening: SessionInsert
@@ -44,16 +43,16 @@ interface SessionDraft {
 }
 
 export function buildSession(
-  deps: BuildSessionDeps,
+  app: FastifyInstance,
   user: UserRecord,
   authentication: AuthenticationEvent,
   now: Date,
 ): SessionDraft {
   const { method, impersonatedBy, passwordHash, grant } = authentication
   const id = crypto.randomUUID()
-  const key = deriveKey(deps, id)
-  const encrypted = { id, refresh_token_hmac_key: encryptKey(deps, id, key) }
-  const session = { ...newSession(deps, user, authentication, now), ...encrypted }
+  const key = deriveKey(app, id)
+  const encrypted = { id, refresh_token_hmac_key: encryptKey(app, id, key) }
+  const session = { ...newSession(app, user, authentication, now), ...encrypted }
   const amr: AmrClaim[] = [{ method, timestamp: Math.floor(now.getTime() / 1000) }]
   const signedIn = grant ? user : withSignInTimes(user, authentication, now)
   const described = {
@@ -68,6 +67,8 @@ export function buildSession(
       clientId: grant.clientId,
       scopes: grant.scopes,
       audience: grant.audience,
+      verified: grant.verified,
+      hasDataAccess: grant.hasDataAccess,
       userinfoClaims: grant.userinfo_claims,
     }),
   }
@@ -79,9 +80,9 @@ export function buildSession(
     method,
     ip: authentication.clientInfo.ip,
   }
-  const audit = buildAuditEntry(deps, session, authentication)
+  const audit = buildAuditEntry(app, session, authentication)
   const known = {
-    deviceHash: hashUserDevice(deps, authentication),
+    deviceHash: hashUserDevice(app, authentication),
     bySms: authentication.bySms ?? false,
   }
   const opening = { session, grant, method, impersonatedBy, passwordHash, audit, ...known }
@@ -99,7 +100,7 @@ function withSignInTimes(
 
 /** The audit entry and event of the sign-in; undefined for an impersonation. */
 function buildAuditEntry(
-  { events }: Deps<'events'>,
+  { events }: FastifyInstance,
   { id: session_id, user_id, aal, ip, user_agent }: Omit<NewSession, 'refresh_token_hmac_key'>,
   { method, impersonatedBy, audit, grant }: AuthenticationEvent,
 ): NewAuditLogEntry {
@@ -109,8 +110,8 @@ function buildAuditEntry(
 }
 
 /** The hash of the device, which is known after the sign-in. */
-function hashUserDevice({ otp }: Deps<'otp'>, authentication: AuthenticationEvent): string | null {
-  return isUserDevice(authentication) ? deviceHash(otp, authentication.clientInfo) : null
+function hashUserDevice(app: FastifyInstance, authentication: AuthenticationEvent): string | null {
+  return isUserDevice(authentication) ? deviceHash(app, authentication.clientInfo) : null
 }
 
 /** Impersonating admins, OAuth clients and anonymous users do not use a device of the user. */
@@ -119,7 +120,7 @@ export function isUserDevice({ method, impersonatedBy, grant }: AuthenticationEv
 }
 
 function newSession(
-  { bearerAuth }: Deps<'bearerAuth'>,
+  { bearerAuth }: FastifyInstance,
   { id }: UserRecord,
   { clientInfo, lifetimeSeconds, notAfter, aal = 'aal1' }: AuthenticationEvent,
   now: Date,

@@ -4,13 +4,14 @@
  */
 import type { KeyObject } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import { storeEncryptedRefreshKey } from '../../db/sessions/counters.ts'
 import { findSessionById } from '../../db/sessions/find-session.ts'
 import { hasLegacyTokens } from '../../db/sessions/legacy-tokens.ts'
 import { rotateCounterToken } from '../../db/sessions/rotate.ts'
 import type { TokenSession } from '../../db/sessions/sessions.ts'
 import { raisedBy, wasSteppedUpLast } from '../../db/sessions/step-up.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   conflict,
   organizationNotFound,
@@ -22,31 +23,36 @@ import { organizationScope } from './organization-scope.ts'
 import { findRefreshError } from './refresh-errors.ts'
 import { decodeRefreshToken, encodeRefreshToken, type RefreshToken } from './refresh-token.ts'
 import { revokeForReuse } from './reuse.ts'
-import type { Presenter, RefreshDeps, RotationOutcome, RotationResult } from './rotation.ts'
+import {
+  identifyHolder,
+  type Presenter,
+  type RotationOutcome,
+  type RotationResult,
+} from './rotation.ts'
 import { decryptKey, encryptKey, findDerivedKey, isEncryptedKey } from './session-key.ts'
 
 export async function refreshWithCounterToken(
-  deps: RefreshDeps,
+  app: FastifyInstance,
   presented: string,
   clientInfo: Presenter,
   now: Date,
 ): Promise<RotationOutcome> {
   const token = decodeRefreshToken(presented)
   if (!token) return validationFailed('Refresh token is not valid')
-  const derived = findDerivedKey(deps, token)
-  const rotated = derived && (await rotate(deps, token, derived, clientInfo, now))
-  return rotated ?? findRotationError(deps, token, clientInfo, now)
+  const derived = findDerivedKey(app, token)
+  const rotated = derived && (await rotate(app, token, derived, clientInfo, now))
+  return rotated ?? findRotationError(app, token, clientInfo, now)
 }
 
 async function rotate(
-  deps: RefreshDeps,
+  app: FastifyInstance,
   { sessionId, counter }: RefreshToken,
   key: KeyObject,
   { userAgent, ip, oauthClientId, organizationId }: Presenter,
   now: Date,
 ): Promise<RotationResult | undefined> {
-  const { db, audit } = deps
-  const policy = deps.bearerAuth.sessionPolicy
+  const { db, audit } = app
+  const policy = app.bearerAuth.sessionPolicy
   const advance = {
     userAgent,
     ip,
@@ -59,7 +65,7 @@ async function rotate(
     tags: policy.tags,
     audited: audit.stored,
     clientId: oauthClientId ?? null,
-    scope: organizationScope(deps, organizationId),
+    scope: organizationScope(app, organizationId),
   }
   const record = await rotateCounterToken(db, advance, now)
   if (!record) return undefined
@@ -71,13 +77,13 @@ const maxAttempts = 3
 
 /** Finds why the token was not rotated: it was used before, the session has ended, or its key is not derived. */
 async function findRotationError(
-  deps: RefreshDeps,
+  app: FastifyInstance,
   token: RefreshToken,
   clientInfo: Presenter,
   now: Date,
 ): Promise<RotationOutcome> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const outcome = await findRotationErrorOnce(deps, token, clientInfo, now)
+    const outcome = await findRotationErrorOnce(app, token, clientInfo, now)
     if (outcome) return outcome
   }
   return conflict()
@@ -85,19 +91,20 @@ async function findRotationError(
 
 /** Undefined when the token was valid and another request rotated it since. */
 async function findRotationErrorOnce(
-  deps: RefreshDeps,
+  app: FastifyInstance,
   token: RefreshToken,
   clientInfo: Presenter,
   now: Date,
 ): Promise<RotationOutcome | undefined> {
   const { sessionId } = token
-  const scope = organizationScope(deps, clientInfo.organizationId)
-  const record = await findSessionById(deps.db, sessionId, scope)
+  const scope = organizationScope(app, clientInfo.organizationId)
+  const record = await findSessionById(app.db, sessionId, scope)
   const stored = record?.refresh_token_hmac_key
   if (!record || !stored) return refreshTokenNotFound()
-  const key = decryptKey(deps, sessionId, stored)
+  const key = decryptKey(app, sessionId, stored)
   if (!token.isSignedWith(key)) return validationFailed('Refresh token is not valid')
-  const refreshError = await findRefreshError(deps, record, clientInfo, now)
+  identifyHolder(app, record)
+  const refreshError = await findRefreshError(app, record, clientInfo, now)
   if (refreshError) return refreshError
 
   const counter = record.refresh_token_counter ?? 0
@@ -108,15 +115,15 @@ async function findRotationErrorOnce(
   if (distance === 0 && clientInfo.organizationId && !record.organization) {
     return organizationNotFound()
   }
-  if (distance === 0) return rotateForeign(deps, { token, key, stored }, clientInfo, now)
-  const isInTime = deps.bearerAuth.sessionPolicy.toleratesReuse(record.refreshed_at ?? now, now)
-  if (distance === 1 && (isInTime || (await isGotrueSession(deps, token, sessionId)))) {
+  if (distance === 0) return rotateForeign(app, { token, key, stored }, clientInfo, now)
+  const isInTime = app.bearerAuth.sessionPolicy.toleratesReuse(record.refreshed_at ?? now, now)
+  if (distance === 1 && (isInTime || (await isGotrueSession(app, token, sessionId)))) {
     return { record, token: encodeRefreshToken(sessionId, counter, key), outcome: 'reused' }
   }
-  if (distance === raisedBy && (await isParentOfSteppedUp(deps, record, now))) {
+  if (distance === raisedBy && (await isParentOfSteppedUp(app, record, now))) {
     return { record, token: encodeRefreshToken(sessionId, counter, key), outcome: 'reused' }
   }
-  await revokeForReuse(deps, record, clientInfo, now)
+  await revokeForReuse(app, record, clientInfo, now)
   return refreshTokenAlreadyUsed()
 }
 
@@ -125,7 +132,7 @@ async function findRotationErrorOnce(
  * of the first tab's; afterwards, and with AUTH_SECURITY_REFRESH_TOKEN_REUSE_UNTIL_USED as well, it is reuse.
  */
 export async function isParentOfSteppedUp(
-  { bearerAuth, db }: Deps<'bearerAuth' | 'db'>,
+  { bearerAuth, db }: FastifyInstance,
   { session_id: sessionId, refreshed_at }: TokenSession,
   now: Date,
 ): Promise<boolean> {
@@ -135,24 +142,24 @@ export async function isParentOfSteppedUp(
 
 /** Clients of sessions created by GoTrue may rely on this: a lost response is repeated, however late. */
 async function isGotrueSession(
-  deps: RefreshDeps,
+  app: FastifyInstance,
   token: RefreshToken,
   sessionId: string,
 ): Promise<boolean> {
-  return !findDerivedKey(deps, token) || hasLegacyTokens(deps.db, sessionId)
+  return !findDerivedKey(app, token) || hasLegacyTokens(app.db, sessionId)
 }
 
 /** A session created by GoTrue has a random key, possibly in plain text. */
 async function rotateForeign(
-  deps: RefreshDeps,
+  app: FastifyInstance,
   { token, key, stored }: { token: RefreshToken; key: KeyObject; stored: string },
   clientInfo: Presenter,
   now: Date,
 ): Promise<RotationOutcome | undefined> {
-  const rotated = await rotate(deps, token, key, clientInfo, now)
-  if (rotated && !isEncryptedKey(deps, stored)) {
-    const encrypted = encryptKey(deps, token.sessionId, key)
-    await storeEncryptedRefreshKey(deps.db, token.sessionId, stored, encrypted)
+  const rotated = await rotate(app, token, key, clientInfo, now)
+  if (rotated && !isEncryptedKey(app, stored)) {
+    const encrypted = encryptKey(app, token.sessionId, key)
+    await storeEncryptedRefreshKey(app.db, token.sessionId, stored, encrypted)
   }
   return rotated
 }

@@ -1,16 +1,15 @@
 /** Creates a new user together with their first session. */
 import { isDeepStrictEqual } from 'node:util'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { Db } from '../../db/core/database.ts'
 import type { NewEvent } from '../../db/events/outbox.ts'
 import { insertUserWithSession } from '../../db/sessions/insert-session.ts'
 import type { NewUser } from '../../db/users/insert-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
-import { type AuthenticationEvent, type BuildSessionDeps, buildSession } from './build.ts'
+import { type AuthenticationEvent, buildSession } from './build.ts'
 import { type CreatedSession, prepareTokenResponse } from './create.ts'
-
-type NewUserWithSessionDeps = BuildSessionDeps & Deps<'db' | 'hooks' | 'jwt' | 'telemetry'>
 
 /**
  * Inserts the user and the session in one statement, outside of transactions or in one; called by
@@ -18,20 +17,20 @@ type NewUserWithSessionDeps = BuildSessionDeps & Deps<'db' | 'hooks' | 'jwt' | '
  * token_too_large.
  */
 export async function createSessionWithUser(
-  deps: NewUserWithSessionDeps,
+  app: FastifyInstance,
   db: Db,
   { user, events }: { user: NewUser; events: readonly NewEvent[] },
   authentication: AuthenticationEvent,
   now: Date,
 ): Promise<CreatedSession | undefined> {
   const expected = toRecord(user, now)
-  const { opening, facts } = buildSession(deps, expected, authentication, now)
+  const { opening, facts } = buildSession(app, expected, authentication, now)
   // Before anything is stored: a rejected token must store nothing.
-  const opened = await prepareTokenResponse(deps, facts, now)
+  const opened = await prepareTokenResponse(app, facts, now)
   const audit = { ...opening.audit, events: [...events, ...opening.audit.events] }
   const row = await insertUserWithSession(db, user, { ...opening, audit }, now)
   if (!row) return undefined
-  deps.telemetry.metrics.count('postern.sign_ins', {
+  app.telemetry.metrics.count('postern.sign_ins', {
     method: authentication.method,
     outcome: 'accepted',
   })

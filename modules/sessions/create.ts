@@ -2,32 +2,114 @@
  * Creates sessions of existing users; no other code does. The response is built after the commit, because an access
  * token hook may be slow.
  */
-import type { Db } from '../../db/core/database.ts'
-import { deleteDeactivatedSession } from '../../db/scim/deactivation.ts'
+import type { FastifyInstance } from 'fastify'
+
+import { type Db, isInTransaction, type Trx } from '../../db/core/database.ts'
+import { deleteDeactivatedSession, isDeactivated } from '../../db/scim/deactivation.ts'
 import { insertSession } from '../../db/sessions/insert-session.ts'
 import { deleteSession } from '../../db/sessions/sessions.ts'
-import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
-import { userDeactivated } from '../../schemas/errors.ts'
+import { forgetSignInDevice, recordSignInDevice } from '../../db/sessions/sign-in-devices.ts'
+import type { AmrMethod } from '../../db/tables/sessions.ts'
+import { findUser, isBanned, type UserRecord } from '../../db/users/users.ts'
+import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
+import {
+  type ApiError,
+  flowStateNotFound,
+  invalidCredentials,
+  otpExpired,
+  userBanned,
+  userDeactivated,
+  userNotFound,
+} from '../../schemas/errors.ts'
 import type { Session } from '../../schemas/session.ts'
-import {
-  type AuthenticationEvent,
-  type BuildSessionDeps,
-  buildSession,
-  isUserDevice,
-} from './build.ts'
-import { findInvalidationReason } from './invalidation.ts'
-import {
-  forgetNewDevice,
-  type NewDeviceSignIn,
-  notifyNewDevice,
-  storeSessionAndQueueAlert,
-} from './new-device-alert.ts'
+import { notifyUser } from '../emails/index.ts'
+import { type AuthenticationEvent, buildSession, isUserDevice } from './build.ts'
+import { getDeviceName } from './device-name.ts'
+import { logoutLink } from './logout-link.ts'
 import { type AccessTokenInput, toSession } from './token-response.ts'
 
-type StoredDeps = Deps<'bearerAuth' | 'hooks' | 'jwt'>
-type OpenDeps = BuildSessionDeps & Deps<'config' | 'db' | 'emails' | 'hooks' | 'jwt' | 'telemetry'>
-type EmailRequestDeps = StoredDeps & Deps<'config' | 'db' | 'emails' | 'encryption'>
+// Notifies users of a sign-in from a new device.
+
+/** A sign-in before its session is stored. */
+interface NewDeviceSignIn {
+  user: UserRecord
+  sessionId: string
+  clientInfo: ClientInfo
+  deviceHash: string | null
+}
+
+/**
+ * An attacker with the password must not flood the mailbox by varying the user agent; the owner has been notified
+ * before this limit.
+ */
+const maxAlertsADay = 20
+
+/**
+ * Stores the session and, for a new device, queues the email in one transaction. Returns the sign-in whose email waits
+ * for a hook.
+ */
+async function storeSessionAndQueueAlert(
+  app: FastifyInstance,
+  db: Db,
+  signIn: NewDeviceSignIn,
+  store: (trx: Trx) => Promise<void>,
+  now: Date,
+): Promise<NewDeviceSignIn | undefined> {
+  const work = async (trx: Trx) => {
+    const isNew = await isNewDevice(trx, signIn, now)
+    await store(trx)
+    if (!isNew) return undefined
+    if (app.hooks.customizeAccessToken) return signIn
+    await queueNotification(app, trx, signIn, now)
+    return undefined
+  }
+  return isInTransaction(db) ? work(db) : db.transaction().execute(work)
+}
+
+/** Called after the sign-in has succeeded. */
+async function notifyNewDevice(
+  app: FastifyInstance,
+  signIn: NewDeviceSignIn,
+  now: Date,
+): Promise<void> {
+  await app.db.transaction().execute((trx) => queueNotification(app, trx, signIn, now))
+}
+
+/** After a failed sign-in: the next one from this device is reported. */
+async function forgetNewDevice({ db }: FastifyInstance, signIn: NewDeviceSignIn): Promise<void> {
+  const { user, clientInfo, deviceHash } = signIn
+  const device = getDeviceName(clientInfo.userAgent)
+  await forgetSignInDevice(db, { userId: user.id, device, deviceHash })
+}
+
+/** Not at the first sign-in of a user. */
+async function isNewDevice(
+  trx: Trx,
+  { user, clientInfo, deviceHash }: NewDeviceSignIn,
+  now: Date,
+): Promise<boolean> {
+  const device = getDeviceName(clientInfo.userAgent)
+  const recorded = await recordSignInDevice(trx, { userId: user.id, device, deviceHash, now })
+  if (!recorded?.isNew || !recorded.hasSignedIn || recorded.isKnown) return false
+  if (recorded.usedToday >= maxAlertsADay) return false
+  return !recorded.userAgents.map(getDeviceName).includes(device)
+}
+
+async function queueNotification(
+  app: FastifyInstance,
+  trx: Trx,
+  { user, sessionId, clientInfo }: NewDeviceSignIn,
+  now: Date,
+): Promise<void> {
+  const alert = {
+    kind: 'new_sign_in_notification',
+    Device: getDeviceName(clientInfo.userAgent),
+    IPAddress: clientInfo.ip ?? '',
+    SignedInAt: now.toISOString(),
+    EndSessionURL: logoutLink(app, { userId: user.id, sessionId }, now),
+  } as const
+  await notifyUser(app, trx, user, alert, now)
+}
 
 /** A new session before its response. */
 export interface CreatedSession {
@@ -44,16 +126,16 @@ export interface CreatedSession {
  * banned, deleted or changed the password since the authentication.
  */
 export async function createSession(
-  deps: OpenDeps,
+  app: FastifyInstance,
   db: Db,
   user: UserRecord,
   authentication: AuthenticationEvent,
   now: Date,
 ): Promise<CreatedSession> {
-  const { opening, facts } = buildSession(deps, user, authentication, now)
-  const checksProvisioning = deps.config.AUTH_EXPERIMENTAL_SCIM_ENABLED
+  const { opening, facts } = buildSession(app, user, authentication, now)
+  const checksProvisioning = app.config.AUTH_EXPERIMENTAL_SCIM_ENABLED
   // Before the session is stored: a rejected token must store nothing.
-  const opened = await prepareTokenResponse(deps, facts, now)
+  const opened = await prepareTokenResponse(app, facts, now)
   const store = async (handle: Db) => {
     if (await insertSession(handle, { ...opening, checksProvisioning }, now)) {
       if (checksProvisioning) await rejectDeactivated(handle, opening.session.id, authentication)
@@ -69,12 +151,12 @@ export async function createSession(
     deviceHash,
   }
   const isDeviceNotified =
-    isUserDevice(authentication) && deps.config.AUTH_MAILER_NOTIFICATIONS_NEW_SIGN_IN_ENABLED
+    isUserDevice(authentication) && app.config.AUTH_MAILER_NOTIFICATIONS_NEW_SIGN_IN_ENABLED
   const newDevice = isDeviceNotified
-    ? await storeSessionAndQueueAlert(deps, db, signIn, store, now)
+    ? await storeSessionAndQueueAlert(app, db, signIn, store, now)
     : undefined
   if (!isDeviceNotified) await store(db)
-  deps.telemetry.metrics.count('postern.sign_ins', {
+  app.telemetry.metrics.count('postern.sign_ins', {
     method: authentication.method,
     outcome: 'accepted',
   })
@@ -96,11 +178,11 @@ async function rejectDeactivated(
 
 /** The response as far as it can be built before the commit. Throws token_too_large. */
 export async function prepareTokenResponse(
-  deps: StoredDeps,
+  app: FastifyInstance,
   facts: AccessTokenInput,
   now: Date,
 ): Promise<CreatedSession> {
-  const ready = deps.hooks.customizeAccessToken ? undefined : await toSession(deps, facts, now)
+  const ready = app.hooks.customizeAccessToken ? undefined : await toSession(app, facts, now)
   return { facts, ready, newDevice: undefined }
 }
 
@@ -109,19 +191,49 @@ export async function prepareTokenResponse(
  * effects of the authentication are kept.
  */
 export async function toTokenResponse(
-  deps: EmailRequestDeps,
+  app: FastifyInstance,
   { facts, ready, newDevice }: CreatedSession,
   now: Date,
 ): Promise<Session> {
   if (ready) return ready
   let session: Session
   try {
-    session = await toSession(deps, facts, now)
+    session = await toSession(app, facts, now)
   } catch (error) {
-    await deleteSession(deps.db, facts.user.id, facts.session.session_id)
-    if (newDevice) await forgetNewDevice(deps, newDevice)
+    await deleteSession(app.db, facts.user.id, facts.session.session_id)
+    if (newDevice) await forgetNewDevice(app, newDevice)
     throw error
   }
-  if (newDevice) await notifyNewDevice(deps, newDevice, now)
+  if (newDevice) await notifyNewDevice(app, newDevice, now)
   return session
+}
+
+// Finds why an authentication became invalid before its session was created.
+
+/** The errors that the method returns after the change. */
+const methodErrors: Partial<Record<AmrMethod, () => ApiError>> = {
+  password: invalidCredentials,
+  otp: otpExpired,
+  // Methods of an exchanged auth code.
+  recovery: flowStateNotFound,
+  magiclink: flowStateNotFound,
+  'email/signup': flowStateNotFound,
+  email_change: flowStateNotFound,
+  'sso/saml': flowStateNotFound,
+}
+
+/** Returns user_banned or user_deactivated if only that prevents the sign-in, otherwise the error of the method. */
+async function findInvalidationReason(
+  db: Db,
+  userId: string,
+  { method, passwordHash }: Pick<AuthenticationEvent, 'method' | 'passwordHash'>,
+  now: Date,
+): Promise<ApiError> {
+  const user = await findUser(db, userId)
+  const isRight = method !== 'password' || user?.encrypted_password === passwordHash
+  const status = method === 'password' ? 400 : 403
+  const isKept = user && !user.deleted_at && isRight
+  if (isKept && isBanned(user, now)) return userBanned(status)
+  if (isKept && (await isDeactivated(db, userId))) return userDeactivated(status)
+  return methodErrors[method]?.() ?? userNotFound()
 }

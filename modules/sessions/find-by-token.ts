@@ -1,8 +1,9 @@
 /** Looks a session up by its refresh token without rotating it, for revocation and introspection. */
+import type { FastifyInstance } from 'fastify'
+
 import { findSessionById } from '../../db/sessions/find-session.ts'
 import { findRefreshToken } from '../../db/sessions/legacy-tokens.ts'
 import type { TokenSession } from '../../db/sessions/sessions.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { maxLegacyTokenLength } from './legacy-token.ts'
 import { decodeRefreshToken } from './refresh-token.ts'
 import { decryptKey } from './session-key.ts'
@@ -15,19 +16,22 @@ interface FoundToken {
 
 /** Undefined for a foreign token, or one whose session has ended. */
 export async function findSessionByRefreshToken(
-  deps: Deps<'db' | 'encryption'>,
+  app: FastifyInstance,
   presented: string,
 ): Promise<FoundToken | undefined> {
-  if (presented.length <= maxLegacyTokenLength) return findByRow(deps, presented)
+  if (presented.length <= maxLegacyTokenLength) return findByRow(app, presented)
   const token = decodeRefreshToken(presented)
-  const session = token && (await findSessionById(deps.db, token.sessionId))
+  const session = token && (await findSessionById(app.db, token.sessionId))
   const stored = session?.refresh_token_hmac_key
   if (!token || !session || !stored) return undefined
-  if (!token.isSignedWith(decryptKey(deps, session.session_id, stored))) return undefined
+  if (!token.isSignedWith(decryptKey(app, session.session_id, stored))) return undefined
   return { session, isCurrent: token.counter === (session.refresh_token_counter ?? 0) }
 }
 
-async function findByRow({ db }: Deps<'db'>, presented: string): Promise<FoundToken | undefined> {
+async function findByRow(
+  { db }: FastifyInstance,
+  presented: string,
+): Promise<FoundToken | undefined> {
   const row = await findRefreshToken(db, presented)
   const session = row?.session_id ? await findSessionById(db, row.session_id) : undefined
   return row && session && { session, isCurrent: row.revoked !== true }

@@ -9,5 +9,12 @@ export { type LogoutTokenSession, verifyLogoutToken } from './logout-link.ts'
 export { refreshSession } from './refresh.ts'
 export { isSuperseded } from './refresh-errors.ts'
 export { sessionIdOfRefreshToken } from './refresh-token.ts'
-export { revokeAllSessions, revokeSession, suspendSessions } from './revoke.ts'
+export {
+  type EventWriter,
+  endAccessToOthers,
+  revokeAllSessions,
+  revokeSession,
+  suspendSessions,
+} from './revoke.ts'
 export { permitStepUp, stepUpToAal2 } from './step-up.ts'
+export type { GrantedScope } from './token-response.ts'

@@ -5,6 +5,8 @@
  */
 import { randomBytes } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import { findSessionById } from '../../db/sessions/find-session.ts'
 import {
   findChildToken,
@@ -16,7 +18,6 @@ import {
 } from '../../db/sessions/legacy-tokens.ts'
 import type { TokenSession } from '../../db/sessions/sessions.ts'
 import { raisedBy } from '../../db/sessions/step-up.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   organizationNotFound,
   refreshSessionNotFound,
@@ -30,7 +31,7 @@ import { organizationScope } from './organization-scope.ts'
 import { findRefreshError } from './refresh-errors.ts'
 import { encodeRefreshToken } from './refresh-token.ts'
 import { revokeForReuse } from './reuse.ts'
-import type { Presenter, RefreshDeps, RotationOutcome } from './rotation.ts'
+import { identifyHolder, type Presenter, type RotationOutcome } from './rotation.ts'
 import { decryptKey, deriveKey, encryptKey } from './session-key.ts'
 
 /** The current form. Tokens of earlier releases had other forms; the table decides. */
@@ -40,34 +41,35 @@ const currentForm = /^[a-z2-7]{12}$/
 export const maxLegacyTokenLength = 44
 
 export async function refreshWithLegacyToken(
-  deps: RefreshDeps,
+  app: FastifyInstance,
   presented: string,
   clientInfo: Presenter,
   now: Date,
 ): Promise<RotationOutcome> {
-  const token = await findRefreshToken(deps.db, presented)
+  const token = await findRefreshToken(app.db, presented)
   if (!token) {
     const isCurrentForm = currentForm.test(presented)
     return isCurrentForm ? refreshTokenNotFound() : validationFailed('Refresh token is not valid')
   }
-  const scope = organizationScope(deps, clientInfo.organizationId)
+  const scope = organizationScope(app, clientInfo.organizationId)
   const record = token.session_id
-    ? await findSessionById(deps.db, token.session_id, scope)
+    ? await findSessionById(app.db, token.session_id, scope)
     : undefined
   if (!record) return refreshSessionNotFound()
+  identifyHolder(app, record)
   const usedAt = record.refreshed_at ?? latest(record.session_created_at, token)
   const refreshError = await findRefreshError(
-    deps,
+    app,
     { ...record, refreshed_at: usedAt },
     clientInfo,
     now,
   )
   if (refreshError) return refreshError
   if (clientInfo.organizationId && !record.organization) return organizationNotFound()
-  const keepsLegacyToken = deps.gotrueMigration.isShared && record.refresh_token_hmac_key === null
+  const keepsLegacyToken = app.gotrueMigration.isShared && record.refresh_token_hmac_key === null
   const next = keepsLegacyToken ? rotate : exchange
-  const exchanged = await next(deps, { token, record }, clientInfo, now)
-  return exchanged ?? handleConsumedToken(deps, { presented, record }, clientInfo, now)
+  const exchanged = await next(app, { token, record }, clientInfo, now)
+  return exchanged ?? handleConsumedToken(app, { presented, record }, clientInfo, now)
 }
 
 interface Presented {
@@ -77,7 +79,7 @@ interface Presented {
 
 /** Undefined when the token was consumed. */
 async function rotate(
-  { db, audit }: RefreshDeps,
+  { db, audit }: FastifyInstance,
   { token, record }: Presented,
   { userAgent, ip }: Presenter,
   now: Date,
@@ -97,57 +99,53 @@ function newToken(): string {
 
 /** Undefined when the token was consumed. */
 async function exchange(
-  deps: RefreshDeps,
+  app: FastifyInstance,
   { token, record }: Presented,
   { userAgent, ip }: Presenter,
   now: Date,
 ): Promise<RotationOutcome | undefined> {
-  const { db, audit } = deps
+  const { db, audit } = app
   const { session_id: sessionId } = record
-  const newKey = encryptKey(deps, sessionId, deriveKey(deps, sessionId))
+  const newKey = encryptKey(app, sessionId, deriveKey(app, sessionId))
   const consumed = { tokenId: token.id, sessionId }
   const state = await rotateLegacyToken(db, { ...consumed, newKey, userAgent, ip }, now)
   if (!state) return undefined
   await recordAudit(audit, db, 'token_refreshed', record, { ip: ip ?? '', now })
-  const key = decryptKey(deps, sessionId, state.refresh_token_hmac_key)
+  const key = decryptKey(app, sessionId, state.refresh_token_hmac_key)
   const counterToken = encodeRefreshToken(sessionId, state.refresh_token_counter, key)
   return { record: { ...record, refreshed_at: now }, token: counterToken, outcome: 'rotated' }
 }
 
 /** As GoTrue does for its sessions: the parent of the current token may be reused at any time. */
 async function handleConsumedToken(
-  deps: RefreshDeps,
+  app: FastifyInstance,
   { presented, record }: { presented: string; record: TokenSession },
   clientInfo: Presenter,
   now: Date,
 ): Promise<RotationOutcome> {
   // Read again: a concurrent request may have consumed it and changed the session.
-  const token = await findRefreshToken(deps.db, presented)
-  const scope = organizationScope(deps, clientInfo.organizationId)
-  const current = await findSessionById(deps.db, record.session_id, scope)
+  const token = await findRefreshToken(app.db, presented)
+  const scope = organizationScope(app, clientInfo.organizationId)
+  const current = await findSessionById(app.db, record.session_id, scope)
   if (!token || !current) return refreshTokenNotFound()
   // A ban or deletion since the first look-up, which has checked the limits of the session.
   const asUsed = { ...current, refreshed_at: now }
-  const refreshError = await findRefreshError(deps, asUsed, clientInfo, now)
+  const refreshError = await findRefreshError(app, asUsed, clientInfo, now)
   if (refreshError) return refreshError
-  const child = await findChild(deps, { token, record: current }, now)
+  const child = await findChild(app, { token, record: current }, now)
   if (child) return { record: current, token: child, outcome: 'reused' }
-  await revokeForReuse(deps, current, clientInfo, now)
+  await revokeForReuse(app, current, clientInfo, now)
   return refreshTokenAlreadyUsed()
 }
 
 /** The unused child of this token. */
-async function findChild(
-  deps: Deps<'bearerAuth' | 'db' | 'encryption'>,
-  { token, record }: Presented,
-  now: Date,
-) {
-  const { db } = deps
+async function findChild(app: FastifyInstance, { token, record }: Presented, now: Date) {
+  const { db } = app
   const { session_id, refresh_token_hmac_key: stored, refresh_token_counter: counter } = record
   if (!stored) return findChildToken(db, token)
-  const isRaised = counter === raisedBy && (await isParentOfSteppedUp(deps, record, now))
+  const isRaised = counter === raisedBy && (await isParentOfSteppedUp(app, record, now))
   if ((counter !== 0 && !isRaised) || !(await isPreviousRefreshToken(db, token))) return undefined
-  return encodeRefreshToken(session_id, counter, decryptKey(deps, session_id, stored))
+  return encodeRefreshToken(session_id, counter, decryptKey(app, session_id, stored))
 }
 
 function latest(openedAt: Date | null, { created_at, updated_at }: RefreshTokenRow): Date {

@@ -1,11 +1,12 @@
 /** Lists the sessions of a user. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db } from '../../db/core/database.ts'
 import { findSessions, type SessionRow } from '../../db/sessions/list.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 
 /** The user's sessions that can be refreshed, last used first. */
 export async function listSessions(
-  { bearerAuth }: Deps<'bearerAuth'>,
+  { bearerAuth }: FastifyInstance,
   db: Db,
   userId: string,
   now: Date,

@@ -4,7 +4,8 @@
  */
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import { uuidIn, uuidSize, uuidToBytes } from './uuid-bytes.ts'
 
 /** The session of a link. */
@@ -23,7 +24,7 @@ const tokenSize = macAt + 32
 
 /** The URL of the page with the button. */
 export function logoutLink(
-  { config, encryption }: Deps<'config' | 'encryption'>,
+  { config, encryption }: FastifyInstance,
   { userId, sessionId }: LogoutTokenSession,
   now: Date,
 ): string {
@@ -36,7 +37,7 @@ export function logoutLink(
 
 /** Undefined for a foreign, changed or expired token. */
 export function verifyLogoutToken(
-  { encryption }: Deps<'encryption'>,
+  { encryption }: FastifyInstance,
   text: string,
   now: Date,
 ): LogoutTokenSession | undefined {

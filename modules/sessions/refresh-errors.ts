@@ -1,9 +1,10 @@
 /** Reasons why a session cannot be refreshed, whatever the token. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db } from '../../db/core/database.ts'
 import type { SessionRecord } from '../../db/sessions/sessions.ts'
 import { hasNewerSession } from '../../db/sessions/supersede.ts'
 import { isBanned } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   type ApiError,
   oauthSession,
@@ -22,7 +23,7 @@ const reasons = {
 import type { Presenter } from './rotation.ts'
 
 export async function findRefreshError(
-  { db, bearerAuth }: Deps<'bearerAuth' | 'db'>,
+  app: FastifyInstance,
   record: SessionRecord,
   { oauthClientId }: Pick<Presenter, 'oauthClientId'>,
   now: Date,
@@ -33,16 +34,16 @@ export async function findRefreshError(
   if (isBanned(record, now)) {
     return userBanned(400, 'Invalid Refresh Token: User Banned')
   }
-  const limit = bearerAuth.sessionPolicy.expiredBy(record, now)
+  const limit = app.bearerAuth.sessionPolicy.expiredBy(record, now)
   if (limit) return sessionExpired(reasons[limit])
   if (record.oauth_client_id) return undefined
-  const isOld = await isSuperseded({ bearerAuth }, db, record, now)
+  const isOld = await isSuperseded(app, app.db, record, now)
   return isOld ? sessionExpired('Revoked by Newer Login') : undefined
 }
 
 /** Whether a later session has superseded it, under the single-session rule. */
 export async function isSuperseded(
-  { bearerAuth: { sessionPolicy: policy } }: Deps<'bearerAuth'>,
+  { bearerAuth: { sessionPolicy: policy } }: FastifyInstance,
   db: Db,
   { session_id: sessionId }: Pick<SessionRecord, 'session_id'>,
   now: Date,

@@ -1,11 +1,12 @@
 /** Refreshes a session with a token of either format (RFC 6749 §6). */
+import type { FastifyInstance } from 'fastify'
+
 import { undoRotation } from '../../db/sessions/counters.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { ApiError, organizationNotFound } from '../../schemas/errors.ts'
 import type { Session } from '../../schemas/session.ts'
 import { refreshWithCounterToken } from './counter-token.ts'
 import { maxLegacyTokenLength, refreshWithLegacyToken } from './legacy-token.ts'
-import type { Presenter, RefreshDeps, RotationOutcome, RotationResult } from './rotation.ts'
+import type { Presenter, RotationOutcome, RotationResult } from './rotation.ts'
 import { type GrantedScope, toSession } from './token-response.ts'
 
 /**
@@ -14,7 +15,7 @@ import { type GrantedScope, toSession } from './token-response.ts'
  * rejection are committed before.
  */
 export async function refreshSession(
-  deps: RefreshDeps & Deps<'hooks' | 'jwt' | 'telemetry'>,
+  app: FastifyInstance,
   presented: string,
   clientInfo: Presenter,
   now: Date,
@@ -22,15 +23,15 @@ export async function refreshSession(
 ): Promise<Session> {
   const isLegacy = presented.length <= maxLegacyTokenLength
   const exchange = isLegacy ? refreshWithLegacyToken : refreshWithCounterToken
-  const exchanged = await exchange(deps, presented, clientInfo, now)
-  deps.telemetry.metrics.count('postern.token_refreshes', { outcome: getOutcomeName(exchanged) })
+  const exchanged = await exchange(app, presented, clientInfo, now)
+  app.telemetry.metrics.count('postern.token_refreshes', { outcome: getOutcomeName(exchanged) })
   if (exchanged instanceof ApiError) throw exchanged
-  return buildResponse(deps, exchanged, clientInfo, now, scope)
+  return buildResponse(app, exchanged, clientInfo, now, scope)
 }
 
 /** Reverts the rotation when no response can be built: a retry of the client would be treated as reuse. */
 async function buildResponse(
-  deps: RefreshDeps & Deps<'hooks' | 'jwt'>,
+  app: FastifyInstance,
   { record, token, outcome }: RotationResult,
   { ip, organizationId }: Presenter,
   now: Date,
@@ -41,9 +42,9 @@ async function buildResponse(
   const session = { ...record, ...scope }
   const facts = { user: record, session, refreshToken: token, method, ip }
   try {
-    return await toSession(deps, facts, now)
+    return await toSession(app, facts, now)
   } catch (error) {
-    if (outcome === 'rotated') await undoRotation(deps.db, record)
+    if (outcome === 'rotated') await undoRotation(app.db, record)
     throw error
   }
 }

@@ -1,5 +1,6 @@
+import type { FastifyInstance } from 'fastify'
+
 import type { TokenSession } from '../../db/sessions/sessions.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import type { ApiError } from '../../schemas/errors.ts'
 
@@ -21,6 +22,10 @@ export interface RotationResult {
   outcome: 'rotated' | 'reused'
 }
 
-export type RefreshDeps = Deps<
-  'audit' | 'bearerAuth' | 'config' | 'db' | 'emails' | 'encryption' | 'events' | 'gotrueMigration'
->
+/** The actor of the request is the user of the session, or the admin who impersonates the user. */
+export function identifyHolder(
+  { bearerAuth }: FastifyInstance,
+  { id, impersonated_by: sub }: TokenSession,
+): void {
+  bearerAuth.identify({ actor: { type: 'user', id }, ...(sub && { act: { sub } }) })
+}

@@ -5,37 +5,44 @@
  */
 import { createSecretKey, type KeyObject } from 'node:crypto'
 
-import type { Deps } from '../../plugins/define-plugin.ts'
-import type { RefreshToken } from './refresh-token.ts'
+import type { FastifyInstance } from 'fastify'
 
-type KeyDeps = Deps<'encryption'>
+import type { RefreshToken } from './refresh-token.ts'
 
 const purpose = (sessionId: string) => `refresh token ${sessionId}`
 const storedAs = 'the refresh-token key of a session'
 
-export function deriveKey({ encryption }: KeyDeps, sessionId: string): KeyObject {
+export function deriveKey({ encryption }: FastifyInstance, sessionId: string): KeyObject {
   return encryption.deriveKey(purpose(sessionId))
 }
 
 /** The derived key that signed the token, if any. */
 export function findDerivedKey(
-  { encryption }: KeyDeps,
+  { encryption }: FastifyInstance,
   token: RefreshToken,
 ): KeyObject | undefined {
   return encryption.deriveKeys(purpose(token.sessionId)).find((key) => token.isSignedWith(key))
 }
 
 /** The stored form of the key; plain where GoTrue shares the database. */
-export function encryptKey({ encryption }: KeyDeps, sessionId: string, key: KeyObject): string {
+export function encryptKey(
+  { encryption }: FastifyInstance,
+  sessionId: string,
+  key: KeyObject,
+): string {
   return encryption.seal(sessionId, key.export().toString('base64url'))
 }
 
 /** Decrypts the stored form; throws DecryptionError when its encryption key is not configured. */
-export function decryptKey({ encryption }: KeyDeps, sessionId: string, stored: string): KeyObject {
+export function decryptKey(
+  { encryption }: FastifyInstance,
+  sessionId: string,
+  stored: string,
+): KeyObject {
   return createSecretKey(encryption.decrypt(sessionId, stored, storedAs), 'base64url')
 }
 
 /** False for a key in another form than that of new ones. */
-export function isEncryptedKey({ encryption }: KeyDeps, stored: string): boolean {
+export function isEncryptedKey({ encryption }: FastifyInstance, stored: string): boolean {
   return encryption.isSealed(stored)
 }

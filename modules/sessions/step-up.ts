@@ -1,10 +1,11 @@
 /** Steps a session up to aal2 after a verified factor. Nothing else does. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { findActiveOrganization } from '../../db/organizations/active.ts'
 import { findSessionById } from '../../db/sessions/find-session.ts'
 import type { SessionRecord } from '../../db/sessions/sessions.ts'
 import { deleteSessionsBelowAal2, stepUpSession } from '../../db/sessions/step-up.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { HookClaims } from '../../schemas/access-token.ts'
 import { oauthSession, sessionInvalid, sessionNotFound } from '../../schemas/errors.ts'
 import type { Session } from '../../schemas/session.ts'
@@ -37,21 +38,21 @@ interface SecondFactorEvent {
  * transaction. Throws HookError.
  */
 export async function permitStepUp(
-  deps: Deps<'config' | 'db' | 'hooks' | 'jwt'>,
+  app: FastifyInstance,
   session: SessionRecord,
   { method, ip }: { method: SecondFactorMethod; ip: string },
   now: Date,
 ): Promise<PrecomputedClaims> {
-  if (!deps.hooks.customizeAccessToken) return { method, claims: undefined }
+  if (!app.hooks.customizeAccessToken) return { method, claims: undefined }
   const others = session.amr.filter((claim) => claim.method !== method)
   const amr = [{ method, timestamp: Math.floor(now.getTime() / 1000) }, ...others]
   // Only the user verifies a factor, never an impersonating admin.
-  const organization = deps.config.AUTH_ORGANIZATIONS_ENABLED
-    ? await findActiveOrganization(deps.db, session.session_id, session.id)
+  const organization = app.config.AUTH_ORGANIZATIONS_ENABLED
+    ? await findActiveOrganization(app.db, session.session_id, session.id)
     : null
   const raised = { ...session, aal: 'aal2' as const, amr, impersonated_by: null, organization }
   const facts = { user: session, session: raised, method, ip }
-  return { method, claims: await computeClaims(deps, facts, now) }
+  return { method, claims: await computeClaims(app, facts, now) }
 }
 
 /**
@@ -60,34 +61,34 @@ export async function permitStepUp(
  * token_too_large.
  */
 export async function stepUpToAal2(
-  deps: Deps<'bearerAuth' | 'config' | 'encryption' | 'events' | 'jwt' | 'telemetry'>,
+  app: FastifyInstance,
   trx: Trx,
   session: SessionRecord,
   { permit: { method, claims }, factorId }: SecondFactorEvent,
   now: Date,
 ): Promise<Session> {
   const { id: userId, session_id: sessionId } = session
-  const limit = deps.bearerAuth.sessionPolicy.expiredBy(session, now)
+  const limit = app.bearerAuth.sessionPolicy.expiredBy(session, now)
   // The required factor has been verified.
   if (limit && limit !== 'low_aal') throw sessionInvalid()
   // A superseded session must not become the current one.
-  if (await isSuperseded(deps, trx, session, now)) throw sessionInvalid()
+  if (await isSuperseded(app, trx, session, now)) throw sessionInvalid()
   if (session.oauth_client_id) throw oauthSession()
-  const newKey = encryptKey(deps, sessionId, deriveKey(deps, sessionId))
+  const newKey = encryptKey(app, sessionId, deriveKey(app, sessionId))
   const verification = { sessionId, userId, method, factorId: factorId ?? null, newKey }
   if (!(await stepUpSession(trx, verification, now))) throw sessionNotFound()
   await emitSessionEnded(
-    deps,
+    app,
     trx,
     userId,
     await deleteSessionsBelowAal2(trx, userId, sessionId),
     now,
   )
-  const raised = await findSessionById(trx, sessionId, organizationScope(deps))
+  const raised = await findSessionById(trx, sessionId, organizationScope(app))
   if (!raised) throw sessionNotFound()
-  deps.telemetry.metrics.count('postern.sign_ins', { method, outcome: 'accepted' })
-  const key = decryptKey(deps, sessionId, raised.refresh_token_hmac_key ?? newKey)
+  app.telemetry.metrics.count('postern.sign_ins', { method, outcome: 'accepted' })
+  const key = decryptKey(app, sessionId, raised.refresh_token_hmac_key ?? newKey)
   const refreshToken = encodeRefreshToken(sessionId, raised.refresh_token_counter ?? 0, key)
-  const tokenClaims = claims ?? deps.jwt.buildClaims(raised, raised, now)
-  return withClaims(deps, { user: raised, session: raised, refreshToken }, tokenClaims, now)
+  const tokenClaims = claims ?? app.jwt.buildClaims(raised, raised, now)
+  return withClaims(app, { user: raised, session: raised, refreshToken }, tokenClaims, now)
 }

@@ -1,8 +1,10 @@
 /** The token response of a session: access token, refresh token and user. */
+import type { FastifyInstance } from 'fastify'
+
 import type { TokenSession } from '../../db/sessions/sessions.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { HookClaims } from '../../schemas/access-token.ts'
+import type { VerifiedContacts } from '../../schemas/oauth/shared-metadata.ts'
 import type { Session } from '../../schemas/session.ts'
 import { toUser } from '../../schemas/user.ts'
 
@@ -16,6 +18,10 @@ export interface GrantedScope {
   clientId?: string
   /** Single claims that the userinfo endpoint returns for it. */
   userinfoClaims?: readonly string[]
+  /** Which contacts of the user are verified. */
+  verified?: VerifiedContacts
+  /** Whether the client may use the user's data: by the user's role, and in the database. */
+  hasDataAccess?: boolean
 }
 
 type AccessTokenSession = Pick<
@@ -23,7 +29,7 @@ type AccessTokenSession = Pick<
   'session_id' | 'session_created_at' | 'aal' | 'not_after' | 'impersonated_by' | 'amr'
 > &
   Partial<Pick<TokenSession, 'oauth_client_id' | 'scopes' | 'organization'>> &
-  Pick<GrantedScope, 'audience' | 'clientId' | 'userinfoClaims'>
+  Omit<GrantedScope, 'scopes'>
 
 /** The input of an access token. */
 interface TokenClaimsInput {
@@ -44,33 +50,36 @@ export interface AccessTokenInput extends TokenClaimsInput {
  * and HookError.
  */
 export async function toSession(
-  deps: Deps<'bearerAuth' | 'hooks' | 'jwt'>,
+  app: FastifyInstance,
   facts: AccessTokenInput,
   now: Date,
 ): Promise<Session> {
-  return withClaims(deps, facts, await computeClaims(deps, facts, now), now)
+  return withClaims(app, facts, await computeClaims(app, facts, now), now)
 }
 
 /** The claims of the access token, after the hook. Throws HookError. */
 export async function computeClaims(
-  { hooks, jwt }: Deps<'hooks' | 'jwt'>,
+  { hooks, jwt }: FastifyInstance,
   { user, session, method, ip }: TokenClaimsInput,
   now: Date,
 ): Promise<HookClaims> {
   const claims = jwt.buildClaims(user, session, now)
   if (!hooks.customizeAccessToken) return claims
-  return hooks.customizeAccessToken({ claims, method, ip })
+  const customized = await hooks.customizeAccessToken({ claims, method, ip })
+  const isRestricted = session.oauth_client_id && !session.hasDataAccess
+  // The hook was written for tokens of users.
+  return isRestricted ? { ...customized, role: claims.role, aud: claims.aud } : customized
 }
 
 /** Throws token_too_large. */
 export async function withClaims(
-  deps: Deps<'bearerAuth' | 'jwt'>,
+  app: FastifyInstance,
   { user, session, refreshToken }: Pick<AccessTokenInput, 'user' | 'session' | 'refreshToken'>,
   given: HookClaims,
   now: Date,
 ): Promise<Session> {
-  const { jwt } = deps
-  const claims = limited(deps, { user, session }, given)
+  const { jwt } = app
+  const claims = limited(app, { user, session }, given)
   return {
     access_token: await jwt.signAccessToken(claims),
     token_type: 'bearer',
@@ -86,7 +95,7 @@ export async function withClaims(
  * returns.
  */
 function limited(
-  { bearerAuth: { sessionPolicy }, jwt }: Deps<'bearerAuth' | 'jwt'>,
+  { bearerAuth: { sessionPolicy }, jwt }: FastifyInstance,
   { user, session }: Pick<AccessTokenInput, 'user' | 'session'>,
   claims: HookClaims,
 ): HookClaims {

@@ -1,6 +1,8 @@
 /**
  * Changes settings: all of a request or none. Each change is recorded with the old value, so that it can be reverted.
  */
+import type { FastifyInstance } from 'fastify'
+
 import {
   findSettingError,
   isSettableName,
@@ -17,7 +19,6 @@ import {
   notifySettingsChanged,
   upsertSetting,
 } from '../../db/settings/settings.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import {
   invalidSettings,
   settingChangedSince,
@@ -25,8 +26,6 @@ import {
   settingNotFound,
 } from '../../schemas/errors.ts'
 import { isSecretName } from './read.ts'
-
-type ChangeDeps = Deps<'config' | 'runtimeSettings'>
 
 /** Null resets a setting to its default. */
 type SettingTexts = Readonly<Record<string, string | null>>
@@ -45,18 +44,18 @@ interface ChangedSettings {
 
 /** Throws invalid_settings and setting_locked. */
 export async function changeSettings(
-  deps: ChangeDeps,
+  app: FastifyInstance,
   trx: Trx,
   texts: SettingTexts,
   by: ChangedBy,
 ): Promise<ChangedSettings> {
   await lockSettings(trx)
   const stored = new Map((await listSettings(trx)).map(({ name, value }) => [name, value]))
-  check(deps, texts, stored)
+  check(app, texts, stored)
   const changed: ChangedSettings = { before: {}, after: {} }
   for (const [name, text] of Object.entries(texts)) {
-    await changeOne(deps, trx, { name, text, before: stored.get(name) ?? null }, by)
-    changed.before[name] = masked(deps, name, stored.get(name) ?? null)
+    await changeOne(app, trx, { name, text, before: stored.get(name) ?? null }, by)
+    changed.before[name] = masked(app, name, stored.get(name) ?? null)
     changed.after[name] = isSecretName(name) && text !== null ? '(secret)' : text
   }
   await notifySettingsChanged(trx)
@@ -65,7 +64,7 @@ export async function changeSettings(
 
 /** Restores the values before a change. Throws setting_not_found, and conflict when they were changed since. */
 export async function revertChange(
-  deps: ChangeDeps,
+  app: FastifyInstance,
   trx: Trx,
   { id, force }: { id: number; force: boolean },
   by: Omit<ChangedBy, 'reverts'>,
@@ -75,15 +74,15 @@ export async function revertChange(
   if (!change) throw settingNotFound()
   const { name, before, after } = change
   const [row] = (await listSettings(trx)).filter((setting) => setting.name === name)
-  if (!force && decryptText(deps, name, row?.value) !== decryptText(deps, name, after)) {
+  if (!force && decryptText(app, name, row?.value) !== decryptText(app, name, after)) {
     throw settingChangedSince(name)
   }
-  const texts = { [name]: decryptText(deps, name, before) }
-  return changeSettings(deps, trx, texts, { ...by, reverts: id })
+  const texts = { [name]: decryptText(app, name, before) }
+  return changeSettings(app, trx, texts, { ...by, reverts: id })
 }
 
 function check(
-  { config, runtimeSettings }: ChangeDeps,
+  { config, runtimeSettings }: FastifyInstance,
   texts: SettingTexts,
   stored: ReadonlyMap<string, string>,
 ): void {
@@ -112,7 +111,7 @@ function check(
 }
 
 async function changeOne(
-  { runtimeSettings }: ChangeDeps,
+  { runtimeSettings }: FastifyInstance,
   trx: Trx,
   { name, text, before }: { name: string; text: string | null; before: string | null },
   {
@@ -129,14 +128,14 @@ async function changeOne(
 }
 
 function decryptText(
-  { runtimeSettings }: ChangeDeps,
+  { runtimeSettings }: FastifyInstance,
   name: string,
   stored: string | null | undefined,
 ) {
   return stored === null || stored === undefined ? null : runtimeSettings.decrypt(name, stored)
 }
 
-function masked(deps: ChangeDeps, name: string, stored: string | null): string | null {
+function masked(app: FastifyInstance, name: string, stored: string | null): string | null {
   if (stored === null) return null
-  return isSecretName(name) ? '(secret)' : decryptText(deps, name, stored)
+  return isSecretName(name) ? '(secret)' : decryptText(app, name, stored)
 }

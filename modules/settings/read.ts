@@ -1,26 +1,23 @@
 /** Settings, their history and all variables, as operators see them, without secrets. */
 import type { TSchema } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 
 import { variableEntries } from '../../config/groups/index.ts'
 import { isSettableName, settableEntries } from '../../config/settable.ts'
 import type { Db } from '../../db/core/database.ts'
 import { listSettingChanges, listSettings } from '../../db/settings/settings.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { Setting, Variable } from '../../schemas/console/settings.ts'
+import { formatDuration } from '../../schemas/values/duration.ts'
+import { isRecord } from '../../schemas/values/record.ts'
 import { toTimestamp } from '../../schemas/values/timestamp.ts'
-import { formatVariable } from './text-of.ts'
 
-type SettingsDeps = Deps<'config' | 'runtimeSettings'>
-
-export async function readSettings(deps: SettingsDeps, db: Db): Promise<{ settings: Setting[] }> {
+export async function readSettings(app: FastifyInstance, db: Db): Promise<{ settings: Setting[] }> {
   const stored = new Map((await listSettings(db)).map((row) => [row.name, row]))
   const settings = settableEntries.map(([name, schema]) => {
-    const locked = deps.runtimeSettings.isLocked(name)
+    const locked = app.runtimeSettings.isLocked(name)
     const row = locked ? undefined : stored.get(name)
     const secret = isSecret(schema)
-    const text = row
-      ? deps.runtimeSettings.decrypt(name, row.value)
-      : currentText(deps, name, schema)
+    const text = row ? app.runtimeSettings.decrypt(name, row.value) : currentText(app, name, schema)
     return {
       ...describe(name, schema),
       value: secret ? null : text,
@@ -39,7 +36,7 @@ export async function readSettings(deps: SettingsDeps, db: Db): Promise<{ settin
 
 /** Newest first. */
 export async function readSettingChanges(
-  { runtimeSettings }: Deps<'runtimeSettings'>,
+  { runtimeSettings }: FastifyInstance,
   db: Db,
   filter: { name: string | undefined; before: number | undefined },
   size: number,
@@ -64,14 +61,14 @@ export async function readSettingChanges(
 }
 
 /** Every variable with its value, or whether it is set for a secret one. */
-export function readVariables(deps: SettingsDeps): Variable[] {
-  const { config, runtimeSettings } = deps
+export function readVariables(app: FastifyInstance): Variable[] {
+  const { config, runtimeSettings } = app
   return variableEntries.map(([name, schema]) => {
     const isSet = config.given.has(name)
     const byEnvironment = runtimeSettings.isLocked(name)
     return {
       ...describe(name, schema),
-      value: isSecret(schema) ? null : currentText(deps, name, schema),
+      value: isSecret(schema) ? null : currentText(app, name, schema),
       set: isSet,
       source: byEnvironment ? 'environment' : isSet ? 'settings' : 'default',
       changeable: isSettableName(name) && !byEnvironment,
@@ -93,7 +90,7 @@ function describe(name: string, schema: TSchema) {
   }
 }
 
-function currentText({ config }: SettingsDeps, name: string, schema: TSchema): string | null {
+function currentText({ config }: FastifyInstance, name: string, schema: TSchema): string | null {
   const values: Readonly<Record<string, unknown>> = config
   return formatVariable(schema, values[name])
 }
@@ -111,4 +108,22 @@ export const isSecretName = (name: string): boolean => secretNames.has(name)
 function toAnchor(schema: TSchema): string {
   const title = String(schema['x-group'] ?? '').toLowerCase()
   return title.replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-')
+}
+
+// Formats a variable's value as in the environment.
+
+/** Null for a variable without a value. */
+function formatVariable(schema: TSchema, value: unknown): string | null {
+  if (value === undefined || value === null) return null
+  const type: unknown = schema['x-type']
+  if (type === 'duration' && typeof value === 'number') return formatDuration(value)
+  if (type === 'rate' && isRecord(value)) return rateText(value)
+  if (Array.isArray(value)) return value.map(String).join(',')
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+function rateText({ count, seconds }: Record<string, unknown>): string {
+  const isHourly = seconds === 3600
+  return isHourly ? String(count) : `${count}/${formatDuration(Number(seconds))}`
 }

@@ -1,4 +1,6 @@
 /** The statistics of the overview, by concurrent statements. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db } from '../../db/core/database.ts'
 import { exactCountLimit } from '../../db/core/paging.ts'
 import { countMailBacklog } from '../../db/emails/backlog.ts'
@@ -11,21 +13,17 @@ import {
 } from '../../db/statistics/overview.ts'
 import { type BucketCount, sumUsageCounts } from '../../db/statistics/usage-counts.ts'
 import { countListed, estimateListed } from '../../db/users/search.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { Range, Statistics } from '../../schemas/console/statistics.ts'
 import { toTimestamp } from '../../schemas/values/timestamp.ts'
-import { type Buckets, countsIn, createBuckets } from './buckets.ts'
-
-type StatisticsDeps = Deps<'jwt' | 'readDb' | 'usageCounts'>
 
 const dayMs = 86_400_000
 
 export async function readStatistics(
-  deps: StatisticsDeps,
+  app: FastifyInstance,
   { range, aud, version }: { range: Range; aud: string; version: string },
   now: Date,
 ): Promise<Statistics> {
-  const { jwt, readDb: db, usageCounts } = deps
+  const { jwt, readDb: db, usageCounts } = app
   await usageCounts.flush()
   const buckets = createBuckets(range, now)
   const { starts, bucketSeconds } = buckets
@@ -135,4 +133,38 @@ function computeTotals(rows: readonly BucketCount[], buckets: Buckets) {
 
 function sumCounts(rows: readonly { count: number }[]): number {
   return rows.reduce((sum, { count }) => sum + count, 0)
+}
+
+// The times of the buckets in a range.
+
+const hour = 3600
+
+const shapes: Record<Range, { bucketSeconds: number; count: number }> = {
+  '24h': { bucketSeconds: hour, count: 24 },
+  '7d': { bucketSeconds: 6 * hour, count: 28 },
+  '30d': { bucketSeconds: 24 * hour, count: 30 },
+}
+
+interface Buckets {
+  since: Date
+  bucketSeconds: number
+  /** Start of each bucket, in seconds since the epoch. */
+  starts: number[]
+}
+
+/** Buckets begin at whole hours and days of UTC; the last one is not complete. */
+function createBuckets(range: Range, now: Date): Buckets {
+  const { bucketSeconds, count } = shapes[range]
+  const last = Math.floor(now.getTime() / 1000 / bucketSeconds) * bucketSeconds
+  const starts = Array.from({ length: count }, (_, i) => last - (count - 1 - i) * bucketSeconds)
+  return { since: new Date((starts[0] ?? last) * 1000), bucketSeconds, starts }
+}
+
+/** One count for each bucket. */
+function countsIn(
+  { starts }: Pick<Buckets, 'starts'>,
+  rows: readonly { at: number; count: number }[],
+): number[] {
+  const byStart = new Map(rows.map(({ at, count }) => [at, count]))
+  return starts.map((start) => byStart.get(start) ?? 0)
 }

@@ -6,6 +6,7 @@ import { isSupportedHash } from '../../plugins/security/passwords/hashes.ts'
 import { ApiError } from '../../schemas/errors.ts'
 import { isUuid, normalizeEmail, normalizePhone } from '../../schemas/fields.ts'
 import { isRecord } from '../../schemas/values/record.ts'
+import { countLeftOut, type LeftOut } from './left-out.ts'
 
 export interface BulkRecord {
   line: number
@@ -25,10 +26,17 @@ export interface Defaults {
 
 type Fields = Record<string, unknown>
 
-/** Throws RejectedRow. */
-export function toBulkRecord(value: unknown, line: number, defaults: Defaults, now: Date) {
+/** Counts the fields that are not stored in `leftOut`. Throws RejectedRow. */
+export function toBulkRecord(
+  value: unknown,
+  line: number,
+  { defaults, leftOut }: { defaults: Defaults; leftOut: LeftOut },
+  now: Date,
+): BulkRecord {
   try {
-    return readRecord(value, line, defaults, now)
+    const record = readRecord(value, line, defaults, now)
+    if (isRecord(value)) countLeftOut(leftOut, value)
+    return record
   } catch (error) {
     throw error instanceof ApiError ? new RejectedRow(error.message) : error
   }
@@ -106,22 +114,28 @@ function readIdentities(row: Fields, user: BulkUser): BulkIdentity[] {
   const given = row.identities ?? []
   if (!Array.isArray(given)) throw new RejectedRow('identities is not an array')
   if (given.length > 0) return given.map((identity) => readIdentity(identity, user))
-  return (['email', 'phone'] as const).flatMap((provider) => {
-    const address = user[provider]
-    if (!address || user.is_sso_user) return []
-    const verified = {
-      email_verified: provider === 'email' && user.email_confirmed_at !== null,
-      phone_verified: provider === 'phone' && user.phone_confirmed_at !== null,
-    }
-    const data = { sub: user.id, [provider]: address, ...verified }
-    return [buildIdentity(user, provider, user.id, data)]
-  })
+  return (['email', 'phone'] as const).flatMap((provider) =>
+    user[provider] && !user.is_sso_user ? [buildOwnIdentity(user, provider)] : [],
+  )
+}
+
+function buildOwnIdentity(user: BulkUser, provider: 'email' | 'phone'): BulkIdentity {
+  const verified = {
+    email_verified: provider === 'email' && user.email_confirmed_at !== null,
+    phone_verified: provider === 'phone' && user.phone_confirmed_at !== null,
+  }
+  const data = { sub: user.id, [provider]: user[provider], ...verified }
+  return buildIdentity(user, provider, user.id, data)
 }
 
 function readIdentity(given: unknown, user: BulkUser): BulkIdentity {
   if (!isRecord(given)) throw new RejectedRow('an identity is not an object')
   const provider = short(given, 'provider')
   const id = text(given, 'provider_id') ?? text(given, 'id')
+  // Without an id: that of the row's own address.
+  if (!id && (provider === 'email' || provider === 'phone') && user[provider]) {
+    return buildOwnIdentity(user, provider)
+  }
   if (!provider || !id) throw new RejectedRow('an identity has no provider or provider_id')
   const identity = buildIdentity(user, provider, id, object(given, 'identity_data') ?? {})
   return {
@@ -160,11 +174,12 @@ function optional(value: string | undefined, read: (value: string) => string): s
   return value === undefined ? null : read(value)
 }
 
-/** RFC 3339 in UTC, for years that JavaScript and Postgres format alike. */
+/** RFC 3339 in UTC, for years that JavaScript and Postgres format alike. A time without zone is UTC. */
 function time(row: Fields, name: string): string | null {
   const value = text(row, name)
   if (value === undefined) return null
-  const date = new Date(value)
+  const isLocal = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(value)
+  const date = new Date(isLocal ? `${value}Z` : value)
   const isTime = date.getTime() >= -62_135_596_800_000 && date.getTime() < 253_402_300_800_000
   if (!isTime) throw new RejectedRow(`${name} is not a time`)
   return date.toISOString()

@@ -1,4 +1,6 @@
 /** Setting and changing the username of a user. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import {
   clearPreferredUsername,
@@ -9,14 +11,15 @@ import {
   setPreferredUsername,
   type Username,
 } from '../../db/usernames/usernames.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
+import type { UserRecord } from '../../db/users/users.ts'
 import { usernameChangedRecently, usernameTaken } from '../../schemas/errors.ts'
-import type { Actor } from '../audit/entry.ts'
-import { type AuditContext, recordAudit } from '../audit/index.ts'
+import { hasConfirmedIdentifier, recordAccess } from '../access/index.ts'
+import type { AuditContext } from '../audit/index.ts'
+import { countName } from './unverified.ts'
 
 /** When the user may choose another name; undefined when they may now. */
 export function nextUsernameChange(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   present: { assigned_at: Date } | undefined,
   now: Date,
 ): Date | undefined {
@@ -30,27 +33,43 @@ export function nextUsernameChange(
  * username_changed_recently and username_taken.
  */
 export async function changeUsername(
-  deps: Deps<'audit' | 'config'>,
+  app: FastifyInstance,
   trx: Trx,
-  user: Actor,
+  user: UserRecord,
   name: Username,
-  { ip, now }: AuditContext,
+  { ip, network, now }: AuditContext & { network: string },
 ): Promise<void> {
   const present = await findUsername(trx, user.id)
   if (present?.username === name.username) return
-  const next = nextUsernameChange(deps, present, now)
+  const next = nextUsernameChange(app, present, now)
   if (next) throw usernameChangedRecently(Math.ceil((next.getTime() - now.getTime()) / 1000))
-  await assignUsername(deps, trx, user.id, name, now)
-  const traits = { username: name.username }
-  await recordAudit(deps.audit, trx, 'user_modified', user, { ip, now, traits })
+  const isVerified = await hasConfirmedIdentifier(trx, user)
+  const counted = isVerified ? null : await countName(app, trx, network, now)
+  await replaceUsername(app, trx, user.id, { ...name, network: counted, by_admin: false }, now)
+  await recordAccess(app, trx, { user, grant: { kind: 'username', ...name, ip } }, now)
 }
 
 /** The same for an admin: without minimum interval and audit record. Throws username_taken. */
 export async function assignUsername(
-  { config }: Deps<'config'>,
+  app: FastifyInstance,
   trx: Trx,
   userId: string,
   name: Username,
+  now: Date,
+): Promise<void> {
+  await replaceUsername(app, trx, userId, { ...name, network: null, by_admin: true }, now)
+}
+
+interface ChosenUsername extends Username {
+  network: string | null
+  by_admin: boolean
+}
+
+async function replaceUsername(
+  { config }: FastifyInstance,
+  trx: Trx,
+  userId: string,
+  name: ChosenUsername,
   now: Date,
 ): Promise<void> {
   const present = await findUsername(trx, userId)

@@ -1,5 +1,7 @@
-/** The dependencies of this module, and the rules for names where they are enabled. */
-import { type Deps, definePlugin } from '../../plugins/define-plugin.ts'
+/** The rules for usernames where they are enabled, and the key that hashes networks. */
+import type { FastifyInstance } from 'fastify'
+
+import { defineModule } from '../../plugins/define-plugin.ts'
 import { usernameRules } from './rules.ts'
 import { loadSkeleton } from './skeleton.ts'
 
@@ -9,13 +11,11 @@ declare module 'fastify' {
   }
 }
 
-const deps = ['audit', 'config'] as const
-
-async function createUsernames({ audit, config }: Deps<(typeof deps)[number]>) {
+async function createUsernames({ config, encryption }: FastifyInstance) {
   const rules = config.AUTH_USERNAMES_ENABLED
     ? usernameRules(config, await loadSkeleton())
     : undefined
-  return { audit, config, rules }
+  return { rules, networkKey: encryption.deriveKey('usernames') }
 }
 
-export default definePlugin({ name: 'usernames', deps, create: createUsernames })
+export default defineModule('usernames', createUsernames)

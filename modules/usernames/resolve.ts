@@ -1,7 +1,8 @@
-/** Resolves the username that a client sends to the identifier by which its user is found and throttled. */
+/** Resolves the username that a client sends to the identifier by which its user is found. */
 import type { Db } from '../../db/core/database.ts'
 import { findUsernameOwner } from '../../db/usernames/usernames.ts'
-import { invalidCredentials } from '../../schemas/errors.ts'
+import { invalidCredentials, validationFailed } from '../../schemas/errors.ts'
+import { usernameAccount } from '../otp/index.ts'
 import { enforceUsername } from './precis.ts'
 
 /** Longer than any name that can be chosen. */
@@ -10,12 +11,13 @@ const maxInputLength = 512
 interface SignInIdentifier {
   provider: 'email' | 'phone'
   address: string
+  /** What the attempt counts for. */
+  account: string
 }
 
 /**
- * Returns the email or phone number of the user, so that attempts by username count with those by address. An unknown
- * name becomes an address that no user can have, for which a sign-in does the same work. Throws invalid_credentials for
- * a text that cannot be a username.
+ * Returns the email or phone number of the user. An unknown name becomes an address that no user can have, for which a
+ * sign-in does the same work. Throws invalid_credentials for a text that cannot be a username.
  */
 export async function resolveUsername(
   db: Db,
@@ -26,10 +28,28 @@ export async function resolveUsername(
   if (username === undefined) throw invalidCredentials()
   const owner = await findUsernameOwner(db, username, aud)
   const { email, phone } = owner ?? {}
+  const account = usernameAccount(username)
   if (phone && (!email || (!owner?.email_confirmed_at && owner?.phone_confirmed_at))) {
-    return { provider: 'phone', address: phone }
+    return { provider: 'phone', address: phone, account }
   }
-  return { provider: 'email', address: email || noAddress(username) }
+  // No email address has a space.
+  return { provider: 'email', address: email || account, account }
+}
+
+/**
+ * Returns the address to which the code of a recovery by this username was sent, and what the attempt counts for. An
+ * unknown name becomes an address that no user can have. Throws validation_failed for a text that cannot be a username.
+ */
+export async function resolveUsernameAddress(
+  db: Db,
+  input: string,
+  aud: string,
+): Promise<{ email: string; account: string }> {
+  const username = canonicalUsername(input)
+  if (username === undefined) throw validationFailed('This is not a username', 422)
+  const owner = await findUsernameOwner(db, username, aud)
+  const account = usernameAccount(username)
+  return { email: owner?.email || account, account }
 }
 
 /**
@@ -39,6 +59,3 @@ export async function resolveUsername(
 export function canonicalUsername(input: string): string | undefined {
   return input.length > maxInputLength ? undefined : enforceUsername(input)
 }
-
-/** No email address has a space. */
-const noAddress = (username: string) => `username ${username}`

@@ -1,4 +1,6 @@
 /** The usernames that the configuration allows. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
 import { isUsernameFree, type Username } from '../../db/usernames/usernames.ts'
@@ -65,7 +67,7 @@ export async function isAvailable(
 }
 
 /** The rules; throws feature_disabled without AUTH_USERNAMES_ENABLED. */
-export function getUsernameRules({ rules }: { rules: UsernameRules | undefined }): UsernameRules {
+export function getUsernameRules({ usernames: { rules } }: FastifyInstance): UsernameRules {
   if (!rules) throw usernamesDisabled()
   return rules
 }

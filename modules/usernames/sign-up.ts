@@ -1,7 +1,10 @@
 /**
  * The username of a sign-up. It is reserved for the address before the address is looked up, and assigned when the
- * sign-up is confirmed: whether a name is available reveals nothing about the address.
+ * sign-up is confirmed: whether a name is available reveals nothing about the address. It is not assigned once another
+ * sign-up with the address has removed the password of the first one: the name may be that of either user.
  */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import {
   claimReservedUsername,
@@ -10,42 +13,59 @@ import {
   insertUsername,
   type Username,
 } from '../../db/usernames/usernames.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { usernameTaken } from '../../schemas/errors.ts'
 import { readNewUsername } from './rules.ts'
-
-/** The maximum time between the last message of a sign-up and its confirmation. */
-const reservationMs = 86_400_000
+import { countName, unverifiedMs } from './unverified.ts'
 
 /** The username of a sign-up; undefined without one, and where usernames are disabled, as at GoTrue. */
 export function readSignUpUsername(
-  { rules }: Pick<Deps<'usernames'>['usernames'], 'rules'>,
+  { usernames: { rules } }: FastifyInstance,
   input: string | undefined,
 ): Username | undefined {
   return rules && input ? readNewUsername(rules, input) : undefined
 }
 
-/** Replaces an earlier reservation of the address. Throws username_taken. */
+/** A sign-up, and the client that sent it. */
+interface NamedSignUp {
+  name: Username | undefined
+  address: string
+  network: string
+}
+
+/**
+ * Replaces an earlier reservation of the address: a sign-up without a name removes that of another sign-up, which may be
+ * another user's. Throws username_taken and over_request_rate_limit.
+ */
 export async function reserveUsername(
+  app: FastifyInstance,
   trx: Trx,
-  name: Username,
-  address: string,
+  { name, address, network }: NamedSignUp,
   now: Date,
 ): Promise<void> {
+  if (!app.usernames.rules) return
   await deleteReservation(trx, address)
+  if (!name) return
+  const counted = await countName(app, trx, network, now)
   await deleteReplaceable(trx, name, null, now)
-  const expires_at = new Date(now.getTime() + reservationMs)
-  const row = { ...name, reserved_for: address, assigned_at: now, expires_at }
+  const expires_at = new Date(now.getTime() + unverifiedMs)
+  const row = { ...name, reserved_for: address, network: counted, assigned_at: now, expires_at }
   if (!(await insertUsername(trx, row))) throw usernameTaken()
+}
+
+/** The address of a sign-up that was confirmed: verified by a link or code, or assumed to be right. */
+interface ConfirmedAddress {
+  address: string | null
+  isVerified: boolean
 }
 
 /** Assigns the reserved name to the user whose sign-up with this address was just confirmed. */
 export async function assignReservedUsername(
-  { rules }: Pick<Deps<'usernames'>['usernames'], 'rules'>,
+  app: FastifyInstance,
   trx: Trx,
   userId: string,
-  address: string | null,
+  { address: reservedFor, isVerified }: ConfirmedAddress,
   now: Date,
 ): Promise<void> {
-  if (rules && address) await claimReservedUsername(trx, userId, address, now)
+  if (!app.usernames.rules || !reservedFor) return
+  await claimReservedUsername(trx, { userId, reservedFor, isVerified, now })
 }

@@ -9,9 +9,10 @@ export { listUserPage, listUsersAfter } from './admin/list.ts'
 export { applyAdminMetadata } from './admin/metadata.ts'
 export { readUserFilter, readUserSearch } from './admin/search.ts'
 export { createUserAsAdmin, deleteUserAsAdmin, updateUserAsAdmin } from './admin/users.ts'
-export { verifyEmail } from './confirm-email.ts'
+export { verifyEmail, verifyEmailOfNewUser } from './confirm-email.ts'
 export { verifyPhone } from './confirm-phone.ts'
 export { emitEmailChanged } from './email-changed.ts'
+export { addEmailIdentity } from './email-identity.ts'
 export {
   lockActiveUser,
   lockAndLoadUser,

@@ -1,9 +1,10 @@
 /** Limits of user metadata. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import type { UserMetadata } from '../../db/tables/users.ts'
 import { mergeMetadata } from '../../db/users/merge-user.ts'
 import type { MetadataChange } from '../../db/users/metadata-merge.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import { metadataTooLarge } from '../../schemas/errors.ts'
 import { metadataLimits } from '../../schemas/values/metadata-limits.ts'
 
@@ -14,7 +15,7 @@ interface GivenMetadata {
 }
 
 /** Throws metadata_too_large. Called before the user is looked up, so that the response does not depend on it. */
-export function checkMetadataSize({ config }: Deps<'config'>, given: GivenMetadata): void {
+export function checkMetadataSize({ config }: FastifyInstance, given: GivenMetadata): void {
   const limits = metadataLimits(config)
   let together = 0
   for (const name of ['user_metadata', 'app_metadata'] as const) {
@@ -26,7 +27,7 @@ export function checkMetadataSize({ config }: Deps<'config'>, given: GivenMetada
 
 /** Merges metadata of a user. Throws metadata_too_large. */
 export async function mergeWithin(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   trx: Trx,
   id: string,
   { app, user }: MetadataChange,

@@ -1,9 +1,10 @@
 /** Changes of the current user. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db } from '../../db/core/database.ts'
 import type { UserMetadata } from '../../db/tables/users.ts'
 import { editUser } from '../../db/users/merge-user.ts'
 import { findUser, type UserRecord } from '../../db/users/users.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import { isImpersonated } from '../../schemas/access-token.ts'
 import {
@@ -38,7 +39,7 @@ export function isCredentialChange({ email, phone, password }: Changes): boolean
  * change.
  */
 export function checkProfile(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   { user, claims, session }: AuthContext,
   changes: Changes,
 ): void {
@@ -66,7 +67,7 @@ export function checkProfile(
 
 /** Merges the metadata and records the change in one statement. Returns the changed user. Throws metadata_too_large. */
 export async function updateProfile(
-  { audit, config }: Deps<'audit' | 'config'>,
+  { audit, config }: FastifyInstance,
   db: Db,
   user: UserRecord,
   { data, app_metadata }: Changes,

@@ -1,11 +1,27 @@
 /**
- * The signed text: Sign-In with Ethereum (EIP-4361) and its Solana counterpart. A header line, an address, an optional
- * statement, then `Key: value` lines in any order.
+ * The signed text: Sign-In with Ethereum (EIP-4361) and its Solana counterpart. A header line with an
+ * optional scheme, an address, an optional statement, then `Key: value` lines in any order.
  */
 import { validationFailed } from '../../schemas/errors.ts'
-import { readTime } from './time.ts'
+
+const rfc3339 =
+  /^(\d{4}-\d\d-\d\d)[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
+/** RFC 3339; undefined when the field is absent. Throws validation_failed. */
+function readTime(field: string, value: string | undefined): Date | undefined {
+  if (value === undefined) return undefined
+  const [, date = ''] = rfc3339.exec(value) ?? []
+  const day = new Date(`${date}T00:00:00Z`)
+  // Date parsing accepts 30 February as 2 March.
+  const isDay = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date)
+  const time = new Date(value.toUpperCase())
+  if (date !== '' && isDay && !Number.isNaN(time.getTime())) return time
+  throw validationFailed(`The signed message has no valid time (RFC 3339) in "${field}"`)
+}
 
 export interface WalletMessage {
+  /** Optional in the header line: that of the page which requested the signature. */
+  scheme: string | undefined
   /** With its port, as in the header line. */
   domain: string
   address: string
@@ -25,8 +41,14 @@ const headers: Record<ChainName, string> = {
 }
 
 const minLines = 6
-const domainPattern =
-  /^(localhost|(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,32}[a-z]{2,63})(?::\d{1,5})?$/i
+const label = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?`
+/** In letters or in punycode (RFC 5890 §2.3.2.1); the last label of an IP address is a number. */
+const topLevel = String.raw`xn--[a-z0-9-]{0,58}[a-z0-9]|\p{L}[\p{L}\p{M}]{1,62}`
+const domainPattern = new RegExp(
+  String.raw`^(localhost|(?:${label}\.){1,32}(?:${topLevel}))(?::\d{1,5})?$`,
+  'iu',
+)
+const schemePattern = /^([a-z][a-z0-9+.-]{0,31}):\/\//i
 
 /** Throws validation_failed with the first error. The signature is not verified yet. */
 export function parseMessage(chain: ChainName, text: string): WalletMessage {
@@ -37,13 +59,15 @@ export function parseMessage(chain: ChainName, text: string): WalletMessage {
   if (!first.endsWith(headers[chain])) {
     throw invalid(`does not begin with "<domain>${headers[chain]}"`)
   }
-  const domain = first.slice(0, -headers[chain].length)
+  const origin = first.slice(0, -headers[chain].length)
+  const [prefix = '', scheme] = schemePattern.exec(origin) ?? []
+  const domain = origin.slice(prefix.length)
   if (!domainPattern.test(domain)) throw invalid('has no valid domain in its first line')
   if (third !== '') throw invalid('has no empty line after the address')
   const hasStatement = lines[3] !== '' && lines[4] === ''
   const fields = readFields(lines.slice(hasStatement ? 5 : 3))
   const statement = hasStatement ? lines[3] : undefined
-  return { domain, address: second.trim(), statement, ...readValues(fields) }
+  return { scheme, domain, address: second.trim(), statement, ...readValues(fields) }
 }
 
 /** The last of repeated keys counts; unknown keys are ignored. */

@@ -1,11 +1,12 @@
 /** Sign-in with a wallet's key. */
 import { createHash } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../db/core/database.ts'
 import { lockIdentity } from '../../db/identities/identities.ts'
 import { consumeOnce } from '../../db/replays/replays.ts'
 import { findWalletIdentity } from '../../db/web3/wallet-identities.ts'
-import type { Deps } from '../../plugins/define-plugin.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import { walletRejected } from '../../schemas/errors.ts'
 import type { Session } from '../../schemas/session.ts'
@@ -24,8 +25,6 @@ interface WalletContext {
   links: LinkContext
 }
 
-type ServiceDeps = Deps<'audit' | 'config' | 'db' | 'flows' | 'identities' | 'sessions'>
-
 const provider = 'web3'
 
 /**
@@ -34,24 +33,24 @@ const provider = 'web3'
  * user_banned and HookError.
  */
 export async function signInWithWallet(
-  deps: ServiceDeps,
+  app: FastifyInstance,
   signed: SignedMessage,
   context: WalletContext,
   now: Date,
 ): Promise<Session> {
   const { aud, ip } = context
-  const verified = await verifyMessage(deps, signed, now)
-  const external = await toExternalUser(deps.db, verified)
-  const permit = await permitExternalUser(deps.identities, deps.db, external, {}, { aud, ip })
-  const outcome = await deps.db
+  const verified = await verifyMessage(app, signed, now)
+  const external = await toExternalUser(app.db, verified)
+  const permit = await permitExternalUser(app, app.db, external, {}, { aud, ip })
+  const outcome = await app.db
     .transaction()
-    .execute((trx) => createWalletSession(deps, trx, verified, { ...context, permit }, now))
+    .execute((trx) => createWalletSession(app, trx, verified, { ...context, permit }, now))
   if (outcome.state === 'rejected') throw outcome.error
-  return toTokenResponse(deps.sessions, outcome.opened, now)
+  return toTokenResponse(app, outcome.opened, now)
 }
 
 async function createWalletSession(
-  deps: ServiceDeps,
+  app: FastifyInstance,
   trx: Trx,
   verified: VerifiedMessage,
   { clientInfo, ...context }: WalletContext & { permit: CreationPermit | undefined },
@@ -62,18 +61,18 @@ async function createWalletSession(
     throw walletRejected('The message was already used. Sign a new one.')
   }
   const external = await toExternalUser(trx, verified)
-  const found = await completeExternalSignIn(deps.identities, trx, external, {}, context, now)
+  const found = await completeExternalSignIn(app, trx, external, {}, context, now)
   if (found.state === 'rejected') return found
   const { user, action } = found
-  const entry = createAuditEntry(deps.audit, action, user, context.ip, toAuditTraits(verified))
+  const entry = createAuditEntry(app.audit, action, user, context.ip, toAuditTraits(verified))
   const event = { method: 'web3' as const, clientInfo, audit: entry }
-  const opened = await createSession(deps.sessions, trx, user, event, now)
+  const opened = await createSession(app, trx, user, event, now)
   return { state: 'opened' as const, opened }
 }
 
 /** The profile, as from an external provider. A known address keeps its first spelling. */
 async function toExternalUser(
-  db: Deps<'db'>['db'],
+  db: FastifyInstance['db'],
   verified: VerifiedMessage,
 ): Promise<ExternalUser> {
   const { chain, message } = verified

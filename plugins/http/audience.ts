@@ -9,7 +9,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /**
      * From the X-JWT-AUD header, else AUTH_JWT_AUD. Requests with a user's token use the token's audience instead
-     * (bearer-auth.ts). Throws validation_failed when read and not allowed.
+     * (plugins/security/bearer-auth). Throws validation_failed when read and not allowed.
      */
     readonly audience: string
   }

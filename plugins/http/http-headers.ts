@@ -15,6 +15,8 @@ const requestHeaders = [
   'X-Session-Tag',
   'x-use-cookie',
   'X-Supabase-Api-Version',
+  // Clients of the Model Context Protocol send it with every request, also for metadata and tokens.
+  'MCP-Protocol-Version',
 ]
 /**
  * Sent by the SDK to PostgREST, which is not part of this server: in development the browser may read where it is
@@ -28,6 +30,7 @@ const exposedHeaders = [
   'X-Supabase-Api-Version',
   'X-Request-Id',
   'Retry-After',
+  'WWW-Authenticate',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',

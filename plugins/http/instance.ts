@@ -1,14 +1,51 @@
 /** The bare Fastify instance: size and time limits, request ids, and URL rewriting before routing. */
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
   type FastifyBaseLogger,
+  type FastifyReply,
+  type FastifyRequest,
   LogController,
   type RawRequestDefaultExpression,
 } from 'fastify'
 
 import type { Config } from '../../config/groups/index.ts'
 import { bodyLimit } from '../../schemas/values/body-limits.ts'
-import { replyBadHttp, replyBadUrl } from './api-errors/unroutable.ts'
+import { render } from './api-errors/render.ts'
+import { toApiError } from './api-errors/to-api-error.ts'
+
+// Responses to requests that reach no route: unparsable URLs and invalid HTTP.
+
+/** For Fastify's `frameworkErrors`; no hook runs for such a request. */
+function replyBadUrl(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id)
+  reply.header('x-content-type-options', 'nosniff')
+  reply.header('access-control-allow-origin', '*')
+  render(toApiError(error), request, reply)
+}
+
+const faults: Record<string, [status: number, code: string, message: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'request_timeout', 'The request did not arrive in time'],
+  HPE_HEADER_OVERFLOW: [431, 'request_headers_too_large', 'The request headers are too large'],
+}
+
+const unreadable = [400, 'bad_request', 'The HTTP request cannot be parsed'] as const
+
+/** For Fastify's `clientErrorHandler`, which has only the socket. */
+function replyBadHttp(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const [status, code, message] = faults[error.code ?? ''] ?? unreadable
+  const body = JSON.stringify({ code: status, error_code: code, msg: message })
+  if (socket.writable) {
+    socket.write(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
+    )
+  }
+  socket.destroy(error)
+}
 
 /** Durations are milliseconds. */
 export function createInstance(config: Config, log: FastifyBaseLogger) {
@@ -56,8 +93,13 @@ const withSlash = new RegExp(
   `^(/(?:signup|verify|user|callback|reauthenticate|${ofUser}|admin/(?:audit|users(?:/${id}(?:/${ofUser})?)?)))/(?=$|\\?)`,
 )
 
-/** Strips the SDKs' gateway prefix, so that no gateway is needed, and the trailing slash that some clients send. */
+const scimPath = /^\/scim\/[^?]*/
+
+/** SCIM clients append paths to an address that may end in a slash. */
+const withoutExtraSlashes = (path: string) => path.replace(/\/{2,}/g, '/').replace(/\/$/, '')
+
+/** Strips the SDKs' gateway prefix, so that no gateway is needed, and the slashes that some clients send. */
 function routedUrl(url: string, prefix: string): string {
   const path = prefix && url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url
-  return path.replace(withSlash, '$1')
+  return path.replace(withSlash, '$1').replace(scimPath, withoutExtraSlashes)
 }

@@ -1,6 +1,7 @@
 /** One log line per request: route, status, duration and user. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
+import { toActing } from '../../schemas/access-token.ts'
 import type { ApiError } from '../../schemas/errors.ts'
 import { type Deps, defineHooksPlugin } from '../define-plugin.ts'
 import { unredacted } from './logger/index.ts'
@@ -44,7 +45,7 @@ function buildLine({ id, method, routeOptions, auth }: FastifyRequest, reply: Fa
     route: routeOptions.url ?? 'unknown',
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 10) / 10,
-    ...(auth && { user_id: auth.user.id }),
+    ...(auth && { user_id: auth.user.id, act: toActing(auth.claims, auth.user.id).act }),
   }
 }
 

@@ -3,6 +3,7 @@
  * discovery      the provider's metadata or keys could not be loaded
  * request_token  the provider rejected the OAuth 1.0a request
  * callback       the callback lacks a parameter, or does not belong to this flow
+ * no_verifier    the provider requires PKCE since the flow started without it
  * code_exchange  the token endpoint returned no tokens
  * profile        the profile could not be read
  * id_token       the id_token is missing or invalid
@@ -13,6 +14,7 @@ export type ProviderErrorKind =
   | 'discovery'
   | 'request_token'
   | 'callback'
+  | 'no_verifier'
   | 'code_exchange'
   | 'profile'
   | 'id_token'

@@ -49,6 +49,8 @@ export interface ProviderSettings {
   clientIds: readonly string[]
   secret?: string | undefined
   redirectUri: string
+  /** OpenID Connect only: also accepts ID tokens that are signed with the client secret. */
+  acceptsHs256?: boolean
   /** A base URL that replaces the provider's hosts: self-hosted editions, tenants, proxies. */
   url?: string | undefined
   /** The API base URL, instead of the usual host. */

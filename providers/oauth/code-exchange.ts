@@ -6,6 +6,8 @@ import {
   ClientSecretPost,
   customFetch,
   nopkce,
+  skipStateCheck,
+  validateAuthResponse,
 } from 'oauth4webapi'
 
 import type { Reply } from '../core/http-types.ts'
@@ -14,9 +16,8 @@ import type { Callback, ProviderHttp, ProviderSettings, Tokens } from '../core/t
 import { noReplyAs } from '../http/no-response.ts'
 import { quoted } from '../http/quoted.ts'
 import { isProviderDown, readReply } from '../http/request.ts'
-import { checkCallback } from './callback.ts'
 import { describeTokenResponse, readTokens } from './token-response.ts'
-import type { ClientAuth, OAuth2Flow } from './types.ts'
+import type { ClientAuth, OAuth2Flow, ProviderEndpoints } from './types.ts'
 
 /**
  * Returns a function that exchanges the code of a callback. Throws ProviderError code_exchange. It remembers the
@@ -94,4 +95,37 @@ const authentications: Record<ClientAuth, (secret: string) => Authenticate> = {
 
 function formEncoded(value: string): string {
   return new URLSearchParams({ '': value }).toString().slice(1)
+}
+
+// Checks that a callback belongs to its flow (RFC 6749 §4.1.2, RFC 9207).
+
+/** Returns the callback parameters for the token request. Throws ProviderError callback, no_verifier. */
+function checkCallback(
+  flow: OAuth2Flow,
+  { issuer, namesIssuer = false }: ProviderEndpoints,
+  { params: { code, iss }, secrets }: Callback,
+): URLSearchParams {
+  // A check that was set up at the start is required.
+  const isOurs = !secrets.startedByGotrue
+  if (isOurs && flow.pkce && !secrets.codeVerifier) {
+    throw new ProviderError('no_verifier', 'the flow has no code verifier')
+  }
+  if (isOurs && flow.nonce && !secrets.nonce) throw reject('the flow has no nonce')
+  if (!code) throw reject('the callback has no code')
+  // `iss` cannot be checked without a known issuer.
+  const query = new URLSearchParams({ code, ...(issuer && iss !== undefined && { iss }) })
+  const server = {
+    issuer: issuer ?? 'unknown',
+    authorization_response_iss_parameter_supported: namesIssuer,
+  }
+  try {
+    // The state was checked when the flow was looked up by it.
+    return validateAuthResponse(server, { client_id: 'any' }, query, skipStateCheck)
+  } catch {
+    throw reject('the callback has another issuer, or none')
+  }
+}
+
+function reject(why: string) {
+  return new ProviderError('callback', why)
 }

@@ -40,12 +40,9 @@ export function describeTokenResponse(reply: Reply): string {
   return `${reply.address}: status ${reply.status}, ${rest}`
 }
 
-function parseBody({ contentType, body }: Reply): unknown {
-  const json = parseResponseJson(body)
-  if (json !== undefined) return json
-  // GitHub and some self-hosted servers respond with a form, sometimes with another content type.
-  const form = ['application/x-www-form-urlencoded', 'text/plain'].includes(contentType)
-  return form ? Object.fromEntries(new URLSearchParams(body)) : undefined
+/** GitHub and some self-hosted servers respond with a form. The content type of either may be any, or missing. */
+function parseBody({ body }: Reply): unknown {
+  return parseResponseJson(body) ?? Object.fromEntries(new URLSearchParams(body))
 }
 
 /** The type is case-insensitive (RFC 6749 §7.1), but some APIs compare it exactly. */

@@ -4,9 +4,27 @@ import type { Claims, Profile } from '../core/types.ts'
 import { asBoolean, asRecord, asText, withoutClaims } from '../http/json.ts'
 
 const copied = [
-  ...['iss', 'sub', 'name', 'family_name', 'given_name', 'middle_name', 'nickname'],
-  ...['preferred_username', 'profile', 'picture', 'website', 'gender', 'birthdate', 'zoneinfo'],
-  ...['locale', 'phone', 'full_name', 'avatar_url', 'slug', 'provider_id', 'user_name'],
+  'iss',
+  'sub',
+  'name',
+  'family_name',
+  'given_name',
+  'middle_name',
+  'nickname',
+  'preferred_username',
+  'profile',
+  'picture',
+  'website',
+  'gender',
+  'birthdate',
+  'zoneinfo',
+  'locale',
+  'phone',
+  'full_name',
+  'avatar_url',
+  'slug',
+  'provider_id',
+  'user_name',
 ]
 
 /** A value of an unexpected type is left out. `verified`: the provider verifies every address. */

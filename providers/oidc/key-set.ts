@@ -13,19 +13,31 @@ import {
 
 import { asList, getPath } from '../http/json.ts'
 
-/** Leaves out unsupported keys (RFC 7517 §5). Returns undefined when none is left. */
+/** More than providers publish. A token without a key id is verified with each of them. */
+export const maxKeys = 100
+
+/** Without certificates, which are not used, and lists of any length. */
+const members = ['kty', 'kid', 'use', 'alg', 'crv', 'x', 'y', 'n', 'e']
+
+/** Leaves out unsupported keys (RFC 7517 §5). Returns undefined when none is left, or there are too many. */
 export function readKeySet(document: unknown): LocalJWKSet | undefined {
-  const keys = asList(getPath(document, 'keys')).filter(isPublicKey)
+  const listed = asList(getPath(document, 'keys'))
+  if (listed.length > maxKeys) return undefined
+  const keys = listed.flatMap(readPublicKey)
   return keys.length > 0 ? createLocalJWKSet({ keys }) : undefined
 }
 
-function isPublicKey(value: unknown): value is JWK {
-  if (typeof value !== 'object' || value === null) return false
+function readPublicKey(value: unknown): JWK[] {
+  const entries = members.flatMap((name) => {
+    const text = getPath(value, name)
+    return typeof text === 'string' ? [[name, text] as const] : []
+  })
+  const key: JWK = Object.fromEntries(entries)
   try {
-    createPublicKey({ key: { ...value }, format: 'jwk' })
-    return true
+    createPublicKey({ key, format: 'jwk' })
+    return [key]
   } catch {
-    return false
+    return []
   }
 }
 

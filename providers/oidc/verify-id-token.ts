@@ -10,10 +10,12 @@ import {
   errors,
   type JWTPayload,
   type JWTVerifyResult,
+  jwtVerify,
 } from 'jose'
 
+import { isSameUri } from '../../schemas/values/uris.ts'
 import { ProviderError } from '../core/provider-error.ts'
-import type { Issuers, ProfileMetadata } from '../core/types.ts'
+import type { Issuers, ProfileMetadata, ProviderSettings } from '../core/types.ts'
 import { asText } from '../http/json.ts'
 import { sameText } from './constant-time.ts'
 import { verifyWith } from './key-set.ts'
@@ -27,16 +29,42 @@ export interface IdTokenCheck {
   audiences: readonly string[]
   /** Whether this server requested the token. */
   isOwnGrant?: boolean
+  /** For tokens that are signed with a client secret (HS256): the secret and its client. */
+  shared?: SharedKey | undefined
   /** Compared with at_hash if the token has one. */
   accessToken?: string | undefined
   now: Date
 }
 
+interface SharedKey {
+  secret: string
+  clientId: string
+}
+
+/** The key of a provider that is configured for HS256. */
+export function findSharedKey({
+  acceptsHs256,
+  secret,
+  clientIds: [clientId],
+}: ProviderSettings): SharedKey | undefined {
+  return acceptsHs256 && secret && clientId ? { secret, clientId } : undefined
+}
+
 /** Asymmetric algorithms only: the verification key is public, so anyone could sign with a symmetric one. */
 const asymmetric = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
 ]
+const sharedAlgorithm = 'HS256'
 const notBeforeLeewayMs = 300_000
 
 /**
@@ -50,8 +78,11 @@ export async function verifyIdToken(
 ): Promise<JWTPayload> {
   const issuer = readIssuer(token)
   if (!check.accepts(issuer)) throw rejected('the issuer is not one of this provider')
-  const metadata = await loadMetadata(issuers, issuer, check)
-  const { payload, protectedHeader } = await verify(issuers, metadata, token, issuer, check)
+  const isShared = decodeProtectedHeader(token).alg === sharedAlgorithm
+  const { payload, protectedHeader } =
+    check.shared && isShared
+      ? await verifyShared(token, issuer, check.shared, check.now)
+      : await verify(issuers, await loadMetadata(issuers, issuer, check), token, issuer, check)
   checkTimes(payload, check.now)
   if (!asText(payload.sub)) throw rejected('no sub')
   checkAuthorizedParty(payload, check)
@@ -76,7 +107,23 @@ function loadMetadata(
   check: IdTokenCheck,
 ): Promise<ProfileMetadata> {
   if (check.discoverAt) return issuers.metadata(check.discoverAt, check.accepts, check.now)
-  return issuers.metadata(issuer, (named) => named === issuer, check.now)
+  return issuers.metadata(issuer, (named) => isSameUri(named, issuer), check.now)
+}
+
+/** OpenID Connect Core §10.1: the key is the secret of the client that the token was issued to. */
+async function verifyShared(
+  token: string,
+  issuer: string,
+  { secret, clientId }: SharedKey,
+  now: Date,
+): Promise<JWTVerifyResult> {
+  const options = {
+    ...verifyOptions(issuer, [clientId], now),
+    algorithms: [sharedAlgorithm],
+  }
+  return jwtVerify(token, Buffer.from(secret), options).catch((error: unknown) => {
+    throw translated(error)
+  })
 }
 
 async function verify(
@@ -88,12 +135,8 @@ async function verify(
 ): Promise<JWTVerifyResult> {
   const offered = metadata.algorithms.length > 0 ? metadata.algorithms : ['RS256']
   const options = {
+    ...verifyOptions(issuer, audiences, now),
     algorithms: offered.filter((algorithm) => asymmetric.includes(algorithm)),
-    issuer,
-    audience: [...audiences],
-    requiredClaims: ['exp', 'sub'],
-    currentDate: now,
-    clockTolerance: notBeforeLeewayMs / 1000,
   }
   try {
     return await verifyWith(await issuers.keys(metadata.jwksUri, now), token, options)
@@ -104,6 +147,16 @@ async function verify(
   return verifyWith(keys, token, options).catch((error: unknown) => {
     throw translated(error)
   })
+}
+
+function verifyOptions(issuer: string, audiences: readonly string[], now: Date) {
+  return {
+    issuer,
+    audience: [...audiences],
+    requiredClaims: ['exp', 'sub'],
+    currentDate: now,
+    clockTolerance: notBeforeLeewayMs / 1000,
+  }
 }
 
 /** The issuer may have rotated its keys: under a new id, the same one, or none. */

@@ -4,7 +4,8 @@
  */
 import { constants, createDecipheriv, privateDecrypt } from 'node:crypto'
 
-import { readBase64 } from './incoming.ts'
+import { readBase64 } from './base64.ts'
+import { messageLimits } from './markup.ts'
 import { SamlError } from './saml-error.ts'
 import { childrenNamed, elementText, parseXml, type XmlDocument, type XmlElement } from './xml.ts'
 
@@ -47,7 +48,7 @@ export async function decryptAssertion(
   if (!cipher || !oaepHash) throw new SamlError('its encryption algorithm is not allowed')
   for (const key of privateKeys) {
     const plain = tryKey({ key, oaepHash }, wrapped, { cipher, content: readCipherValue(data) })
-    if (plain) return parseXml(plain)
+    if (plain) return parseXml(plain, messageLimits)
   }
   throw new SamlError('its assertion cannot be decrypted')
 }

@@ -1,4 +1,5 @@
 /** The metadata of identity providers (SAML 2.0 Metadata). */
+import { descriptorLimits } from './markup.ts'
 import { SamlError } from './saml-error.ts'
 import { isUsableCertificate } from './signature.ts'
 import { parseSamlTime } from './time.ts'
@@ -27,13 +28,16 @@ export interface Endpoint {
   responseUrl: string
 }
 
+/** A signature is verified with each of them. */
+const maxCertificates = 16
+
 /** The supported bindings in order of preference. */
 const bindings: readonly Binding[] = ['HTTP-Redirect', 'HTTP-POST']
 const bindingPrefix = 'urn:oasis:names:tc:SAML:2.0:bindings:'
 
 /** Throws SamlError. */
 export async function readIdpMetadata(xml: string): Promise<IdpMetadata> {
-  const { root } = await parseXml(Buffer.from(xml))
+  const { root } = await parseXml(Buffer.from(xml), descriptorLimits)
   const entity = findEntity(root)
   const entityId = entity.getAttribute('entityID')
   if (entityId === '' || entityId.length > 1024) throw new SamlError('it has no entityID')
@@ -103,14 +107,19 @@ function readCertificates(descriptor: XmlElement): string[] {
     .flatMap((info) => childrenNamed(info, 'signature', 'X509Data'))
     .flatMap((data) => childrenNamed(data, 'signature', 'X509Certificate'))
     .map((certificate) => elementText(certificate).replace(/\s+/g, ''))
-  return [...new Set(texts)].filter(isUsableCertificate)
+  const unique = [...new Set(texts)]
+  if (unique.length > maxCertificates) {
+    throw new SamlError(`it has more than ${maxCertificates} signing certificates`)
+  }
+  return unique.filter(isUsableCertificate)
 }
 
+/** Throws SamlError for a time that cannot be read: a document with an unknown end must not be used for ever. */
 function readLifetime(...elements: XmlElement[]) {
   const ends = elements
     .map((element) => element.getAttribute('validUntil'))
     .filter((text) => text !== '')
-    .map(parseValidUntil)
+    .map((text) => parseSamlTime(text, 'validUntil'))
   const seconds = elements
     .map((element) => parseSeconds(element.getAttribute('cacheDuration')))
     .filter((duration) => duration !== undefined)
@@ -118,14 +127,6 @@ function readLifetime(...elements: XmlElement[]) {
     expiresAt: ends.length > 0 ? new Date(Math.min(...ends)) : undefined,
     cacheSeconds: seconds.length > 0 ? Math.min(...seconds) : undefined,
   }
-}
-
-/**
- * Times of SAML are in UTC, also without a time zone (Core §1.3.3). Throws SamlError: a document with an unknown end must
- * not be used for ever.
- */
-function parseValidUntil(text: string): number {
-  return parseSamlTime(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`, 'validUntil')
 }
 
 /** Parses an xs:duration without months and years, which no cache duration needs. */

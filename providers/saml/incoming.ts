@@ -2,8 +2,9 @@
 import { verify as verifySignature } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 
-import { maxXmlBytes } from './markup.ts'
-import { rsaSha256 } from './outgoing.ts'
+import { readSignatureMethod } from './algorithms.ts'
+import { readBase64 } from './base64.ts'
+import { messageLimits } from './markup.ts'
 import { SamlError } from './saml-error.ts'
 import { checkPlaces, toPem, verifiedContent } from './signature.ts'
 import { childrenNamed, elementText, parseXml, type XmlDocument, type XmlElement } from './xml.ts'
@@ -23,18 +24,13 @@ interface DetachedSignature {
   value: string
 }
 
-const hashes: Record<string, string> = {
-  [rsaSha256]: 'sha256',
-  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512': 'sha512',
-}
-
 /** Parses the raw query, because the signature covers its encoding. Throws SamlError. Nothing is verified yet. */
 export async function readRedirect(query: string): Promise<IncomingMessage> {
   const parameters = parametersIn(query)
   const kind = getKind(parameters)
   const read = (name: string) => decode(parameters.get(name) ?? '')
   const signedNames = [kind, 'RelayState', 'SigAlg'].filter((name) => parameters.has(name))
-  const document = await parseXml(inflate(readBase64(read(kind))))
+  const document = await parseXml(inflate(readBase64(read(kind))), messageLimits)
   return {
     ...readHead(document),
     relayState: read('RelayState'),
@@ -49,8 +45,13 @@ export async function readRedirect(query: string): Promise<IncomingMessage> {
 /** Parses the form fields. Throws SamlError. Nothing is verified yet. */
 export async function readForm(fields: Record<string, string>): Promise<IncomingMessage> {
   const kind = getKind(new Map(Object.entries(fields)))
-  const document = await parseXml(readBase64(fields[kind] ?? ''))
+  const document = await parseXml(readBase64(fields[kind] ?? ''), messageLimits)
   return { ...readHead(document), relayState: fields.RelayState ?? '', detached: undefined }
+}
+
+export function isSigned({ document, detached }: IncomingMessage): boolean {
+  if (detached) return detached.value !== ''
+  return childrenNamed(document.root, 'signature', 'Signature').length > 0
 }
 
 /** Returns the root of the message as it was signed. Throws SamlError unless one of these certificates signed it. */
@@ -63,7 +64,7 @@ export async function verifiedRoot(
     return document.root
   }
   checkPlaces(document, [document.root])
-  const root = await verifiedContent(document, document.root, certificates)
+  const root = await verifiedContent(document.root, certificates)
   if (!root) throw new SamlError('it is not signed')
   return root
 }
@@ -73,8 +74,7 @@ function checkDetached(
   certificates: readonly string[],
 ): void {
   if (value === '') throw new SamlError('it is not signed')
-  const hash = Object.hasOwn(hashes, algorithm) ? hashes[algorithm] : undefined
-  if (!hash) throw new SamlError('its SigAlg is not allowed')
+  const hash = readSignatureMethod(algorithm, 'SigAlg')
   const [text, signature] = [Buffer.from(signedText), readBase64(value)]
   const isValid = certificates.some((each) => verifySignature(hash, text, toPem(each), signature))
   if (!isValid) throw new SamlError('its signature is not valid')
@@ -107,15 +107,9 @@ function decode(text: string): string {
   }
 }
 
-export function readBase64(text: string): Buffer {
-  const base64 = text.replace(/\s+/g, '')
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw new SamlError('it is not base64')
-  return Buffer.from(base64, 'base64')
-}
-
 function inflate(bytes: Buffer): Buffer {
   try {
-    return inflateRawSync(bytes, { maxOutputLength: maxXmlBytes })
+    return inflateRawSync(bytes, { maxOutputLength: messageLimits.bytes })
   } catch {
     throw new SamlError('it cannot be inflated')
   }

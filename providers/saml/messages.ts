@@ -1,4 +1,5 @@
 /** The messages that this server sends to identity providers (SAML 2.0 Core §3.2, §3.4, §3.7). */
+import { successStatus } from './status.ts'
 import { escapeXml, namespaces } from './xml.ts'
 
 interface MessageHead {
@@ -35,7 +36,6 @@ interface LogoutResponse extends MessageHead {
 
 const post = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST'
 const entityFormat = 'urn:oasis:names:tc:SAML:2.0:nameid-format:entity'
-export const successStatus = 'urn:oasis:names:tc:SAML:2.0:status:Success'
 
 export function authnRequest(request: AuthnRequest): string {
   const attributes = { ProtocolBinding: post, AssertionConsumerServiceURL: request.acsUrl }

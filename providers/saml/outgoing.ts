@@ -2,6 +2,7 @@
 import { sign } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
 
+import { rsaSha256 } from './algorithms.ts'
 import { loadXml } from './xml.ts'
 
 export interface OutgoingMessage {
@@ -11,8 +12,6 @@ export interface OutgoingMessage {
   /** PEM. */
   privateKey: string
 }
-
-export const rsaSha256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'
 
 /** The redirect URL; the endpoint's own query is kept. */
 export function redirectUrl(

@@ -1,9 +1,10 @@
 /** An identity provider's response, and its single signed assertion. */
+import { readBase64 } from './base64.ts'
 import { decryptAssertion } from './decrypt.ts'
-import { readBase64 } from './incoming.ts'
-import { successStatus } from './messages.ts'
+import { messageLimits } from './markup.ts'
 import { SamlError } from './saml-error.ts'
 import { checkPlaces, verifiedContent } from './signature.ts'
+import { describeStatus, isSuccess } from './status.ts'
 import {
   childrenNamed,
   elementText,
@@ -24,7 +25,7 @@ export interface SamlResponse {
 
 /** Parses the posted base64 XML. Throws SamlError. Nothing is verified yet. */
 export async function readResponse(posted: string): Promise<SamlResponse> {
-  const document = await parseXml(readBase64(posted))
+  const document = await parseXml(readBase64(posted), messageLimits)
   const { root } = document
   if (!isNamed(root, 'protocol', 'Response')) throw new SamlError('it is not a SAML 2.0 Response')
   return {
@@ -62,22 +63,27 @@ export async function verifyResponse(
   { certificates, decryptionKeys }: ResponseKeys,
 ): Promise<VerifiedResponse> {
   if (!isSuccess(document.root)) {
-    throw new SamlError('the identity provider did not sign the user in')
+    const why = describeStatus(document.root)
+    throw new SamlError(`the identity provider did not sign the user in${why && `. ${why}`}`)
   }
   const found = onlyAssertion(document)
   checkPlaces(document, [document.root, found])
-  const response = await verifiedContent(document, document.root, certificates)
+  const response = await verifiedContent(document.root, certificates)
   const isResponseSigned = response !== undefined
   if (found.localName === 'EncryptedAssertion') {
-    if (decryptionKeys.length === 0) throw new SamlError('encrypted assertions are not accepted')
+    if (decryptionKeys.length === 0) {
+      throw new SamlError(
+        'encrypted assertions are not accepted. Set AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS=true, or have the identity provider send them without encryption',
+      )
+    }
     const [signed] = response ? childrenNamed(response, 'assertion', 'EncryptedAssertion') : [found]
     const keys = { certificates, decryptionKeys }
     const assertion = await verifyDecrypted(signed ?? found, keys, isResponseSigned)
     return { assertion, isResponseSigned }
   }
-  const signed = await verifiedContent(document, found, certificates)
+  const signed = await verifiedContent(found, certificates)
   const assertion = signed ?? (response && onlyChild(response))
-  if (!assertion) throw new SamlError('neither it nor its assertion is signed')
+  if (!assertion) throw notSigned()
   return { assertion, isResponseSigned }
 }
 
@@ -108,11 +114,16 @@ async function verifyPlain(
     throw new SamlError('it has more than one assertion')
   }
   checkPlaces(plain, [root])
-  const signed = await verifiedContent(plain, root, certificates)
+  const signed = await verifiedContent(root, certificates)
   if (signed) return signed
-  if (!isResponseSigned) throw new SamlError('neither it nor its assertion is signed')
+  if (!isResponseSigned) throw notSigned()
   return root
 }
+
+const notSigned = () =>
+  new SamlError(
+    'neither it nor its assertion is signed. Have the identity provider sign the assertion',
+  )
 
 /** Exactly one in the whole document, at the expected position, against signature wrapping. */
 function onlyAssertion({ root, elements }: XmlDocument): XmlElement {
@@ -130,11 +141,4 @@ function onlyChild(response: XmlElement): XmlElement | undefined {
 
 function isAssertion({ localName }: XmlElement): boolean {
   return localName === 'Assertion' || localName === 'EncryptedAssertion'
-}
-
-/** Whether a sign-in or logout succeeded. */
-export function isSuccess(root: XmlElement): boolean {
-  const [status] = childrenNamed(root, 'protocol', 'Status')
-  const [code] = status ? childrenNamed(status, 'protocol', 'StatusCode') : []
-  return code?.getAttribute('Value') === successStatus
 }

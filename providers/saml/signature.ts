@@ -1,30 +1,36 @@
-/** XML signatures of identity providers (XML Signature Syntax 1.1), verified with node-saml's library. */
-import { X509Certificate } from 'node:crypto'
+/**
+ * XML signatures of identity providers (XML Signature Syntax 1.1), in the profile of SAML 2.0 Core §5.4: one reference,
+ * to the element that contains the signature. SignedInfo is verified before anything else is canonicalized, and only
+ * canonical text that was signed is read. Libraries search the whole document first, in quadratic time
+ * (docs/decisions/2026-11-29-saml-signatures.md).
+ */
+import { createHash, verify, X509Certificate } from 'node:crypto'
 
+import {
+  checkCanonicalization,
+  checkTransforms,
+  readDigestMethod,
+  readSignatureMethod,
+} from './algorithms.ts'
+import { readBase64 } from './base64.ts'
+import { messageLimits, type XmlLimits } from './markup.ts'
 import { SamlError } from './saml-error.ts'
 import {
   childrenNamed,
+  countNodes,
+  elementText,
   isNamed,
-  loadXml,
-  namespaces,
+  listAncestors,
   parseXml,
   type XmlDocument,
   type XmlElement,
 } from './xml.ts'
 
-/** The library's methods without SHA-1, and without HMAC, whose secret would be the public key. */
-const signatureMethods = ['256', '512'].map(
-  (bits) => `http://www.w3.org/2001/04/xmldsig-more#rsa-sha${bits}`,
-)
-const digestMethods = [
-  'http://www.w3.org/2001/04/xmlenc#sha256',
-  'http://www.w3.org/2001/04/xmlenc#sha512',
-]
-const canonicalizations = [
-  'http://www.w3.org/2001/10/xml-exc-c14n#',
-  'http://www.w3.org/2001/10/xml-exc-c14n#WithComments',
-]
-const transforms = [`${namespaces.signature}enveloped-signature`, ...canonicalizations]
+/** Of SignedInfo, which has about 25 in the messages of identity providers. */
+const maxSignedInfoNodes = 64
+
+/** Canonicalization repeats namespaces, within the limits of the document that it was made of. */
+const canonicalLimits: XmlLimits = { ...messageLimits, bytes: 1_048_576, attributes: 8_000 }
 
 /** A signature must be inside the element it signs, against signature wrapping. */
 export function checkPlaces({ elements }: XmlDocument, signable: readonly XmlElement[]): void {
@@ -42,7 +48,6 @@ export function checkPlaces({ elements }: XmlDocument, signable: readonly XmlEle
  * of these certificates signed it.
  */
 export async function verifiedContent(
-  { text }: XmlDocument,
   element: XmlElement,
   certificates: readonly string[],
 ): Promise<XmlElement | undefined> {
@@ -50,63 +55,112 @@ export async function verifiedContent(
   const [signature] = signatures
   if (!signature) return undefined
   if (signatures.length > 1) throw new SamlError('an element has more than one signature')
-  checkAlgorithms(signature)
-  checkReference(signature, element)
-  const { root } = await parseXml(Buffer.from(await verify(text, element, certificates)))
+  const reference = readReference(await verifiedSignedInfo(signature, certificates), element)
+  const content = await withoutSignature(element, signature, reference.prefixes)
+  const digest = createHash(reference.hash).update(content).digest()
+  if (!digest.equals(reference.digest)) throw notValid(reference.prefixes)
+  const { root } = await parseXml(Buffer.from(content), canonicalLimits)
   if (
     root.localName === element.localName &&
     root.getAttribute('ID') === element.getAttribute('ID')
   ) {
     return root
   }
-  throw new SamlError('its signature covers another element')
+  throw otherElement()
 }
 
-async function verify(text: string, element: XmlElement, certificates: readonly string[]) {
-  const { getVerifiedXml } = await loadXml()
-  let content: string | null = null
-  try {
-    content = getVerifiedXml(text, element, certificates.map(toPem))
-  } catch {
-    // The library's reason is not used: an invalid signature is enough.
+/** SignedInfo as it was signed. */
+async function verifiedSignedInfo(
+  signature: XmlElement,
+  certificates: readonly string[],
+): Promise<XmlElement> {
+  const info = onlyChild(signature, 'SignedInfo')
+  if (countNodes(info) > maxSignedInfoNodes) throw new SamlError('its signature has too many parts')
+  checkCanonicalization(getAlgorithm(onlyChild(info, 'CanonicalizationMethod')))
+  const hash = readSignatureMethod(getAlgorithm(onlyChild(info, 'SignatureMethod')))
+  const value = readBase64(elementText(onlyChild(signature, 'SignatureValue')))
+  const prefixes = readPrefixes(onlyChild(info, 'CanonicalizationMethod'))
+  const canonical = Buffer.from(await canonicalize(info, prefixes))
+  if (!certificates.some((each) => verify(hash, canonical, toPem(each), value))) {
+    throw notValid(prefixes)
   }
-  if (content === null) throw new SamlError('its signature is not valid')
-  return content
+  const { root } = await parseXml(canonical, canonicalLimits)
+  return root
 }
 
-/** A map: a document may name an element like a property that every object has. */
-const allowedAlgorithms: ReadonlyMap<string, readonly string[]> = new Map([
-  ['SignatureMethod', signatureMethods],
-  ['DigestMethod', digestMethods],
-  ['CanonicalizationMethod', canonicalizations],
-  ['Transform', transforms],
-])
-
-function checkAlgorithms(signature: XmlElement): void {
-  for (const { localName, algorithm } of algorithmsIn(signature)) {
-    if (allowedAlgorithms.get(localName)?.includes(algorithm) === false) {
-      throw new SamlError(`its ${localName} is not allowed`)
-    }
-  }
-}
-
-function algorithmsIn(element: XmlElement): { localName: string; algorithm: string }[] {
-  const own = { localName: element.localName, algorithm: element.getAttribute('Algorithm') }
-  const children = Array.from(element.childNodes).filter(({ nodeType }) => nodeType === 1)
-  return [own, ...children.flatMap(algorithmsIn)]
-}
-
-/** Requires one reference, to the element that contains the signature. */
-function checkReference(signature: XmlElement, element: XmlElement): void {
-  const infos = childrenNamed(signature, 'signature', 'SignedInfo')
-  const references = infos.flatMap((info) => childrenNamed(info, 'signature', 'Reference'))
-  const [reference] = references
+/** One reference, to the element that contains the signature. */
+function readReference(info: XmlElement, element: XmlElement) {
+  const [reference, ...others] = childrenNamed(info, 'signature', 'Reference')
   const id = element.getAttribute('ID')
   const isOwn = id !== '' && reference?.getAttribute('URI') === `#${id}`
-  if (infos.length !== 1 || references.length !== 1 || !isOwn) {
-    throw new SamlError('its signature covers another element')
+  if (!reference || others.length > 0 || !isOwn) throw otherElement()
+  const hash = readDigestMethod(getAlgorithm(onlyChild(reference, 'DigestMethod')))
+  const transforms = childrenNamed(onlyChild(reference, 'Transforms'), 'signature', 'Transform')
+  checkTransforms(transforms.map(getAlgorithm))
+  const digest = readBase64(elementText(onlyChild(reference, 'DigestValue')))
+  return { hash, digest, prefixes: transforms.flatMap(readPrefixes) }
+}
+
+/** The canonical text of the element without its signature, which is put back. */
+async function withoutSignature(
+  element: XmlElement,
+  signature: XmlElement,
+  prefixes: readonly string[],
+): Promise<string> {
+  const { nextSibling } = signature
+  element.removeChild(signature)
+  try {
+    return await canonicalize(element, prefixes)
+  } finally {
+    element.insertBefore(signature, nextSibling)
   }
 }
+
+/** Exclusive canonicalization. `prefixes` are those of InclusiveNamespaces. */
+async function canonicalize(element: XmlElement, prefixes: readonly string[]): Promise<string> {
+  const { ExclusiveCanonicalization } = await import('xml-crypto')
+  return new ExclusiveCanonicalization().process(element, {
+    inclusiveNamespacesPrefixList: [...prefixes],
+    ancestorNamespaces: ancestorNamespaces(element),
+  })
+}
+
+/** The declarations that apply to the element and are not its own, by prefix: the library prefers them to its own. */
+function ancestorNamespaces(element: XmlElement): { prefix: string; namespaceURI: string }[] {
+  const found = new Map<string, string>()
+  for (const { name, value } of listAncestors(element).flatMap(listAttributes)) {
+    const [declares, prefix] = name.split(':')
+    if (declares !== 'xmlns' || !prefix || found.has(prefix)) continue
+    if (element.getAttribute(name) === '') found.set(prefix, value)
+  }
+  return [...found].map(([prefix, namespaceURI]) => ({ prefix, namespaceURI }))
+}
+
+/** InclusiveNamespaces of a Transform or CanonicalizationMethod. */
+function readPrefixes(method: XmlElement): string[] {
+  return childrenNamed(method, 'exclusive', 'InclusiveNamespaces').flatMap((each) =>
+    each.getAttribute('PrefixList').split(/\s+/).filter(Boolean),
+  )
+}
+
+function onlyChild(element: XmlElement, name: string): XmlElement {
+  const [child, ...others] = childrenNamed(element, 'signature', name)
+  if (child && others.length === 0) return child
+  throw new SamlError(`its signature must have exactly one ${name}`)
+}
+
+const listAttributes = ({ attributes }: XmlElement) => Array.from(attributes)
+const getAlgorithm = (element: XmlElement) => element.getAttribute('Algorithm')
+
+/** The library ignores the default namespace among the prefixes, which changes few documents. */
+function notValid(prefixes: readonly string[]): SamlError {
+  if (!prefixes.includes('#default')) return new SamlError('its signature is not valid')
+  return new SamlError(
+    'its signature is not valid, or its InclusiveNamespaces has #default, which is not supported. Have the identity provider leave out InclusiveNamespaces',
+  )
+}
+
+const otherElement = () => new SamlError('its signature covers another element')
 
 /** Converts metadata's base64 DER, which may contain line breaks. */
 export function toPem(certificate: string): string {

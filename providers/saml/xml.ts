@@ -2,7 +2,7 @@
  * Parses XML of unauthenticated clients: limited in size, without DTDs, and with two parsers that must both accept it
  * before anything is read.
  */
-import { checkMarkup, maxDepth, maxXmlBytes } from './markup.ts'
+import { checkBytes, checkMarkup, type XmlLimits } from './markup.ts'
 import { SamlError } from './saml-error.ts'
 
 export const loadXml = () => import('@node-saml/node-saml/lib/xml.js')
@@ -18,12 +18,13 @@ export interface XmlElement {
   childNodes: ArrayLike<XmlElement>
   attributes: ArrayLike<{ name: string; value: string }>
   parentNode: XmlElement | null
+  nextSibling: XmlElement | null
+  removeChild(child: XmlElement): void
+  insertBefore(child: XmlElement, next: XmlElement | null): void
   getAttribute(name: string): string
-  toString(): string
 }
 
 export interface XmlDocument {
-  text: string
   root: XmlElement
   /** Every element, in document order. */
   elements: XmlElement[]
@@ -34,15 +35,16 @@ export const namespaces = {
   assertion: 'urn:oasis:names:tc:SAML:2.0:assertion',
   metadata: 'urn:oasis:names:tc:SAML:2.0:metadata',
   signature: 'http://www.w3.org/2000/09/xmldsig#',
+  exclusive: 'http://www.w3.org/2001/10/xml-exc-c14n#',
   encryption: 'http://www.w3.org/2001/04/xmlenc#',
   encryption11: 'http://www.w3.org/2009/xmlenc11#',
 } as const
 
 /** Throws SamlError. */
-export async function parseXml(bytes: Uint8Array): Promise<XmlDocument> {
-  if (bytes.length > maxXmlBytes) throw new SamlError(`it is longer than ${maxXmlBytes} bytes`)
+export async function parseXml(bytes: Uint8Array, limits: XmlLimits): Promise<XmlDocument> {
+  checkBytes(bytes, limits)
   const text = decodeUtf8(bytes)
-  checkMarkup(text)
+  checkMarkup(text, limits)
   const { parseDomFromString, parseXml2JsFromString } = await loadXml()
   let root: XmlElement
   try {
@@ -54,7 +56,7 @@ export async function parseXml(bytes: Uint8Array): Promise<XmlDocument> {
   }
   const elements = elementsIn(root)
   checkIds(elements)
-  return { text, root, elements }
+  return { root, elements }
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -80,14 +82,7 @@ function isElement(node: unknown): node is XmlElement {
 }
 
 function elementsIn(root: XmlElement): XmlElement[] {
-  const found: XmlElement[] = []
-  const visit = (element: XmlElement, depth: number) => {
-    if (depth > maxDepth) throw new SamlError(`it is more than ${maxDepth} levels deep`)
-    found.push(element)
-    for (const child of listChildren(element)) visit(child, depth + 1)
-  }
-  visit(root, 1)
-  return found
+  return [root, ...listChildren(root).flatMap(elementsIn)]
 }
 
 /** A signature refers to an element by id, so ids must be unique. */
@@ -104,6 +99,17 @@ function checkIds(elements: readonly XmlElement[]): void {
 
 function listChildren(element: XmlElement): XmlElement[] {
   return Array.from(element.childNodes).filter((node) => node.nodeType === elementNode)
+}
+
+/** The nodes of every kind below the element. */
+export function countNodes({ childNodes }: XmlElement): number {
+  const counts = Array.from(childNodes, (node) => (isElement(node) ? countNodes(node) : 0))
+  return counts.reduce((sum, count) => sum + count, counts.length)
+}
+
+/** The elements around the element, the nearest first. */
+export function listAncestors({ parentNode }: XmlElement): XmlElement[] {
+  return isElement(parentNode) ? [parentNode, ...listAncestors(parentNode)] : []
 }
 
 /** Children with this name and namespace. */

@@ -1,3 +1,4 @@
+import { isSameUri } from '../../schemas/values/uris.ts'
 import { email, fullName, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { ProviderError } from '../core/provider-error.ts'
@@ -73,7 +74,9 @@ function mayLackNonce({ nonce_supported }: Claims): boolean {
 }
 
 function acceptsIssuer(issuer: string, settings: { url?: string | undefined }): boolean {
-  return settings.url ? issuer === settings.url.replace(/\/$/, '') : issuersOfApple.includes(issuer)
+  return settings.url
+    ? isSameUri(issuer, settings.url.replace(/\/$/, ''))
+    : issuersOfApple.includes(issuer)
 }
 
 function toProfile(claims: Claims) {

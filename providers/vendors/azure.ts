@@ -1,3 +1,4 @@
+import { isSameUri } from '../../schemas/values/uris.ts'
 import { email } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import type { Claims, Profile, ProviderSettings } from '../core/types.ts'
@@ -18,8 +19,22 @@ const others = [
 /** The tenant of personal accounts, whose addresses Microsoft has verified. */
 const personal = `${host}/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0`
 const technical = [
-  ...['aud', 'iss', 'iat', 'nbf', 'exp', 'c_hash', 'at_hash', 'aio', 'nonce', 'rh', 'uti'],
-  ...['jti', 'ver', 'sub', 'name', 'preferred_username'],
+  'aud',
+  'iss',
+  'iat',
+  'nbf',
+  'exp',
+  'c_hash',
+  'at_hash',
+  'aio',
+  'nonce',
+  'rh',
+  'uti',
+  'jti',
+  'ver',
+  'sub',
+  'name',
+  'preferred_username',
 ]
 
 export const azure: NamedProviderDefinition = {
@@ -63,7 +78,7 @@ export const azure: NamedProviderDefinition = {
 
 function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
   const base = baseUrl(settings, `${host}/common`)
-  if (!everyone.includes(base)) return [base, `${base}/v2.0`].includes(issuer)
+  if (!everyone.includes(base)) return [base, `${base}/v2.0`].some((own) => isSameUri(own, issuer))
   if (base === `${host}/consumers`) return issuer === personal
   return [v2, ...others].some((pattern) => pattern.test(issuer))
 }

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 
+import { isSameUri } from '../../schemas/values/uris.ts'
 import { email, fullName, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
@@ -55,7 +56,7 @@ export const facebook: NamedProviderDefinition = {
   },
 
   idToken: {
-    accepts: (issuer, settings) => issuer === baseUrl(settings, web),
+    accepts: (issuer, settings) => isSameUri(issuer, baseUrl(settings, web)),
     nonce: false,
     profile({ sub = '', iss, name, picture, ...claims }) {
       return {

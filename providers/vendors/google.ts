@@ -1,3 +1,4 @@
+import { isSameUri } from '../../schemas/values/uris.ts'
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import type { Claims, Profile, ProviderSettings } from '../core/types.ts'
@@ -56,7 +57,7 @@ export const google: NamedProviderDefinition = {
 
 function acceptsIssuer(issuer: string, settings: ProviderSettings): boolean {
   const expected = baseUrl(settings, standard)
-  return issuer === expected || (!settings.url && issuer === 'accounts.google.com')
+  return isSameUri(issuer, expected) || (!settings.url && issuer === 'accounts.google.com')
 }
 
 /** Reads the id_token and the older userinfo response, which names two claims differently. */

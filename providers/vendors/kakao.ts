@@ -1,3 +1,4 @@
+import { isSameUri } from '../../schemas/values/uris.ts'
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
@@ -48,7 +49,7 @@ export const kakao: NamedProviderDefinition = {
   },
 
   idToken: {
-    accepts: (issuer, settings) => issuer === baseUrl(settings, standard),
+    accepts: (issuer, settings) => isSameUri(issuer, baseUrl(settings, standard)),
     nonce: true,
     profile({ sub = '', iss, nickname, picture, ...claims }) {
       const names = { name: nickname, preferred_username: nickname }

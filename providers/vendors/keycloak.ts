@@ -1,3 +1,4 @@
+import { isSameUri } from '../../schemas/values/uris.ts'
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { ProviderError } from '../core/provider-error.ts'
@@ -34,7 +35,7 @@ export const keycloak: NamedProviderDefinition = {
         const iss = realm(settings)
         // The id_token is useful only to a client that sent its own nonce.
         if (grant.callback.secrets.nonce !== undefined) {
-          const accepts = (issuer: string) => issuer === iss
+          const accepts = (issuer: string) => isSameUri(issuer, iss)
           await verifyCallbackIdToken(upstream.issuers, grant, { accepts, settings })
         }
         const user = asRecord(await grant.get(`${iss}/protocol/openid-connect/userinfo`))
@@ -50,7 +51,7 @@ export const keycloak: NamedProviderDefinition = {
   },
 
   idToken: {
-    accepts: (issuer, { url }) => url !== undefined && issuer === url.replace(/\/$/, ''),
+    accepts: (issuer, { url }) => url !== undefined && isSameUri(issuer, url.replace(/\/$/, '')),
     nonce: true,
     profile: (claims) => genericProfile(claims),
   },

@@ -1,3 +1,4 @@
+import { isSameUri } from '../../schemas/values/uris.ts'
 import { email, fullName } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import type { Claims, Profile } from '../core/types.ts'
@@ -26,7 +27,7 @@ export const linkedinOidc: NamedProviderDefinition = {
 
   create(settings, upstream) {
     const issuer = baseUrl(settings, standard)
-    const accepts = (claimed: string) => claimed === issuer
+    const accepts = (claimed: string) => isSameUri(claimed, issuer)
     return oauth2Provider(settings, upstream, {
       endpoints: settings.url
         ? discoveredEndpoints(upstream.issuers, issuer, accepts)

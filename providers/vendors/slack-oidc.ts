@@ -1,3 +1,4 @@
+import { isSameUri } from '../../schemas/values/uris.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
@@ -30,7 +31,7 @@ export const slackOidc: NamedProviderDefinition = {
       async profile(grant) {
         // The profile comes from userInfo; the id_token binds the code to this flow.
         if (grant.tokens.idToken !== '') {
-          const accepts = (issuer: string) => issuer === host
+          const accepts = (issuer: string) => isSameUri(issuer, host)
           await verifyCallbackIdToken(upstream.issuers, grant, { accepts, settings })
         }
         return slackProfile(await grant.get(`${host}/api/openid.connect.userInfo`), `${host}/api`)

@@ -1,3 +1,4 @@
+import { isSameUri } from '../../schemas/values/uris.ts'
 import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
@@ -49,7 +50,7 @@ export const snapchat: NamedProviderDefinition = {
 
   idToken: {
     accepts: (issuer, settings) =>
-      issuer === `${baseUrl(settings, standard)}/accounts/oauth2/token`,
+      isSameUri(issuer, `${baseUrl(settings, standard)}/accounts/oauth2/token`),
     nonce: true,
     profile: (claims) => genericProfile(claims),
   },

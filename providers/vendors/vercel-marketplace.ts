@@ -1,3 +1,4 @@
+import { isSameUri } from '../../schemas/values/uris.ts'
 import { email } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import type { Claims, Profile } from '../core/types.ts'
@@ -21,7 +22,7 @@ export const vercelMarketplace: NamedProviderDefinition = {
 
   create(settings, upstream) {
     const oauth = `${baseUrl(settings, 'https://api.vercel.com')}/oauth/v2`
-    const accepts = (issuer: string) => issuer === baseUrl(settings, standard)
+    const accepts = (issuer: string) => isSameUri(issuer, baseUrl(settings, standard))
     return oauth2Provider(settings, upstream, {
       endpoints: () => ({ authorize: `${oauth}/authorization`, token: `${oauth}/accessToken` }),
       scopes: [],
@@ -33,7 +34,7 @@ export const vercelMarketplace: NamedProviderDefinition = {
   },
 
   idToken: {
-    accepts: (issuer, settings) => issuer === baseUrl(settings, standard),
+    accepts: (issuer, settings) => isSameUri(issuer, baseUrl(settings, standard)),
     nonce: true,
     profile: toProfile,
   },

@@ -55,12 +55,13 @@ const Query = Type.Object({
   ),
 })
 
-const audit: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { readDb } = fastify
+const audit: FastifyPluginAsyncTypebox = async (app) => {
+  const { readDb } = app
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List audit log entries, newest first',
         tags: ['admin'],

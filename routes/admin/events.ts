@@ -23,12 +23,13 @@ const Stream = Type.Object({
   has_more: Type.Boolean(),
 })
 
-const stream: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { events, readDb } = fastify
+const stream: FastifyPluginAsyncTypebox = async (app) => {
+  const { events, readDb } = app
 
-  fastify.get(
+  app.get(
     '/admin/events',
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List events, oldest first',
         description:

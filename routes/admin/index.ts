@@ -1,6 +1,7 @@
 /** Routes for tokens with an admin role, which is checked before the body is read. */
 import type { FastifyPluginAsync, RouteOptions } from 'fastify'
 
+import { requireAccessProof } from '../../modules/access/index.ts'
 import { registerRoutes } from '../../plugins/register-routes.ts'
 import { adminBodyLimit } from '../../schemas/values/body-limits.ts'
 import audit from './audit.ts'
@@ -34,13 +35,14 @@ import rotateWebhookSecret from './webhooks/rotate-secret.ts'
 import testWebhook from './webhooks/test.ts'
 import webhook from './webhooks/webhook.ts'
 
-const admins: FastifyPluginAsync = async (fastify) => {
-  const { bearerAuth, config, openapi } = fastify
-  fastify.addHook('onRequest', bearerAuth.requireAdmin)
-  fastify.addHook('onRoute', openapi.needsBearer)
-  fastify.addHook('onRoute', allowLargeBody)
+const admins: FastifyPluginAsync = async (app) => {
+  const { bearerAuth, config, openapi } = app
+  app.addHook('onRequest', bearerAuth.requireAdmin)
+  app.addHook('preHandler', requireAccessProof(app))
+  app.addHook('onRoute', openapi.needsBearer)
+  app.addHook('onRoute', allowLargeBody)
 
-  await registerRoutes(fastify, {
+  await registerRoutes(app, {
     sessions,
     keys,
     list,
@@ -75,17 +77,18 @@ const admins: FastifyPluginAsync = async (fastify) => {
   })
   if (!config.AUTH_CONSOLE_ENABLED) return
   const { consoleRoutes } = await import('./console/index.ts')
-  await registerRoutes(fastify, consoleRoutes)
+  await registerRoutes(app, consoleRoutes)
 }
 
 /** Two more roles may only invite. */
-const inviters: FastifyPluginAsync = async (fastify) => {
-  const { bearerAuth, openapi } = fastify
-  fastify.addHook('onRequest', bearerAuth.requireInviter)
-  fastify.addHook('onRoute', openapi.needsBearer)
-  fastify.addHook('onRoute', allowLargeBody)
+const inviters: FastifyPluginAsync = async (app) => {
+  const { bearerAuth, openapi } = app
+  app.addHook('onRequest', bearerAuth.requireInviter)
+  app.addHook('preHandler', requireAccessProof(app))
+  app.addHook('onRoute', openapi.needsBearer)
+  app.addHook('onRoute', allowLargeBody)
 
-  await registerRoutes(fastify, { invite })
+  await registerRoutes(app, { invite })
 }
 
 /** Safe here only: the guards run before the body is read. */
@@ -93,8 +96,8 @@ function allowLargeBody(route: RouteOptions): void {
   route.bodyLimit ??= adminBodyLimit
 }
 
-const admin: FastifyPluginAsync = async (fastify) => {
-  await registerRoutes(fastify, { inviters, admins })
+const admin: FastifyPluginAsync = async (app) => {
+  await registerRoutes(app, { inviters, admins })
 }
 
 export default admin

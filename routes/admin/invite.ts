@@ -19,12 +19,13 @@ const Body = Type.Object({
   data: Type.Optional(Metadata),
 })
 
-const invite: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, flows, users } = fastify
+const invite: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db, emailValidation } = app
 
-  fastify.post(
+  app.post(
     '/invite',
     {
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         summary: 'Invite a user by email',
         description: 'Creates a user without a password; the link in the email signs them in.',
@@ -37,19 +38,20 @@ const invite: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const { email, data = {} } = request.body
-      checkMetadataSize(users, { user_metadata: data })
+      checkMetadataSize(app, { user_metadata: data })
       const address = normalizeEmail(email ?? '')
+      await emailValidation.check(address)
       const contact = { provider: 'email' as const, address }
       const { audience: aud, clientIp: ip } = request
-      const permit = await callBeforeUserCreatedIfNew(users, db, { contact, aud, data }, ip)
+      const permit = await callBeforeUserCreatedIfNew(app, db, { contact, aud, data }, ip)
       const user = { contact, aud, passwordHash: null, data, permit, byAdmin: true }
-      const context = readLinkContext(flows, request, {})
+      const context = readLinkContext(app, request, {})
 
       return db.transaction().execute(async (trx) => {
         const subject = await findUserByEmail(trx, address, user.aud)
         await bearerAuth.reauthorizeAdmin(trx, request, now, subject)
         const before = await findUserByEmail(trx, address, user.aud)
-        const invited = await inviteUser(users, trx, user, context, now)
+        const invited = await inviteUser(app, trx, user, context, now)
         const traits = { now, ...changedUserFields(before, invited) }
         await recordAdminActionOnUser(audit, trx, 'user_invited', request, invited, traits)
         return toUser(invited)

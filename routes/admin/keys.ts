@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 
+import { recordServerChange } from '../../modules/access/index.ts'
 import { type AuditAction, changedKeyFields, recordAdminAction } from '../../modules/audit/index.ts'
 import type { RecordKeyChange } from '../../plugins/security/jwt/signing-keys/key-change.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
@@ -51,19 +52,23 @@ const changeSchema = {
   response: { 200: Keys, ...ErrorResponses },
 }
 
-const keys: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, jwt, log } = fastify
+const keys: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, jwt, log } = app
 
-  fastify.get('/admin/keys', { schema: readSchema }, list)
+  app.get('/admin/keys', { config: { minimumRole: 'support' }, schema: readSchema }, list)
 
-  fastify.post('/admin/keys', { schema: changeSchema }, async (request) => {
-    const { action } = request.body
-    const now = new Date()
-    const record = recordFor(request, action, now)
-    const kid = await change(request.body, record, now)
-    log.info({ kid, action }, 'signing key changed')
-    return list()
-  })
+  app.post(
+    '/admin/keys',
+    { config: { minimumRole: 'owner', givesAccess: true }, schema: changeSchema },
+    async (request) => {
+      const { action } = request.body
+      const now = new Date()
+      const record = recordFor(request, action, now)
+      const kid = await change(request.body, record, now)
+      log.info({ kid, action }, 'signing key changed')
+      return list()
+    },
+  )
 
   /** Returns the id of the changed key. */
   async function change(
@@ -87,6 +92,10 @@ const keys: FastifyPluginAsyncTypebox = async (fastify) => {
       await bearerAuth.reauthorizeAdmin(trx, request, now)
       const traits = { now, kid: changed.kid, ...changedKeyFields(changed) }
       await recordAdminAction(audit, trx, keyActions[action], request, traits)
+      // The others are made by the server, or removed.
+      if (action !== 'import') return
+      const change = `${keyActions[action]}: ${changed.kid}`
+      await recordServerChange(app, trx, request, { change }, now)
     }
   }
 

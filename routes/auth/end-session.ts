@@ -34,11 +34,11 @@ const revokeSchema = {
 /**
  * The link in a new sign-in notification. Link scanners open it, so only the button of its page revokes the session.
  */
-const endSession: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, db, pages, rateLimits, sessions } = fastify
+const endSession: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, db, pages, rateLimits } = app
   const config = { rateLimit: rateLimits.verify }
 
-  fastify.get(
+  app.get(
     '/sessions/end',
     {
       config,
@@ -47,19 +47,19 @@ const endSession: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const { token = '' } = request.query
       const language = request.headers['accept-language']
-      if (!verifyLogoutToken(sessions, token, new Date())) {
-        return pages.send(reply.status(400), 'bad_link', { language })
+      if (!verifyLogoutToken(app, token, new Date())) {
+        return pages.send(reply.status(400), 'bad_link', { language, end: {} })
       }
       return pages.send(reply, 'end_session', { language, fields: { token } })
     },
   )
 
   // Link scanners send HEAD requests.
-  fastify.head('/sessions/end', { config }, (_request, reply) =>
+  app.head('/sessions/end', { config }, (_request, reply) =>
     reply.headers(pages.headers).type('text/html; charset=utf-8').send(),
   )
 
-  fastify.post(
+  app.post(
     '/sessions/end',
     {
       config,
@@ -68,10 +68,10 @@ const endSession: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const now = new Date()
       const language = request.headers['accept-language']
-      const named = verifyLogoutToken(sessions, request.body.token ?? '', now)
-      if (!named) return pages.send(reply.status(400), 'bad_link', { language })
+      const named = verifyLogoutToken(app, request.body.token ?? '', now)
+      if (!named) return pages.send(reply.status(400), 'bad_link', { language, end: {} })
       await end(named, request.clientIp, now)
-      return pages.send(reply, 'session_ended', { language })
+      return pages.send(reply, 'session_ended', { language, end: {} })
     },
   )
 
@@ -82,7 +82,7 @@ const endSession: FastifyPluginAsyncTypebox = async (fastify) => {
     now: Date,
   ): Promise<void> {
     await db.transaction().execute(async (trx) => {
-      if (!(await revokeSession(sessions, trx, userId, sessionId, now))) return
+      if (!(await revokeSession(app, trx, userId, sessionId, now))) return
       const user = await findUser(trx, userId)
       const traits = { session_id: sessionId, reason: 'link of a mail' }
       if (user) await recordAudit(audit, trx, 'logout', user, { ip, now, traits })

@@ -15,8 +15,8 @@ import signupUsername from './signup-username.ts'
 import token from './token/index.ts'
 import verify from './verify/index.ts'
 
-const auth: FastifyPluginAsync = async (fastify) => {
-  await registerRoutes(fastify, {
+const auth: FastifyPluginAsync = async (app) => {
+  await registerRoutes(app, {
     signup,
     signupUsername,
     otp,

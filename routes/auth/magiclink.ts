@@ -14,10 +14,10 @@ const Body = Type.Object({
   ...CaptchaFields,
 })
 
-const magiclink: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, credentials, db, rateLimits } = fastify
+const magiclink: FastifyPluginAsyncTypebox = async (app) => {
+  const { captcha, db, emailValidation, rateLimits } = app
 
-  fastify.post(
+  app.post(
     '/magiclink',
     {
       preValidation: captcha.requireCaptcha,
@@ -33,8 +33,9 @@ const magiclink: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const emailRequest = readMagicLink(credentials, request, request.body, { createUser: true })
-      await db.transaction().execute((trx) => requestEmailOtp(credentials, trx, emailRequest, now))
+      const emailRequest = readMagicLink(app, request, request.body, { createUser: true })
+      await emailValidation.check(emailRequest.address)
+      await db.transaction().execute((trx) => requestEmailOtp(app, trx, emailRequest, now))
       return {}
     },
   )

@@ -17,13 +17,13 @@ import { Session } from '../../schemas/session.ts'
 
 const OptionsBody = Type.Union([Type.Object(CaptchaFields), Type.Null()])
 
-const passkeySignIn: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, db, rateLimits, sessions, telemetry, passkeys } = fastify
+const passkeySignIn: FastifyPluginAsyncTypebox = async (app) => {
+  const { captcha, db, rateLimits, telemetry } = app
 
-  fastify.post(
+  app.post(
     '/passkeys/authentication/options',
     {
-      onRequest: () => requirePasskeysEnabled(passkeys),
+      onRequest: () => requirePasskeysEnabled(app),
       preValidation: captcha.requireCaptcha,
       config: { rateLimit: rateLimits.passkey },
       schema: {
@@ -34,13 +34,13 @@ const passkeySignIn: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Question, ...ErrorResponses },
       },
     },
-    () => createPasskeyAuthentication(passkeys, db, new Date()),
+    () => createPasskeyAuthentication(app, db, new Date()),
   )
 
-  fastify.post(
+  app.post(
     '/passkeys/authentication/verify',
     {
-      onRequest: () => requirePasskeysEnabled(passkeys),
+      onRequest: () => requirePasskeysEnabled(app),
       config: { rateLimit: rateLimits.passkey, signIn: () => 'passkey' },
       schema: {
         summary: 'Sign in with a passkey',
@@ -55,14 +55,12 @@ const passkeySignIn: FastifyPluginAsyncTypebox = async (fastify) => {
       try {
         const { challengeId, credential } = readPasskeyResponse(body)
         const challenge = await consumePasskeyAuthentication(db, challengeId, now)
-        const assertion = await verifyPasskeyResponse(passkeys, db, credential, challenge)
+        const assertion = await verifyPasskeyResponse(app, db, credential, challenge)
         const outcome = await db
           .transaction()
-          .execute((trx) =>
-            completePasskeySignIn(passkeys, trx, assertion, { ip, clientInfo }, now),
-          )
+          .execute((trx) => completePasskeySignIn(app, trx, assertion, { ip, clientInfo }, now))
         if (outcome.state === 'cloned') throw webauthnVerificationFailed()
-        return await toTokenResponse(sessions, outcome.opened, now)
+        return await toTokenResponse(app, outcome.opened, now)
       } catch (error) {
         const isRejection = error instanceof ApiError && error.status < 500
         const outcome = isRejection ? 'rejected' : 'failed'

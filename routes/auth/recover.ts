@@ -19,10 +19,10 @@ const Body = Type.Object({
   ...CaptchaFields,
 })
 
-const recover: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, config, credentials, db, flows, rateLimits, usernames } = fastify
+const recover: FastifyPluginAsyncTypebox = async (app) => {
+  const { captcha, config, db, emailValidation, rateLimits, usernames } = app
 
-  fastify.post(
+  app.post(
     '/recover',
     {
       preValidation: captcha.requireCaptcha,
@@ -45,10 +45,11 @@ const recover: FastifyPluginAsyncTypebox = async (fastify) => {
         ...readAccount(request.body),
         aud: request.audience,
         data: {},
-        context: readLinkContext(flows, request, request.body),
+        context: readLinkContext(app, request, request.body),
         ip: request.clientIp,
       }
-      await db.transaction().execute((trx) => requestEmailOtp(credentials, trx, emailRequest, now))
+      if (emailRequest.kind === 'recovery') await emailValidation.check(emailRequest.address)
+      await db.transaction().execute((trx) => requestEmailOtp(app, trx, emailRequest, now))
       return {}
     },
   )

@@ -42,10 +42,10 @@ const schema = {
   response: { 200: MessageId, ...ErrorResponses },
 }
 
-const resend: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, config, credentials, db, flows, rateLimits } = fastify
+const resend: FastifyPluginAsyncTypebox = async (app) => {
+  const { captcha, config, db, emailValidation, rateLimits } = app
 
-  fastify.post(
+  app.post(
     '/resend',
     {
       preValidation: captcha.requireCaptcha,
@@ -56,13 +56,16 @@ const resend: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const { body } = request
       const kind = readKind(body)
-      const context = readLinkContext(flows, request, body)
+      const context = readLinkContext(app, request, body)
       const { audience: aud, clientIp: ip, sendingNetwork: network } = request
       const who = { aud, ip }
+      const address = kind && readAddress(body)
+      if (address) await emailValidation.check(address)
       const message_id = await db.transaction().execute((trx) => {
-        if (!kind) return resendSms(credentials, trx, { ...readText(body), ...who, network }, now)
-        const address = readAddress(body)
-        return requestEmailOtp(credentials, trx, { kind, address, data: {}, context, ...who }, now)
+        if (!kind || !address) {
+          return resendSms(app, trx, { ...readText(body), ...who, network }, now)
+        }
+        return requestEmailOtp(app, trx, { kind, address, data: {}, context, ...who }, now)
       })
       return { message_id }
     },

@@ -12,10 +12,10 @@ const Availability = Type.Object({
   available: Type.Boolean(),
 })
 
-const signupUsername: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, db, rateLimits, usernames } = fastify
+const signupUsername: FastifyPluginAsyncTypebox = async (app) => {
+  const { captcha, db, rateLimits } = app
 
-  fastify.post(
+  app.post(
     '/signup/username',
     {
       preValidation: captcha.requireCaptcha,
@@ -29,7 +29,7 @@ const signupUsername: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async ({ body: { username: input = '' } }) => {
-      const rules = getUsernameRules(usernames)
+      const rules = getUsernameRules(app)
       const name = readUsername(rules, input)
       const available = await isAvailable(rules, db, name, null, new Date())
       return { username: name.username, available }

@@ -3,13 +3,13 @@ import type { FastifyPluginAsync } from 'fastify'
 
 import { registerRoutes } from '../../plugins/register-routes.ts'
 
-const console: FastifyPluginAsync = async (fastify) => {
-  if (!fastify.config.AUTH_CONSOLE_ENABLED) return
+const console: FastifyPluginAsync = async (app) => {
+  if (!app.config.AUTH_CONSOLE_ENABLED) return
   const [{ sessionRoutes }, { siteRoutes }] = await Promise.all([
     import('./session/index.ts'),
     import('./site/index.ts'),
   ])
-  await registerRoutes(fastify, { ...sessionRoutes, ...siteRoutes })
+  await registerRoutes(app, { ...sessionRoutes, ...siteRoutes })
 }
 
 export default console

@@ -9,10 +9,10 @@ const types = {
   'signed-in.js': 'text/javascript; charset=utf-8',
 }
 
-const assets: FastifyPluginAsync = async (fastify) => {
+const assets: FastifyPluginAsync = async (app) => {
   for (const [name, type] of Object.entries(types)) {
     const content = await readFile(new URL(`assets/${name}`, import.meta.url))
-    fastify.get(`/dev/${name}`, { schema: { hide: true } }, async (_request, reply) =>
+    app.get(`/dev/${name}`, { schema: { hide: true } }, async (_request, reply) =>
       reply.type(type).send(content),
     )
   }

@@ -7,16 +7,16 @@ import type { FastifyInstance } from 'fastify'
 const contentSecurityPolicy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 
-async function docs(fastify: FastifyInstance) {
+async function docs(app: FastifyInstance) {
   const { default: swagger } = await import('@fastify/swagger')
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
-  let document: Awaited<ReturnType<typeof fastify.openapi.document>>
-  fastify.addHook('onReady', async () => {
-    document = await fastify.openapi.document()
+  let document: Awaited<ReturnType<typeof app.openapi.document>>
+  app.addHook('onReady', async () => {
+    document = await app.openapi.document()
   })
   // Required by the UI package, although the page shows /openapi.json.
-  await fastify.register(swagger, { openapi: { openapi: '3.1.0' } })
-  await fastify.register(swaggerUi, {
+  await app.register(swagger, { openapi: { openapi: '3.1.0' } })
+  await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: contentSecurityPolicy,
     transformSpecification: () => document,

@@ -8,10 +8,10 @@ import type { DevInbox } from '../../plugins/messaging/dev-inbox.ts'
 const heartbeatMs = 20_000
 
 /** Server-sent events: `change` after each message, or when the inbox is cleared. */
-const events: FastifyPluginAsync<{ devInbox: DevInbox }> = async (fastify, { devInbox }) => {
+const events: FastifyPluginAsync<{ devInbox: DevInbox }> = async (app, { devInbox }) => {
   const open = new Set<PassThrough>()
 
-  fastify.get('/dev/events', { schema: { hide: true } }, async (_request, reply) => {
+  app.get('/dev/events', { schema: { hide: true } }, async (_request, reply) => {
     const stream = new PassThrough()
     const unsubscribe = devInbox.subscribe(() => stream.write('event: change\ndata:\n\n'))
     const heartbeat = setInterval(() => stream.write(':\n\n'), heartbeatMs)
@@ -26,7 +26,7 @@ const events: FastifyPluginAsync<{ devInbox: DevInbox }> = async (fastify, { dev
   })
 
   // An open page must not delay the shutdown.
-  fastify.addHook('preClose', async () => {
+  app.addHook('preClose', async () => {
     for (const stream of open) stream.end()
   })
 }

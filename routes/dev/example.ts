@@ -15,15 +15,15 @@ const types: Record<string, string> = {
   'supabase.js': 'text/javascript; charset=utf-8',
 }
 
-const example: FastifyPluginAsync = async (fastify) => {
+const example: FastifyPluginAsync = async (app) => {
   // Browsers allow passkeys for names only, and localhost is always local.
-  fastify.get('/dev/example', { schema: { hide: true } }, async ({ host }, reply) => {
+  app.get('/dev/example', { schema: { hide: true } }, async ({ host }, reply) => {
     const isBare = /^127\.0\.0\.1(:\d+)?$/.test(host)
     const origin = isBare ? `http://${host.replace('127.0.0.1', 'localhost')}` : ''
     return reply.redirect(`${origin}/dev/example/`)
   })
 
-  fastify.get<{ Params: { '*': string } }>(
+  app.get<{ Params: { '*': string } }>(
     '/dev/example/*',
     { schema: { hide: true } },
     async ({ params }, reply) => {

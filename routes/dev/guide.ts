@@ -5,11 +5,11 @@ import type { FastifyPluginAsync } from 'fastify'
 
 const root = join(import.meta.dirname, '../../docs/dist')
 
-const guide: FastifyPluginAsync = async (fastify) => {
+const guide: FastifyPluginAsync = async (app) => {
   const { default: fastifyStatic } = await import('@fastify/static')
   // A page is the index of its folder, found with and without a slash at the end.
-  await fastify.register(fastifyStatic, { root, prefix: '/docs/guide/', redirect: false })
-  fastify.get('/docs/guide', { schema: { hide: true } }, (_request, reply) =>
+  await app.register(fastifyStatic, { root, prefix: '/docs/guide/', redirect: false })
+  app.get('/docs/guide', { schema: { hide: true } }, (_request, reply) =>
     reply.sendFile('index.html'),
   )
 }

@@ -1,5 +1,5 @@
 /** Pages and API reference for developers, in dev mode only. */
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 
 import { registerRoutes } from '../../plugins/register-routes.ts'
 import assets from './assets.ts'
@@ -12,24 +12,44 @@ import landing from './landing.ts'
 import mailTemplates from './mail-templates.ts'
 import messages from './messages.ts'
 import otherServices from './other-services.ts'
-import { setDevPageHeaders } from './page-headers.ts'
 import signedIn from './signed-in.ts'
 
-const pages: FastifyPluginAsync = async (fastify) => {
-  const { devInbox } = fastify
-  if (devInbox === undefined) return
-  fastify.addHook('onRequest', setDevPageHeaders)
+/**
+ * Emails are shown in frames that inherit this policy, so that inline styles and images are allowed. Scripts come from
+ * our files only.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  'img-src data: https: http:',
+  "connect-src 'self'",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
 
-  await registerRoutes(fastify, { assets, landing, signedIn, example, guide, inbox })
-  await fastify.register(messages, { devInbox })
-  await fastify.register(events, { devInbox })
-  await registerRoutes(fastify, { mailTemplates })
+async function setDevPageHeaders(_request: FastifyRequest, reply: FastifyReply) {
+  reply.header('content-security-policy', policy)
+  reply.header('referrer-policy', 'no-referrer')
 }
 
-const dev: FastifyPluginAsync = async (fastify) => {
-  if (!fastify.config.dev) return
+const pages: FastifyPluginAsync = async (app) => {
+  const { devInbox } = app
+  if (devInbox === undefined) return
+  app.addHook('onRequest', setDevPageHeaders)
+
+  await registerRoutes(app, { assets, landing, signedIn, example, guide, inbox })
+  await app.register(messages, { devInbox })
+  await app.register(events, { devInbox })
+  await registerRoutes(app, { mailTemplates })
+}
+
+const dev: FastifyPluginAsync = async (app) => {
+  if (!app.config.dev) return
   // The reference is registered apart: its files set their own policy.
-  await registerRoutes(fastify, { pages, otherServices, docs })
+  await registerRoutes(app, { pages, otherServices, docs })
 }
 
 export default dev

@@ -5,10 +5,10 @@ import { devPage, escaped } from '../../plugins/http/pages/markup.ts'
 type Preview = Awaited<ReturnType<FastifyInstance['mailer']['preview']>>[number]
 
 /** Previews of every type of email. */
-const mailTemplates: FastifyPluginAsync = async (fastify) => {
-  const { languages, mailer } = fastify
+const mailTemplates: FastifyPluginAsync = async (app) => {
+  const { languages, mailer } = app
 
-  fastify.get<{ Querystring: { locale?: string } }>(
+  app.get<{ Querystring: { locale?: string } }>(
     '/dev/mail-templates',
     { schema: { hide: true } },
     async ({ query }, reply) => {

@@ -21,17 +21,12 @@ const Message = Type.Object({
 
 const Messages = Type.Array(Message)
 
-const messages: FastifyPluginAsyncTypebox<{ devInbox: DevInbox }> = async (
-  fastify,
-  { devInbox },
-) => {
-  fastify.get(
-    '/dev/messages',
-    { schema: { hide: true, response: { 200: Messages } } },
-    async () => [...devInbox.list()],
-  )
+const messages: FastifyPluginAsyncTypebox<{ devInbox: DevInbox }> = async (app, { devInbox }) => {
+  app.get('/dev/messages', { schema: { hide: true, response: { 200: Messages } } }, async () => [
+    ...devInbox.list(),
+  ])
 
-  fastify.delete('/dev/messages', { schema: { hide: true } }, async (_request, reply) => {
+  app.delete('/dev/messages', { schema: { hide: true } }, async (_request, reply) => {
     devInbox.clear()
     return reply.status(204).send()
   })

@@ -17,10 +17,10 @@ const messages: Record<string, string> = {
   '/functions/v1': nothing,
 }
 
-const otherServices: FastifyPluginAsync = async (fastify) => {
+const otherServices: FastifyPluginAsync = async (app) => {
   for (const [prefix, message] of Object.entries(messages)) {
     for (const path of [prefix, `${prefix}/*`]) {
-      fastify.all(path, { schema: { hide: true } }, async (_request, reply) =>
+      app.all(path, { schema: { hide: true } }, async (_request, reply) =>
         // Clients read either `message` or `msg`.
         reply.status(404).send({ code: 404, error_code: 'not_found', msg: message, message }),
       )

@@ -1,11 +1,12 @@
 /** Routes of organizations, loaded when they are enabled. */
 import type { FastifyInstance, FastifyPluginAsync, RouteOptions } from 'fastify'
 
+import { requireAccessProof } from '../../modules/access/index.ts'
 import { registerRoutes } from '../../plugins/register-routes.ts'
 import switchedOff from './switched-off.ts'
 
-const organizations: FastifyPluginAsync = async (fastify) => {
-  if (!fastify.config.AUTH_ORGANIZATIONS_ENABLED) return registerRoutes(fastify, { switchedOff })
+const organizations: FastifyPluginAsync = async (app) => {
+  if (!app.config.AUTH_ORGANIZATIONS_ENABLED) return registerRoutes(app, { switchedOff })
   const { own, admin, scoped } = await loadRoutes()
 
   const members: FastifyPluginAsync = async (group) => {
@@ -14,8 +15,7 @@ const organizations: FastifyPluginAsync = async (fastify) => {
   }
   const ofMembers: FastifyPluginAsync = async (group) => {
     guardUsers(group)
-    group.addHook('preParsing', fastify.bearerAuth.requireOrganization)
-    group.addHook('onRoute', needsPermission)
+    group.addHook('preParsing', app.bearerAuth.requireOrganization)
     await registerRoutes(group, scoped.scopedRoutes)
   }
   const admins: FastifyPluginAsync = async (group) => {
@@ -24,18 +24,19 @@ const organizations: FastifyPluginAsync = async (fastify) => {
   }
   const ofAdmins: FastifyPluginAsync = async (group) => {
     guardAdmins(group)
-    group.addHook('preParsing', fastify.bearerAuth.requireOrganization)
+    group.addHook('preParsing', app.bearerAuth.requireOrganization)
     await registerRoutes(group, { ...scoped.scopedRoutes, ...admin.adminScopedRoutes })
   }
-  await registerRoutes(fastify, { members, admins })
-  await fastify.register(ofMembers, { prefix: '/organizations/:organization_id' })
-  await fastify.register(ofAdmins, { prefix: '/admin/organizations/:organization_id' })
+  await registerRoutes(app, { members, admins })
+  await app.register(ofMembers, { prefix: '/organizations/:organization_id' })
+  await app.register(ofAdmins, { prefix: '/admin/organizations/:organization_id' })
 }
 
 function guardUsers(group: FastifyInstance): void {
   const { bearerAuth, openapi } = group
   group.addHook('preParsing', bearerAuth.requireUser)
   group.addHook('preParsing', bearerAuth.requireFactor)
+  group.addHook('preHandler', requireAccessProof(group))
   group.addHook('onRoute', openapi.needsBearer)
   group.addHook('onRoute', tagged('organizations'))
 }
@@ -43,18 +44,13 @@ function guardUsers(group: FastifyInstance): void {
 function guardAdmins(group: FastifyInstance): void {
   const { bearerAuth, openapi } = group
   group.addHook('onRequest', bearerAuth.requireAdmin)
+  group.addHook('preHandler', requireAccessProof(group))
   group.addHook('onRoute', openapi.needsBearer)
   group.addHook('onRoute', tagged('admin'))
 }
 
 const tagged = (tag: string) => (route: RouteOptions) => {
   route.schema = { ...route.schema, tags: [tag] }
-}
-
-/** Throws at start for a route without a permission. */
-function needsPermission({ method, url, config }: RouteOptions): void {
-  if (config?.permission) return
-  throw new Error(`${method} ${url} names no permission`)
 }
 
 async function loadRoutes() {

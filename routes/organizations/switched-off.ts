@@ -13,9 +13,11 @@ const paths = [
   '/admin/organization-roles/*',
 ]
 
-const switchedOff: FastifyPluginAsync = async (fastify) => {
+const open = { minimumRole: 'none', organizationPermission: 'none' } as const
+
+const switchedOff: FastifyPluginAsync = async (app) => {
   for (const path of paths) {
-    fastify.all(path, { schema: { hide: true } }, async () => {
+    app.all(path, { config: open, schema: { hide: true } }, async () => {
       throw organizationsDisabled()
     })
   }

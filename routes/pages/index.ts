@@ -4,21 +4,21 @@ import type { FastifyPluginAsync } from 'fastify'
 import { hasHostedPages } from '../../modules/flows/index.ts'
 import { registerRoutes } from '../../plugins/register-routes.ts'
 
-const pages: FastifyPluginAsync = async (fastify) => {
-  const { AUTH_ACCOUNT_PAGE_ENABLED, AUTH_OAUTH_SERVER_ENABLED } = fastify.config
-  if (hasHostedPages(fastify)) {
+const pages: FastifyPluginAsync = async (app) => {
+  const { AUTH_ACCOUNT_PAGE_ENABLED, AUTH_OAUTH_SERVER_ENABLED } = app.config
+  if (hasHostedPages(app)) {
     const { showErrors } = await import('./errors.ts')
     const { pageRoutes } = await import('./sign-in/index.ts')
-    showErrors(fastify)
-    await registerRoutes(fastify, pageRoutes)
+    showErrors(app)
+    await registerRoutes(app, pageRoutes)
   }
   if (AUTH_OAUTH_SERVER_ENABLED) {
     const { oauthPages } = await import('./oauth/index.ts')
-    await registerRoutes(fastify, oauthPages)
+    await registerRoutes(app, oauthPages)
   }
   if (AUTH_ACCOUNT_PAGE_ENABLED) {
     const { accountPageRoutes } = await import('./account/index.ts')
-    await registerRoutes(fastify, accountPageRoutes)
+    await registerRoutes(app, accountPageRoutes)
   }
 }
 

@@ -9,12 +9,12 @@ import post from './post.ts'
 import slo from './slo.ts'
 import sso from './sso.ts'
 
-const saml: FastifyPluginAsync = async (fastify) => {
-  if (fastify.config.AUTH_SAML_ENABLED) {
-    return registerRoutes(fastify, { sso, metadata, acs, post, slo })
+const saml: FastifyPluginAsync = async (app) => {
+  if (app.config.AUTH_SAML_ENABLED) {
+    return registerRoutes(app, { sso, metadata, acs, post, slo })
   }
   for (const path of ['/sso', '/sso/*']) {
-    fastify.all(path, { schema: { hide: true } }, async () => {
+    app.all(path, { schema: { hide: true } }, async () => {
       throw samlProviderDisabled()
     })
   }

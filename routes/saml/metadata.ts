@@ -10,24 +10,25 @@ const Query = Type.Object({
   ),
 })
 
-const metadata: FastifyPluginAsyncTypebox = async (fastify) => {
-  fastify.get(
+const Xml = { content: { 'application/xml': { schema: Type.String() } } }
+
+const metadata: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
     '/sso/saml/metadata',
     {
       schema: {
         summary: 'Service provider metadata (SAML 2.0)',
         tags: ['sso'],
         querystring: Query,
-        produces: ['application/xml'],
-        response: { 200: Type.String(), ...ErrorResponses },
+        response: { 200: Xml, ...ErrorResponses },
       },
     },
     async ({ query }, reply) => {
       const isDownload = query.download === 'true'
-      const seconds = hasNextKey(fastify) ? 60 : 600
+      const seconds = hasNextKey(app) ? 60 : 600
       reply.header('cache-control', `public, max-age=${seconds}`)
       if (isDownload) reply.header('content-disposition', 'attachment; filename="metadata.xml"')
-      const xml = metadataFor(fastify, { isDownload }, new Date())
+      const xml = metadataFor(app, { isDownload }, new Date())
       return reply.type('application/xml').serializer(String).send(xml)
     },
   )

@@ -10,23 +10,39 @@ import { NoBody } from '../../schemas/values/empty.ts'
 import { firstValues, ManyQuery } from '../../schemas/values/query.ts'
 
 const Form = Type.Union([ManyQuery, Type.Null()])
+/** A request or a response. */
+const LogoutMessage = Type.Object(
+  {
+    SAMLRequest: Type.Optional(Type.String({ description: 'In base64' })),
+    SAMLResponse: Type.Optional(Type.String({ description: 'In base64' })),
+    RelayState: Type.Optional(Type.String()),
+    SigAlg: Type.Optional(Type.String({ description: 'HTTP-Redirect only' })),
+    Signature: Type.Optional(Type.String({ description: 'HTTP-Redirect only' })),
+  },
+  { title: 'SamlLogoutMessage' },
+)
 
 /** Single logout: requests and responses of identity providers through the browser. */
-const slo: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { apiErrors, config, pages, rateLimits } = fastify
+const slo: FastifyPluginAsyncTypebox = async (app) => {
+  const { apiErrors, config, pages, rateLimits } = app
   const options = { rateLimit: rateLimits.samlAssertion }
   const response = { 200: HtmlPage, 302: NoBody, 303: NoBody, ...ErrorResponses }
 
-  fastify.get(
+  app.get(
     '/sso/saml/slo',
     {
       config: options,
-      schema: { summary: 'Single logout by HTTP-Redirect (SAML 2.0)', tags: ['sso'], response },
+      schema: {
+        summary: 'Single logout by HTTP-Redirect (SAML 2.0)',
+        tags: ['sso'],
+        documented: { querystring: LogoutMessage },
+        response,
+      },
     },
     (request, reply) => accept(request, reply, { query: getQuery(request.originalUrl) }),
   )
 
-  fastify.post(
+  app.post(
     '/sso/saml/slo',
     {
       config: options,
@@ -34,6 +50,8 @@ const slo: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Single logout by HTTP-POST (SAML 2.0)',
         tags: ['sso'],
         body: Form,
+        documented: { body: LogoutMessage },
+        consumes: ['application/x-www-form-urlencoded'],
         response,
       },
     },
@@ -47,15 +65,20 @@ const slo: FastifyPluginAsyncTypebox = async (fastify) => {
   ) {
     reply.header('referrer-policy', 'no-referrer')
     try {
-      const { url, fields } = await acceptLogout(fastify, posted, request.clientIp, new Date())
+      const accepted = await acceptLogout(app, posted, request.clientIp, new Date())
+      const { url, fields, fault } = accepted
+      if (fault !== undefined) return fail(request, reply, fault, url)
       if (!fields) return reply.redirect(url, 302)
       const language = request.headers['accept-language']
       return pages.send(reply, 'continue_at_provider', { language, action: url, fields })
     } catch (thrown) {
-      const error = apiErrors.report(request, thrown)
-      const site = redirectWithOauthError(config.AUTH_SITE_URL, error, { inFragment: false })
-      return reply.redirect(site, 303)
+      return fail(request, reply, thrown, config.AUTH_SITE_URL)
     }
+  }
+
+  function fail(request: FastifyRequest, reply: FastifyReply, thrown: unknown, target: string) {
+    const error = apiErrors.report(request, thrown)
+    return reply.redirect(redirectWithOauthError(target, error, { inFragment: false }), 303)
   }
 }
 

@@ -22,10 +22,10 @@ const Body = Type.Object({
 
 const Url = Type.Object({ url: Type.String({ description: 'Of the identity provider' }) })
 
-const sso: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { captcha, rateLimits } = fastify
+const sso: FastifyPluginAsyncTypebox = async (app) => {
+  const { captcha, rateLimits } = app
 
-  fastify.post(
+  app.post(
     '/sso',
     {
       preValidation: captcha.requireCaptcha,
@@ -41,7 +41,7 @@ const sso: FastifyPluginAsyncTypebox = async (fastify) => {
       const { body } = request
       const requested = { ...readNames(body), redirectTo: body.redirect_to }
       const pkce = readPkce(body)
-      const url = await startSignOn(fastify, { ...requested, pkce }, new Date())
+      const url = await startSignOn(app, { ...requested, pkce }, new Date())
       if (body.skip_http_redirect) return { url }
       return reply.redirect(url, 303)
     },

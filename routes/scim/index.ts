@@ -26,54 +26,58 @@ declare module 'fastify' {
 type ScimRequest = FastifyRequest<{ Params: { connection?: string } }>
 
 /** Routes with a token, which is checked before the body is read. */
-const guarded: FastifyPluginAsync = async (fastify) => {
-  const { db, openapi } = fastify
-  fastify.addHook('onRoute', openapi.needsBearer)
-  fastify.addHook('onRequest', async (request: ScimRequest) => {
+const guarded: FastifyPluginAsync = async (app) => {
+  const { bearerAuth, db, openapi } = app
+  app.addHook('onRoute', openapi.needsBearer)
+  app.addHook('onRequest', async (request: ScimRequest) => {
     const { connection = '' } = request.params
     const { authorization } = request.headers
-    request.scimConnection = await authenticateScimClient(db, connection, authorization, new Date())
+    const found = await authenticateScimClient(db, connection, authorization, new Date())
+    request.scimConnection = found
+    bearerAuth.identify({ actor: { type: 'scim', id: found.sso_provider_id } })
   })
-  await registerRoutes(fastify, { users, userCreation, user, userWrites })
-  await registerRoutes(fastify, { groups, groupCreation, group, groupWrites })
-  await registerRoutes(fastify, { search, unsupported })
+  await registerRoutes(app, { users, userCreation, user, userWrites })
+  await registerRoutes(app, { groups, groupCreation, group, groupWrites })
+  await registerRoutes(app, { search, unsupported })
 }
 
-const versionTwo: FastifyPluginAsync = async (fastify) => {
-  const { apiErrors } = fastify
-  fastify.removeAllContentTypeParsers()
-  fastify.addContentTypeParser('*', { parseAs: 'string', bodyLimit: adminBodyLimit }, parseScimBody)
-  fastify.addHook('onRequest', async (_request, reply) => void reply.type(scimMediaType))
-  fastify.setErrorHandler((thrown, request, reply) => {
+const versionTwo: FastifyPluginAsync = async (app) => {
+  const { apiErrors, rateLimits } = app
+  // Before the token is looked up.
+  app.addHook('onRequest', app.rateLimit(rateLimits.scim))
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: adminBodyLimit }, parseScimBody)
+  app.addHook('onRequest', async (_request, reply) => void reply.type(scimMediaType))
+  app.setErrorHandler((thrown, request, reply) => {
     const { status, headers, body } = toScimError(apiErrors.report(request, thrown))
     return reply.status(status).headers(headers).type(scimMediaType).send(JSON.stringify(body))
   })
-  fastify.setNotFoundHandler((request, reply) => {
-    const allowed = listMethods(fastify, request)
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = listMethods(app, request)
     const fault = allowed ? methodNotAllowed(allowed) : noSuchEndpoint()
     const { status, body } = toScimError(fault)
     if (allowed) reply.header('allow', allowed)
     return reply.status(status).type(scimMediaType).send(JSON.stringify(body))
   })
-  await registerRoutes(fastify, { discovery, guarded })
+  await registerRoutes(app, { discovery, guarded })
 }
 
 /** The methods of the path, or an empty string. */
-function listMethods(fastify: FastifyInstance, { raw }: FastifyRequest): string {
+function listMethods(app: FastifyInstance, { raw }: FastifyRequest): string {
   const url = (raw.url ?? '/').split('?')[0] ?? '/'
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-  return methods.filter((method) => fastify.findRoute({ method, url }) !== null).join(', ')
+  return methods.filter((method) => app.findRoute({ method, url }) !== null).join(', ')
 }
 
 const noSuchEndpoint = () => scimRejected(404, undefined, 'There is no such endpoint')
 
-const scim: FastifyPluginAsync = async (fastify) => {
-  fastify.decorateRequest('scimConnection', null)
-  if (fastify.config.AUTH_EXPERIMENTAL_SCIM_ENABLED) {
-    await fastify.register(versionTwo, { prefix: '/scim/v2' })
+const scim: FastifyPluginAsync = async (app) => {
+  app.decorateRequest('scimConnection', null)
+  if (app.config.AUTH_EXPERIMENTAL_SCIM_ENABLED) {
+    await app.register(versionTwo, { prefix: '/scim/v2' })
     return
   }
-  fastify.all('/scim/*', { schema: { hide: true } }, async () => {
+  app.all('/scim/*', { schema: { hide: true } }, async () => {
     throw featureDisabled('SCIM is disabled')
   })
 }

@@ -5,7 +5,7 @@ import { listFilteredEntries } from '../../db/audit/search.ts'
 import { findRecoveryCodeSet } from '../../db/factors/recovery-codes.ts'
 import { listConsents } from '../../db/oauth-server/consents.ts'
 import { findPasskeys } from '../../db/passkeys/credentials.ts'
-import { requireVerifiedFactor } from '../../modules/credentials/index.ts'
+import { requireFreshProof } from '../../modules/access/index.ts'
 import { listSessions } from '../../modules/sessions/index.ts'
 import { Device, toDevice } from '../../schemas/device.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
@@ -13,6 +13,7 @@ import { OauthGrant, toGrant } from '../../schemas/oauth/authorization.ts'
 import { Passkeys, toPasskey } from '../../schemas/passkey.ts'
 import { RemainingCodes } from '../../schemas/recovery-codes.ts'
 import { toUser, User } from '../../schemas/user.ts'
+import { actingFields } from '../../schemas/values/acting.ts'
 import { Timestamp } from '../../schemas/values/timestamp.ts'
 
 const maxActivities = 1000
@@ -21,6 +22,7 @@ const Activity = Type.Object({
   at: Timestamp,
   action: Type.String(),
   ip_address: Type.String(),
+  ...actingFields,
 })
 
 const Export = Type.Object(
@@ -38,16 +40,17 @@ const Export = Type.Object(
   { title: 'UserExport' },
 )
 
-const userExport: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, credentials, db, sessions } = fastify
+const userExport: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     '/user/export',
     {
       config: { rejectsImpersonation: true },
       schema: {
         summary: 'Export what is stored about the current user',
-        description: 'Without secrets. A user with a second factor needs a session at aal2.',
+        description:
+          'Without secrets. Requires a recent authentication, and a session at aal2 from a user with a second factor.',
         tags: ['user'],
         response: { 200: Export, ...ErrorResponses },
       },
@@ -55,10 +58,10 @@ const userExport: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const auth = bearerAuth.getAuth(request)
-      requireVerifiedFactor(credentials, auth, 'credentials', now)
+      await requireFreshProof(app, db, auth, { change: 'export' }, now)
       const { user, session } = auth
       const [live, keys, codes, grants, activity] = await Promise.all([
-        listSessions(sessions, db, user.id, now),
+        listSessions(app, db, user.id, now),
         findPasskeys(db, user.id),
         findRecoveryCodeSet(db, user.id),
         listConsents(db, user.id),
@@ -83,7 +86,9 @@ const userExport: FastifyPluginAsyncTypebox = async (fastify) => {
     return entries.slice(0, maxActivities).map(({ payload, created_at, ip_address }) => ({
       at: (created_at ?? new Date(0)).toISOString(),
       action: payload?.action ?? '',
-      ip_address: ip_address,
+      ip_address,
+      ...(payload?.actor && { actor: payload.actor }),
+      ...(payload?.act && { act: payload.act }),
     }))
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { requireFreshProof } from '../../modules/credentials/index.ts'
+import { requireFreshProof } from '../../modules/access/index.ts'
 import {
   createStateValue,
   readLinkContext,
@@ -35,8 +35,8 @@ const deleteSchema = {
   response: { 200: EmptyObject, ...ErrorResponses },
 }
 
-const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, config, credentials, db, flows, identities } = fastify
+const userIdentities: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, config, db } = app
 
   async function requireLinking() {
     if (!config.AUTH_SECURITY_MANUAL_LINKING_ENABLED) throw manualLinkingDisabled()
@@ -44,7 +44,7 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
 
   const policy = { config: { rejectsImpersonation: true }, preHandler: requireLinking }
 
-  fastify.get(
+  app.get(
     '/user/identities/authorize',
     {
       ...policy,
@@ -53,21 +53,21 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const now = new Date()
       const auth = bearerAuth.getAuth(request)
-      await requireFreshProof(credentials, db, auth, { change: 'identity' }, now)
+      await requireFreshProof(app, db, auth, { change: 'identity' }, now)
       const { user, session } = auth
       const linking = { linkingTargetId: user.id, linkingSessionId: session?.session_id }
       const query = firstValues(request.query)
-      const context = readLinkContext(flows, request, query)
-      const bound = createStateValue(flows, query)
+      const context = readLinkContext(app, request, query)
+      const bound = createStateValue(app, query)
       const authorization = { query, context, browserHash: bound?.hash, ...linking }
-      const { url, ...flow } = await startAuthorization(flows, authorization, now)
-      if (bound) reply.header('set-cookie', stateCookie(flows, flow, bound.value))
+      const { url, ...flow } = await startAuthorization(app, authorization, now)
+      if (bound) reply.header('set-cookie', stateCookie(app, flow, bound.value))
       if (query.skip_http_redirect === 'true') return { url }
       return reply.redirect(url, 302)
     },
   )
 
-  fastify.delete(
+  app.delete(
     '/user/identities/:identity_id',
     {
       ...policy,
@@ -80,7 +80,7 @@ const userIdentities: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       await db.transaction().execute(async (trx) => {
         const current = await bearerAuth.reauthorize(trx, auth, now)
-        await unlinkIdentity(identities, trx, current, unlinking, now)
+        await unlinkIdentity(app, trx, current, unlinking, now)
       })
       return {}
     },

@@ -25,13 +25,13 @@ import singleLogout from './single-logout.ts'
 import user from './user/index.ts'
 import username from './username.ts'
 
-const userGroup: FastifyPluginAsync = async (fastify) => {
-  const { bearerAuth, openapi } = fastify
-  fastify.addHook('preParsing', bearerAuth.requireUser)
-  fastify.addHook('preParsing', bearerAuth.requireFactor)
-  fastify.addHook('onRoute', openapi.needsBearer)
+const userGroup: FastifyPluginAsync = async (app) => {
+  const { bearerAuth, openapi } = app
+  app.addHook('preParsing', bearerAuth.requireUser)
+  app.addHook('preParsing', bearerAuth.requireFactor)
+  app.addHook('onRoute', openapi.needsBearer)
 
-  await registerRoutes(fastify, {
+  await registerRoutes(app, {
     user,
     username,
     userExport,

@@ -12,10 +12,10 @@ const Query = Type.Object({
   scope: Type.Optional(Type.String({ default: 'global', ...choices('global', 'local', 'others') })),
 })
 
-const logout: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, sessions } = fastify
+const logout: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.post(
+  app.post(
     '/logout',
     {
       config: { isOpenWithoutFactor: true, rejectsImpersonation: false },
@@ -38,11 +38,11 @@ const logout: FastifyPluginAsyncTypebox = async (fastify) => {
         await recordAudit(audit, trx, 'logout', user, { ip: request.clientIp, now })
         // A token without a session can only mean all of them.
         if (!session || scope === 'global') {
-          return revokeAllSessions(sessions, trx, user.id, { keepsConsents: true }, now)
+          return revokeAllSessions(app, trx, user.id, { keepsConsents: true }, now)
         }
         const { session_id: except } = session
-        if (scope === 'others') return revokeAllSessions(sessions, trx, user.id, { except }, now)
-        await revokeSession(sessions, trx, user.id, except, now)
+        if (scope === 'others') return revokeAllSessions(app, trx, user.id, { except }, now)
+        await revokeSession(app, trx, user.id, except, now)
       })
       return reply.status(204).send(null)
     },

@@ -5,7 +5,7 @@ import {
   acceptSentReauthentication,
   findNonceRecipient,
   sendReauthentication,
-} from '../../modules/credentials/index.ts'
+} from '../../modules/access/index.ts'
 import { sendSms } from '../../modules/otp/index.ts'
 import { lockActiveUser } from '../../modules/users/index.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
@@ -17,10 +17,10 @@ interface SendContext {
   now: Date
 }
 
-const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, credentials, db, otp, rateLimits } = fastify
+const reauthenticate: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db, rateLimits } = app
 
-  fastify.get(
+  app.get(
     '/reauthenticate',
     {
       config: { rateLimit: rateLimits.otp, rejectsImpersonation: true },
@@ -49,7 +49,7 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
     if (!user.email_confirmed_at) throw emailNotConfirmed('Please verify your email first.', 422)
     return db.transaction().execute(async (trx) => {
       await lockActiveUser(trx, user.id, at.now)
-      return sendReauthentication(credentials, trx, user, at)
+      return sendReauthentication(app, trx, user, at)
     })
   }
 
@@ -61,14 +61,14 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (fastify) => {
     if (!user.phone_confirmed_at) throw phoneNotConfirmed('Please verify your phone first.', 422)
     const to = { phone, channel: 'sms', owner: user } as const
     const sent = await sendSms(
-      otp,
+      app,
       db,
       { purpose: 'reauthentication', countsAs: 'sign_in', ...to },
       at.now,
     )
     await db.transaction().execute(async (trx) => {
       await lockActiveUser(trx, user.id, at.now)
-      await acceptSentReauthentication(credentials, trx, user, sent, at)
+      await acceptSentReauthentication(app, trx, user, sent, at)
     })
     return sent.messageId
   }

@@ -10,10 +10,10 @@ import { NoBody } from '../../schemas/values/empty.ts'
 
 const SessionPath = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
-const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, sessions } = fastify
+const userSessions: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     '/sessions',
     {
       config: { rejectsImpersonation: false },
@@ -25,12 +25,12 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const { user, session: current } = bearerAuth.getAuth(request)
-      const live = await listSessions(sessions, db, user.id, new Date())
+      const live = await listSessions(app, db, user.id, new Date())
       return { sessions: live.map((session) => toDevice(session, current?.session_id)) }
     },
   )
 
-  fastify.delete(
+  app.delete(
     '/sessions/:id',
     {
       config: { rejectsImpersonation: false },
@@ -46,7 +46,7 @@ const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
       const { params, clientIp } = request
       const now = new Date()
       await db.transaction().execute(async (trx) => {
-        const isDeleted = await revokeSession(sessions, trx, user.id, params.id, now)
+        const isDeleted = await revokeSession(app, trx, user.id, params.id, now)
         if (!isDeleted) throw noSuchSession()
         const traits = { session_id: params.id }
         await recordAudit(audit, trx, 'logout', user, { ip: clientIp, now, traits })

@@ -20,10 +20,10 @@ const Body = Type.Union([
 ])
 const Url = Type.Object({ url: Type.String({ description: 'The URL to navigate to' }) })
 
-const singleLogout: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db, sessions } = fastify
+const singleLogout: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, config, db } = app
 
-  fastify.post(
+  app.post(
     '/logout/sso',
     {
       config: { isOpenWithoutFactor: true, rejectsImpersonation: false },
@@ -39,16 +39,16 @@ const singleLogout: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       if (!config.AUTH_SAML_ENABLED) throw samlProviderDisabled()
       const { user, session } = bearerAuth.getAuth(request)
-      const redirectTo = redirectTarget(fastify, request.body?.redirect_to)
+      const redirectTo = redirectTarget(app, request.body?.redirect_to)
       const [now, ip] = [new Date(), request.clientIp]
       const url = await db.transaction().execute(async (trx) => {
         if (session) {
           const start = { user, sessionId: session.session_id, redirectTo, ip }
-          return startLogout(fastify, trx, start, now)
+          return startLogout(app, trx, start, now)
         }
         // A token without a session can only mean all of them.
         await recordAudit(audit, trx, 'logout', user, { ip, now })
-        await revokeAllSessions(sessions, trx, user.id, { keepsConsents: true }, now)
+        await revokeAllSessions(app, trx, user.id, { keepsConsents: true }, now)
         return redirectTo
       })
       return { url }

@@ -3,11 +3,8 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { findUsername } from '../../db/usernames/usernames.ts'
-import {
-  requireFreshProof,
-  requireVerifiedFactor,
-  throttleNewIdentifier,
-} from '../../modules/credentials/index.ts'
+import { requireFreshProof, requireVerifiedFactor } from '../../modules/access/index.ts'
+import { throttleNewIdentifier } from '../../modules/credentials/index.ts'
 import {
   changeUsername,
   getUsernameRules,
@@ -27,10 +24,10 @@ const PresentUsername = Type.Object({
   changeable_at: Type.Optional(Timestamp),
 })
 
-const username: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, rateLimits, usernames } = fastify
+const username: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, rateLimits } = app
 
-  fastify.get(
+  app.get(
     '/user/username',
     {
       config: { rejectsImpersonation: false },
@@ -42,12 +39,12 @@ const username: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request) => {
-      getUsernameRules(usernames)
-      return present(fastify, bearerAuth.getAuth(request).user.id, new Date())
+      getUsernameRules(app)
+      return present(app, bearerAuth.getAuth(request).user.id, new Date())
     },
   )
 
-  fastify.put(
+  app.put(
     '/user/username',
     {
       config: { rateLimit: rateLimits.otp, rejectsImpersonation: true },
@@ -59,41 +56,34 @@ const username: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: PresentUsername, ...ErrorResponses },
       },
     },
-    (request) => change(fastify, request, request.body.username),
+    (request) => change(app, request, request.body.username),
   )
 }
 
 /** Throws feature_disabled, username_invalid, username_taken and username_changed_recently. */
-async function change(
-  { bearerAuth, credentials, db, usernames }: FastifyInstance,
-  request: FastifyRequest,
-  input = '',
-) {
-  const rules = getUsernameRules(usernames)
+async function change(app: FastifyInstance, request: FastifyRequest, input = '') {
+  const rules = getUsernameRules(app)
   const now = new Date()
-  const auth = bearerAuth.getSessionAuth(request)
+  const auth = app.bearerAuth.getSessionAuth(request)
   const { user } = auth
+  const { clientIp: ip, sendingNetwork: network } = request
   if (user.is_sso_user) throw ssoManaged('A user of single sign-on has no username')
-  await requireFreshProof(credentials, db, auth, { change: 'credentials' }, now)
+  await requireFreshProof(app, app.db, auth, { change: 'credentials' }, now)
   const name = readUsername(rules, input)
-  const isTaken = !(await isAvailable(rules, db, name, user.id, now))
+  const isTaken = !(await isAvailable(rules, app.db, name, user.id, now))
   const identifier = { isTaken, takenError: usernameTaken(), needsNoConfirmation: true }
-  await throttleNewIdentifier(credentials, db, user, identifier, now)
-  await db.transaction().execute(async (trx) => {
-    const current = await bearerAuth.reauthorizeSession(trx, auth, now)
-    requireVerifiedFactor(credentials, current, 'credentials', now)
-    await changeUsername(usernames, trx, current.user, name, { ip: request.clientIp, now })
+  await throttleNewIdentifier(app, app.db, user, identifier, now)
+  await app.db.transaction().execute(async (trx) => {
+    const current = await app.bearerAuth.reauthorizeSession(trx, auth, now)
+    requireVerifiedFactor(app, current, 'credentials', now)
+    await changeUsername(app, trx, current.user, name, { ip, network, now })
   })
-  return present({ db, usernames }, user.id, now)
+  return present(app, user.id, now)
 }
 
-async function present(
-  { db, usernames }: Pick<FastifyInstance, 'db' | 'usernames'>,
-  userId: string,
-  now: Date,
-) {
-  const found = await findUsername(db, userId)
-  const next = nextUsernameChange(usernames, found, now)
+async function present(app: FastifyInstance, userId: string, now: Date) {
+  const found = await findUsername(app.db, userId)
+  const next = nextUsernameChange(app, found, now)
   return {
     username: found?.username ?? null,
     ...(next && { changeable_at: toTimestamp(next) }),

@@ -9,8 +9,8 @@ const Health = Type.Object({
   description: Type.String(),
 })
 
-const health: FastifyPluginAsyncTypebox = async (fastify) => {
-  fastify.get(
+const health: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
     '/health',
     {
       // Load balancers and uptime checks send HEAD requests.

@@ -9,8 +9,8 @@ import ready from './ready.ts'
 import securityTxt from './security-txt.ts'
 import settings from './settings.ts'
 
-const wellKnown: FastifyPluginAsync = async (fastify) => {
-  await registerRoutes(fastify, { health, ready, settings, jwks, openidConfiguration, securityTxt })
+const wellKnown: FastifyPluginAsync = async (app) => {
+  await registerRoutes(app, { health, ready, settings, jwks, openidConfiguration, securityTxt })
 }
 
 export default wellKnown

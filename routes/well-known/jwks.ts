@@ -3,10 +3,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { PublicKeys } from '../../schemas/signing-key.ts'
 
-const jwks: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { keys } = fastify.jwt
+const jwks: FastifyPluginAsyncTypebox = async (app) => {
+  const { keys } = app.jwt
 
-  fastify.get(
+  app.get(
     '/.well-known/jwks.json',
     {
       schema: {

@@ -4,10 +4,10 @@ import { serverMetadata } from '../../modules/oauth-server/metadata.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { ServerMetadata } from '../../schemas/oauth/metadata.ts'
 
-const openidConfiguration: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, jwt } = fastify
+const openidConfiguration: FastifyPluginAsyncTypebox = async (app) => {
+  const { jwt } = app
 
-  fastify.get(
+  app.get(
     '/.well-known/openid-configuration',
     {
       schema: {
@@ -18,7 +18,7 @@ const openidConfiguration: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (_request, reply) => {
       reply.header('cache-control', `public, max-age=${jwt.keys.jwksMaxAge}`)
-      return serverMetadata({ config, jwt }, new Date())
+      return serverMetadata(app, new Date())
     },
   )
 }

@@ -11,9 +11,9 @@ const Readiness = Type.Object({
   checks: Type.Object({ database: Check, migrations: Check, queue: Check }),
 })
 
-const ready: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { readiness } = fastify
-  fastify.get(
+const ready: FastifyPluginAsyncTypebox = async (app) => {
+  const { readiness } = app
+  app.get(
     '/ready',
     {
       // Load balancers and uptime checks send HEAD requests.

@@ -3,11 +3,11 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Config } from '../../config/groups/index.ts'
 
 /** security.txt (RFC 9116), if the operator named a contact. It is a file, not part of the API. */
-const securityTxt: FastifyPluginAsync = async (fastify) => {
-  const { config } = fastify
+const securityTxt: FastifyPluginAsync = async (app) => {
+  const { config } = app
   if (config.AUTH_SECURITY_TXT_CONTACT.length === 0) return
   const text = renderText(config)
-  fastify.get('/.well-known/security.txt', { schema: { hide: true } }, async (_request, reply) =>
+  app.get('/.well-known/security.txt', { schema: { hide: true } }, async (_request, reply) =>
     reply
       .type('text/plain; charset=utf-8')
       .header('cache-control', 'public, max-age=3600')

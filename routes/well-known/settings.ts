@@ -20,10 +20,10 @@ const Settings = Type.Object(
   { title: 'Settings' },
 )
 
-const settings: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, oauthProviders } = fastify
+const settings: FastifyPluginAsyncTypebox = async (app) => {
+  const { config, oauthProviders } = app
 
-  fastify.get(
+  app.get(
     '/settings',
     {
       schema: {

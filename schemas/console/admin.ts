@@ -22,6 +22,18 @@ export const Admin = Type.Object(
 )
 export type Admin = Static<typeof Admin>
 
+/** Instead of an admin, for an address that no user has confirmed. */
+export const AdminInvitation = Type.Object(
+  {
+    email: Type.String(),
+    role: AdminRole,
+    link: Type.String({ description: 'Sets a password and gives the role, once' }),
+    expires_at: Timestamp,
+  },
+  { title: 'AdminInvitation' },
+)
+export type AdminInvitation = Static<typeof AdminInvitation>
+
 export const Admins = Type.Object({ admins: Type.Array(Admin) }, { title: 'Admins' })
 
 interface AdminSource extends Omit<Admin, 'last_sign_in_at' | 'created_at' | 'updated_at'> {

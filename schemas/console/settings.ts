@@ -27,7 +27,10 @@ export const Setting = Type.Object(
 )
 export type Setting = Static<typeof Setting>
 
-export const Settings = Type.Object({ settings: Type.Array(Setting) }, { title: 'Settings' })
+export const Settings = Type.Object(
+  { settings: Type.Array(Setting) },
+  { title: 'ChangeableSettings' },
+)
 
 const SettingChange = Type.Object(
   {

@@ -28,6 +28,12 @@ export const AuthorizationDetails = Type.Object(
     acr_values: Optional(Text),
     login_hint: Optional(Text),
     resources: Optional(Type.Array(Text)),
+    data_access: Optional(
+      Type.Boolean({
+        description:
+          'The client gets tokens with the role of the user: it can read and change what your policies let the user read and change',
+      }),
+    ),
     claims: Optional(
       Type.Array(Text, { description: 'Claims requested individually, in addition to the scope' }),
     ),

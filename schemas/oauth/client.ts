@@ -87,7 +87,7 @@ export function selfDescribed(fields: object): ClientRegistration {
 
 export const NewOauthClient = Type.Object(
   { ...ClientRegistration.properties, ...operatorFields },
-  { title: 'NewOauthClient' },
+  { title: 'OauthClientCreation' },
 )
 export type NewOauthClient = Static<typeof NewOauthClient>
 

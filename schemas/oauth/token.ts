@@ -14,17 +14,20 @@ export const ClientFields = {
 
 const Resource = Optional(Type.Union([Text, Type.Array(Text)]))
 
-export const OauthTokenRequest = Type.Object({
-  grant_type: Optional(Text),
-  code: Optional(Text),
-  redirect_uri: Optional(Text),
-  code_verifier: Optional(Text),
-  refresh_token: Optional(Text),
-  device_code: Optional(Text),
-  scope: Optional(Text),
-  resource: Resource,
-  ...ClientFields,
-})
+export const OauthTokenRequest = Type.Object(
+  {
+    grant_type: Optional(Text),
+    code: Optional(Text),
+    redirect_uri: Optional(Text),
+    code_verifier: Optional(Text),
+    refresh_token: Optional(Text),
+    device_code: Optional(Text),
+    scope: Optional(Text),
+    resource: Resource,
+    ...ClientFields,
+  },
+  { title: 'OauthTokenRequest' },
+)
 export type OauthTokenRequest = Static<typeof OauthTokenRequest>
 
 export const OauthTokens = Type.Object(

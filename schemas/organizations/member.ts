@@ -43,7 +43,10 @@ export function toMember(row: MemberSource): Static<typeof Member> {
   const { user_id, role, status, joined_by, raw_user_meta_data: metadata } = row
   const name = metadata?.full_name ?? metadata?.name
   return {
-    ...{ user_id, role, status, joined_by },
+    user_id,
+    role,
+    status,
+    joined_by,
     email: row.email ?? '',
     phone: row.phone ?? '',
     name: typeof name === 'string' ? name : null,

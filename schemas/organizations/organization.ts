@@ -95,7 +95,11 @@ interface OrganizationSource {
 export function toOrganization(row: OrganizationSource): Static<typeof Organization> {
   const { id, slug, name, metadata, default_role } = row
   return {
-    ...{ id, slug, name, metadata, default_role },
+    id,
+    slug,
+    name,
+    metadata,
+    default_role,
     joining: {
       invitation: row.invitation_join,
       domain: row.domain_join,

@@ -23,6 +23,11 @@ const systemPermissions = [
 
 export type SystemPermission = (typeof systemPermissions)[number]
 
+/** Those by which a member changes an organization, its members, or how users join. */
+export const administrativePermissions: readonly string[] = systemPermissions.filter(
+  (permission) => !permission.endsWith(':read'),
+)
+
 /** The permissions of an owner: all, those of the application included. */
 export const everyPermission = '*'
 

@@ -1,6 +1,7 @@
 /** Roles, domains, connections, groups and the audit log of an organization. */
 import { type Static, Type } from '@sinclair/typebox'
 
+import { actingFields } from '../values/acting.ts'
 import { nullable, oneOfOrNull, StringEnum } from '../values/choices.ts'
 import { Timestamp, toTimestamp } from '../values/timestamp.ts'
 import { Next } from './list.ts'
@@ -181,6 +182,7 @@ export const AuditEntries = Type.Object({
       action: Text,
       actor_id: nullable(Id),
       actor_name: Text,
+      ...actingFields,
       traits: Type.Record(Text, Type.Unknown()),
       ip_address: Text,
       created_at: Timestamp,

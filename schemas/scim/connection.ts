@@ -60,7 +60,12 @@ export const scimBase = (external: string, id: string): string => `${external}/s
 export function toScimConnection(row: ScimConnectionSource, external: string): ScimConnection {
   const { sso_provider_id: id, organization_id, name, default_role, enabled, has_saml } = row
   return {
-    ...{ id, name, organization_id, has_saml, default_role, enabled },
+    id,
+    name,
+    organization_id,
+    has_saml,
+    default_role,
+    enabled,
     role_mapping: row.role_mapping.map(({ group_name: group, role }) => ({ group, role })),
     base_url: scimBase(external, id),
     created_at: toTimestamp(row.created_at),
@@ -112,7 +117,9 @@ interface ScimTokenSource {
 export function toScimToken(row: ScimTokenSource): ScimToken {
   const { id, name, prefix, created_at, expires_at, revoked_at, last_used_at } = row
   return {
-    ...{ id, name, prefix },
+    id,
+    name,
+    prefix,
     created_at: toTimestamp(created_at),
     expires_at: expires_at && toTimestamp(expires_at),
     revoked_at: revoked_at && toTimestamp(revoked_at),

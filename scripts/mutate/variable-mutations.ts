@@ -65,15 +65,18 @@ const others: VariableMutation[] = [
   { row: 'AUTH_SMS_OTP_EXP', variable: 'AUTH_SMS_OTP_LENGTH' },
   {
     row: 'AUTH_SMS_TWILIO_ACCOUNT_SID',
-    ...{ variable: 'AUTH_SMS_TWILIO_AUTH_TOKEN', text: 'mutant' },
+    variable: 'AUTH_SMS_TWILIO_AUTH_TOKEN',
+    text: 'mutant',
   },
   {
     row: 'AUTH_SMS_TWILIO_ACCOUNT_SID',
-    ...{ variable: 'AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID', text: 'mutant' },
+    variable: 'AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID',
+    text: 'mutant',
   },
   {
     row: 'AUTH_SMS_MESSAGEBIRD_ACCESS_KEY',
-    ...{ variable: 'AUTH_SMS_MESSAGEBIRD_ORIGINATOR', text: 'mutant' },
+    variable: 'AUTH_SMS_MESSAGEBIRD_ORIGINATOR',
+    text: 'mutant',
   },
   { row: 'AUTH_MFA_TOTP_ENROLL_ENABLED', variable: 'AUTH_MFA_PHONE_ENROLL_ENABLED' },
   { row: 'AUTH_MFA_TOTP_ENROLL_ENABLED', variable: 'AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED' },

@@ -78,15 +78,21 @@ export function createWorkingCopy(database: TestDatabase): WorkingCopy {
   }
 }
 
-/** The file of the product with this piece of source. Throws unless it occurs once. */
-export function findFile(folder: string, find: string): string {
+/** The sources of the product, by path in the folder. */
+export function readSources(folder: string): Map<string, string> {
   const files = globSync(product.patterns, { cwd: folder, exclude: product.exclude })
-  const places = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes(find))
-  const [file] = places
-  if (file === undefined || places.length > 1) {
-    throw new Error(`${JSON.stringify(find)} occurs in ${places.length} files: ${places.join()}`)
+  return new Map(files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]))
+}
+
+/** The file of the product with this piece of source. Throws unless it occurs once. */
+export function findFile(folder: string, find: string, sources = readSources(folder)): string {
+  const places = [...sources].filter(([, source]) => source.includes(find))
+  const [[file, source] = []] = places
+  if (file === undefined || source === undefined || places.length > 1) {
+    const paths = places.map(([path]) => path)
+    throw new Error(`${JSON.stringify(find)} occurs in ${places.length} files: ${paths.join()}`)
   }
-  const count = readFileSync(join(folder, file), 'utf8').split(find).length - 1
+  const count = source.split(find).length - 1
   if (count !== 1) throw new Error(`${JSON.stringify(find)} occurs in ${file} ${count} times`)
   return join(folder, file)
 }
@@ -116,9 +122,11 @@ async function runTests({ folder, database, args }: Run, titles: readonly string
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: maxRunMs,
     env: {
-      ...{ LOG_LEVEL: 'error', NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compile') },
+      LOG_LEVEL: 'error',
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compile'),
       ...process.env,
-      ...{ TEST_ADMIN_URL: database.adminUrl, TEST_TEMPLATE: database.template },
+      TEST_ADMIN_URL: database.adminUrl,
+      TEST_TEMPLATE: database.template,
     },
   })
   const result: RunResult = { failed: [], passed: [] }

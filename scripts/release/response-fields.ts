@@ -27,20 +27,20 @@ export function collectFields(responses: Responses, schemas: Record<string, Sche
   const fields = new Map<string, Field>()
   for (const [status, { content = {} }] of Object.entries(responses)) {
     const schema = Object.values(content)[0]?.schema
-    if (schema) runJourney(schema, `${status} `, { always: true })
+    if (schema) addFields(schema, `${status} `, { always: true })
   }
   return fields
 
-  function runJourney(schema: Schema, path: string, { always }: Pick<Field, 'always'>): void {
+  function addFields(schema: Schema, path: string, { always }: Pick<Field, 'always'>): void {
     const { type, properties = {}, required = [], items, anyOf = [] } = resolve(schema)
     if (type) add(path, { type: [type].flat().sort().join(' or '), always })
     for (const [name, property] of Object.entries(properties)) {
       const inner = `${path}${path.endsWith(' ') ? '' : '.'}${name}`
-      runJourney(property, inner, { always: required.includes(name) })
+      addFields(property, inner, { always: required.includes(name) })
     }
-    if (items) runJourney(items, `${path}[]`, { always: true })
+    if (items) addFields(items, `${path}[]`, { always: true })
     // A client distinguishes response variants by their fields, so none of them is always present.
-    for (const choice of anyOf) runJourney(choice, path, { always: false })
+    for (const choice of anyOf) addFields(choice, path, { always: false })
   }
 
   function resolve(schema: Schema): Schema {

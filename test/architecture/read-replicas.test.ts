@@ -8,7 +8,6 @@ const only = [
   'modules/statistics/overview.ts',
   'modules/users/admin/list.ts',
   'modules/users/admin/search.ts',
-  'modules/users/plugin.ts',
   'plugins/database/read-db/index.ts',
   'routes/admin/audit.ts',
   'routes/admin/console/audit-export.ts',

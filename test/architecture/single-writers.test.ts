@@ -46,7 +46,7 @@ const writers: Record<string, SingleWriter> = {
     },
   },
   'only an import inserts users in bulk': {
-    only: ['modules/user-import/batch.ts'],
+    only: ['modules/user-import/import-text.ts'],
     functions: { 'db/users/bulk.ts': ['insertBulkUsers'] },
   },
   'only sessions.createSessionWithUser inserts a user with a session': {
@@ -87,7 +87,7 @@ const writers: Record<string, SingleWriter> = {
     },
   },
   'only responses to a request or a device store a consent': {
-    only: ['modules/oauth-server/devices/codes.ts', 'modules/oauth-server/requests/answer.ts'],
+    only: ['modules/oauth-server/requests/answer.ts'],
     functions: { 'db/oauth-server/consents.ts': ['upsertConsent'] },
   },
   'only the exchange consumes an authorization code': {
@@ -120,7 +120,11 @@ const writers: Record<string, SingleWriter> = {
     only: ['modules/otp/limits/throttle.ts'],
     functions: {
       'db/limits/throttles.ts': [
-        ...['countAttempt', 'countSignIn', 'uncountAttempt', 'resetAttempts', 'resetAllAttempts'],
+        'countAttempt',
+        'countSignIn',
+        'uncountAttempt',
+        'resetAttempts',
+        'resetAllAttempts',
       ],
     },
   },
@@ -129,14 +133,12 @@ const writers: Record<string, SingleWriter> = {
     functions: { 'db/passkeys/credentials.ts': ['insertPasskey'] },
   },
   'only passkeys/challenges.ts inserts and consumes passkey challenges': {
-    only: ['modules/passkeys/challenges.ts'],
+    only: ['modules/passkeys/sign-in.ts'],
     functions: {
       'db/passkeys/challenges.ts': [
-        ...[
-          'insertPasskeyChallenge',
-          'consumeAuthenticationChallenge',
-          'consumeRegistrationChallenge',
-        ],
+        'insertPasskeyChallenge',
+        'consumeAuthenticationChallenge',
+        'consumeRegistrationChallenge',
       ],
     },
   },
@@ -144,7 +146,9 @@ const writers: Record<string, SingleWriter> = {
     only: ['modules/factors/recovery-codes/verify.ts'],
     functions: {
       'db/factors/recovery-attempts.ts': [
-        ...['reserveRecoveryAttempt', 'releaseRecoveryAttempt', 'consumeRecoveryCode'],
+        'reserveRecoveryAttempt',
+        'releaseRecoveryAttempt',
+        'consumeRecoveryCode',
       ],
     },
   },
@@ -175,7 +179,7 @@ const writers: Record<string, SingleWriter> = {
     functions: { 'db/flows/oauth-states.ts': ['findOauthFlow', 'consumeOauthState'] },
   },
   'only the event dispatcher assigns positions to events': {
-    only: ['plugins/background/events/dispatcher.ts'],
+    only: ['plugins/background/events/index.ts'],
     functions: {
       'db/events/events.ts': ['assignPositions'],
       'db/events/deliveries.ts': ['findDueDeliveries'],
@@ -250,7 +254,7 @@ suite('single writers', () => {
     assert.deepEqual(readers.map(named), [])
     const exceptions = product.filter(({ text }) => text.includes('bearerAuth.authenticate'))
     assert.deepEqual(exceptions.map(named), [
-      'routes/auth/token/id-token.ts',
+      'routes/auth/token/index.ts',
       // Tokens of OAuth clients are accepted as well, also in a form.
       'routes/oauth/public/userinfo.ts',
     ])
@@ -261,10 +265,10 @@ suite('single writers', () => {
       customizeAccessToken: 'modules/sessions/token-response.ts',
       beforeUserCreated: 'modules/users/sign-up/before-user-created.ts',
       afterUserCreated: 'modules/users/sign-up/after-user-created.ts',
-      passwordVerificationAttempt: 'modules/credentials/password-hook.ts',
+      passwordVerificationAttempt: 'modules/credentials/password.ts',
       mfaVerificationAttempt: 'modules/factors/verification-hook.ts',
       sendEmail: 'plugins/messaging/mailer/hook-delivery.ts',
-      sendSms: 'plugins/messaging/sms/by-hook.ts',
+      sendSms: 'plugins/messaging/sms/index.ts',
     }
     for (const [hook, file] of Object.entries(requested)) {
       const called = new RegExp(`\\b${hook}(\\?\\.)?\\(`)
@@ -283,11 +287,7 @@ suite('single writers', () => {
 })
 
 function findImporters(file: string, name: string): string[] {
-  return product
-    .filter(({ imports }) =>
-      imports.some((imported) => imported.file === file && imported.names.includes(name)),
-    )
-    .map(named)
+  return product.filter(({ values }) => values.has(`${file}: ${name}`)).map(named)
 }
 
 const named = ({ path }: Source) => path

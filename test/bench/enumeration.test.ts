@@ -44,7 +44,7 @@ suite('enumeration check', () => {
     })
     const leaking = compareSamples('sign-in', 'imported', took(13), took(10))
     assert.equal(leaking.isIndistinguishable, false)
-    assert.equal(leaking.comparison.dominance, 1)
+    assert.equal(leaking.knownSlower, 1)
     assert.equal(leaking.knownMs - leaking.unknownMs, 3)
     assert.equal(
       compareSamples('sign-in', 'imported', took(10), took(10)).isIndistinguishable,

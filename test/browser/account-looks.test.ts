@@ -2,9 +2,6 @@
  * Every page of the account on a phone and on a desk, in light and in dark: nothing wider than the screen, nothing serious
  * for axe. With SCREENSHOTS=FOLDER, pictures to look at.
  */
-import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import type { Page } from 'playwright-core'
@@ -16,11 +13,9 @@ import { createClient, oauthServer, signInClient } from '../support/oauth-server
 import { changeUser } from '../support/requests.ts'
 import { newAddress, password, signedIn, signUpUser } from '../support/users.ts'
 import { executablePath } from './chromium.ts'
-import { openProvider, type Provider, signInAt } from './hosted-pages.ts'
-import { findings, tooWide } from './page-checks.ts'
+import { openProvider, openScreen, type Provider, screens, signInAt } from './hosted-pages.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
-const folder = process.env.SCREENSHOTS
 
 const everything = {
   ...oauthServer,
@@ -37,27 +32,13 @@ const everything = {
   AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true',
 }
 
-const screens = [360, 1280].flatMap((width) =>
-  (['light', 'dark'] as const).map((scheme) => ({ width, scheme })),
-)
-
 suite('account pages in a browser', { skip }, () => {
-  for (const { width, scheme } of screens) {
+  for (const screen of screens) {
+    const { width, scheme } = screen
     test(`fit ${width} px in ${scheme} without serious accessibility issues`, async (t) => {
       const provider = await openProvider(t, everything)
-      const options = { viewport: { width, height: 800 }, colorScheme: scheme, bypassCSP: true }
-      const browser = provider.page.context().browser()
-      const page = await browser?.newContext(options).then((context) => context.newPage())
-      assert.ok(page)
-      await walkAllPages(provider, page, async (name) => {
-        if (folder) {
-          mkdirSync(folder, { recursive: true })
-          const path = join(folder, `account-${name}-${width}-${scheme}.png`)
-          await page.screenshot({ path, fullPage: true })
-        }
-        assert.deepEqual(await tooWide(page), [], name)
-        assert.deepEqual(await findings(page), [], name)
-      })
+      const { page, look } = await openScreen(provider, screen, 'account-')
+      await walkAllPages(provider, page, look)
     })
   }
 })

@@ -85,8 +85,8 @@ suite('account page in a browser', { skip }, () => {
     assert.equal(await page.getByRole('listitem').count(), 10)
     await follow(page, 'Back to your account')
     await follow(page, 'Second factors Authenticator app')
-    await press(page, 'Remove: Authenticator app')
-    await page.getByRole('alert').getByText('Remove the recovery codes first.').waitFor()
+    await page.getByText('Remove the recovery codes first.').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Remove: Authenticator app' }).count(), 0)
     await press(page, 'Remove: Recovery codes')
     await saved(page)
     await press(page, 'Remove: Authenticator app')
@@ -150,8 +150,12 @@ async function addAuthenticator(page: Page, transport: 'internal' | 'usb', isPas
   await cdp.send('WebAuthn.enable')
   await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: {
-      ...{ protocol: 'ctap2', transport, automaticPresenceSimulation: true },
-      ...{ hasResidentKey: isPasskey, hasUserVerification: isPasskey, isUserVerified: isPasskey },
+      protocol: 'ctap2',
+      transport,
+      automaticPresenceSimulation: true,
+      hasResidentKey: isPasskey,
+      hasUserVerification: isPasskey,
+      isUserVerified: isPasskey,
     },
   })
 }

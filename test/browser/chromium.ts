@@ -21,8 +21,13 @@ export async function openBrowser(t: Ending, hosts: Record<string, string>) {
   const browser = await chromium.launch({
     executablePath: executablePath ?? '',
     args: [
-      ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
-      ...['--disable-component-update', '--disable-sync', '--disable-features=HttpsUpgrades'],
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--no-first-run',
+      '--disable-component-update',
+      '--disable-sync',
+      '--disable-features=HttpsUpgrades',
       `--host-resolver-rules=${[...rules, 'MAP * ~NOTFOUND', 'EXCLUDE 127.0.0.1', 'EXCLUDE localhost'].join(',')}`,
     ],
   })

@@ -158,8 +158,11 @@ async function device(page: Page) {
   await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: {
       protocol: 'ctap2',
-      ...{ transport: 'internal', hasResidentKey: true, automaticPresenceSimulation: true },
-      ...{ hasUserVerification: true, isUserVerified: true },
+      transport: 'internal',
+      hasResidentKey: true,
+      automaticPresenceSimulation: true,
+      hasUserVerification: true,
+      isUserVerified: true,
     },
   })
 }

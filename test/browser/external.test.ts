@@ -31,7 +31,9 @@ const variants: Record<string, ProviderVariant> = {
   // Apple always signs in by OpenID Connect, and posts a form.
   apple: {
     paths: { '/auth/authorize': '/auth', '/auth/token': '/token' },
-    ...{ scope: 'openid email profile', pkce: false, secretInBody: true },
+    scope: 'openid email profile',
+    pkce: false,
+    secretInBody: true,
   },
   linkedin_oidc: {
     paths: { '/v2/authorization': '/auth', '/v2/accessToken': '/token' },

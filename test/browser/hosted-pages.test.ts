@@ -3,9 +3,7 @@
  * With SCREENSHOTS=FOLDER, pictures to look at.
  */
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
 import type { Page } from 'playwright-core'
@@ -16,37 +14,28 @@ import { authorizeUrl } from '../support/page-browser.ts'
 import { serve } from '../support/processes/listening.ts'
 import { signUpUser } from '../support/users.ts'
 import { executablePath } from './chromium.ts'
-import { approveAt, openProvider, type Provider, signInAt } from './hosted-pages.ts'
-import { findings, tooWide } from './page-checks.ts'
+import {
+  approveAt,
+  openProvider,
+  openScreen,
+  type Provider,
+  screens,
+  signInAt,
+} from './hosted-pages.ts'
 
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
-const folder = process.env.SCREENSHOTS
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
-const screens = [360, 1280].flatMap((width) =>
-  (['light', 'dark'] as const).map((scheme) => ({ width, scheme })),
-)
-
 suite('hosted pages in a browser', { skip }, () => {
-  for (const { width, scheme } of screens) {
+  for (const screen of screens) {
+    const { width, scheme } = screen
     test(`fit ${width} px in ${scheme} without serious accessibility issues`, async (t) => {
       const provider = await openProvider(t, {
         ...everyFactor,
         AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION: 'true',
       })
-      const options = { viewport: { width, height: 800 }, colorScheme: scheme, bypassCSP: true }
-      const browser = provider.page.context().browser()
-      const page = await browser?.newContext(options).then((context) => context.newPage())
-      assert.ok(page)
-      await walkAllPages(provider, page, async (name) => {
-        if (folder) {
-          mkdirSync(folder, { recursive: true })
-          const path = join(folder, `${name}-${width}-${scheme}.png`)
-          await page.screenshot({ path, fullPage: true })
-        }
-        assert.deepEqual(await tooWide(page), [], name)
-        assert.deepEqual(await findings(page), [], name)
-      })
+      const { page, look } = await openScreen(provider, screen)
+      await walkAllPages(provider, page, look)
     })
   }
 

@@ -66,7 +66,7 @@ suite('MCP TypeScript SDK', { skip }, () => {
     })
     assert.equal(await agent.call('write'), 'write: done')
     const { aud, sub } = decodeClaims(agent.tokens()?.access_token ?? '')
-    assert.deepEqual([aud, sub], [[resource.url, 'authenticated'], account.user.id])
+    assert.deepEqual([aud, sub], [resource.url, account.user.id])
   })
 
   test('registers itself without a metadata document and refreshes', async (t) => {

@@ -157,8 +157,11 @@ async function open(t: TestContext, env: Record<string, string> = {}) {
     const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
       options: {
         protocol: 'ctap2',
-        ...{ transport: 'internal', hasResidentKey: true, automaticPresenceSimulation: true },
-        ...{ hasUserVerification: true, isUserVerified: true },
+        transport: 'internal',
+        hasResidentKey: true,
+        automaticPresenceSimulation: true,
+        hasUserVerification: true,
+        isUserVerified: true,
         ...traits,
       },
     })
@@ -178,7 +181,11 @@ async function open(t: TestContext, env: Record<string, string> = {}) {
 async function bundle(contents: string): Promise<string> {
   const { outputFiles } = await esbuild.build({
     stdin: { contents, resolveDir: import.meta.dirname },
-    ...{ bundle: true, write: false, format: 'iife', platform: 'browser', logLevel: 'silent' },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    platform: 'browser',
+    logLevel: 'silent',
   })
   return outputFiles[0]?.text ?? assert.fail('nothing was bundled')
 }

@@ -10,7 +10,7 @@ import { cloneDatabase } from '../support/database.ts'
 import { callCommand, commandEnvironment } from '../support/processes/command-call.ts'
 import { call } from '../support/requests.ts'
 import { build } from '../support/server.ts'
-import { newAddress, password, signUpUser } from '../support/users.ts'
+import { confirmAddress, newAddress, password, signedIn, signUpUser } from '../support/users.ts'
 
 suite('npm run admin', () => {
   test('makes an existing user an admin of a running server, lists and removes them', async (t) => {
@@ -22,14 +22,18 @@ suite('npm run admin', () => {
       DATABASE_URL: database.url,
     }
     const command = (...args: string[]) => callCommand(run, args, env)
-    const { email, access_token: token } = await signUpUser(app)
-    const send = async () => (await call(app, '/admin/me', undefined, { token })).json()
+    const { email, user } = await signUpUser(app)
+    const link = await command('create', email)
+    assert.match(link.stdout, /No user has confirmed the address/)
+    await confirmAddress(app, user.id)
 
     const created = await command('create', email)
     assert.equal(created.code, 0, created.stderr)
     assert.match(created.stdout, /is an admin with the role owner/)
     assert.match(created.stdout, /AUTH_CONSOLE_ENABLED=true/)
-    assert.equal((await send()).role, 'owner')
+    const { access_token: token } = await signedIn(app, email)
+    const me = await call(app, '/admin/me', undefined, { token })
+    assert.equal(me.json().role, 'owner')
     assert.match((await command('create', email)).stderr, /already an admin/)
     assert.match((await command('remove', email)).stderr, /the last owner/)
     const listed = await command('list')

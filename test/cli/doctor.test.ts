@@ -21,7 +21,9 @@ suite('npm run doctor', () => {
     const env = {
       ...mail.env,
       ...required,
-      ...{ DATABASE_URL, PORT, AUTH_API_EXTERNAL_URL: `http://127.0.0.1:${PORT}` },
+      DATABASE_URL,
+      PORT,
+      AUTH_API_EXTERNAL_URL: `http://127.0.0.1:${PORT}`,
     }
     await startServerProcess(t, env)
 

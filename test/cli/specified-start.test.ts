@@ -51,8 +51,8 @@ suite('start as specified', () => {
     assert.equal(rows.length, 1)
     const [newest] = await query(
       DATABASE_URL,
-      `delete from auth.postern_later_migrations
-       where name = (select max(name) from auth.postern_later_migrations) returning name`,
+      `delete from auth.postern_migrations
+       where name = (select max(name) from auth.postern_migrations) returning name`,
     )
     assert.ok(newest)
 
@@ -63,7 +63,7 @@ suite('start as specified', () => {
 
     const after = await query(
       DATABASE_URL,
-      `select from auth.postern_later_migrations where name = '${newest.name}'`,
+      `select from auth.postern_migrations where name = '${newest.name}'`,
     )
     assert.deepEqual(after, [])
   })

@@ -28,12 +28,15 @@ export const dart: Dialect = {
   },
   emptyBody: {},
   verification: (fields) => ({
-    ...{ redirect_to: null, gotrue_meta_security: { captchaToken: null } },
+    redirect_to: null,
+    gotrue_meta_security: { captchaToken: null },
     ...fields,
   }),
   withChallenge: (fields, challenge) => ({
-    ...{ data: {}, gotrue_meta_security: { captcha_token: null } },
-    ...{ code_challenge: challenge ?? null, code_challenge_method: challenge ? 's256' : null },
+    data: {},
+    gotrue_meta_security: { captcha_token: null },
+    code_challenge: challenge ?? null,
+    code_challenge_method: challenge ? 's256' : null,
     ...fields,
   }),
   id: (text) => text,

@@ -27,7 +27,7 @@ export const journeys = [
   'every documented method',
 ] as const
 
-export type Journey = (typeof journeys)[number]
+type Journey = (typeof journeys)[number]
 
 /** Runs one journey. A failure is a cell of the table, and the others continue. */
 export type RunJourney = (journey: Journey, steps: () => Promise<void>) => Promise<void>

@@ -16,8 +16,13 @@ const root = join(import.meta.dirname, '../..')
 
 /** For the generated types and the program that uses them. */
 const compilerOptions = {
-  ...{ strict: true, noEmit: true, module: 'nodenext', target: 'esnext', skipLibCheck: true },
-  ...{ allowImportingTsExtensions: true, types: ['node'] },
+  strict: true,
+  noEmit: true,
+  module: 'nodenext',
+  target: 'esnext',
+  skipLibCheck: true,
+  allowImportingTsExtensions: true,
+  types: ['node'],
   typeRoots: [join(root, 'node_modules/@types')],
 }
 

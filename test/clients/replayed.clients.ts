@@ -27,7 +27,9 @@ async function replay(world: World, runJourney: RunJourney, dialect: Dialect) {
     const response = await fetch(`${url}/auth/v1${path}`, {
       method,
       headers: {
-        ...{ ...dialect.headers, apikey: anonKey, authorization: `Bearer ${token}` },
+        ...dialect.headers,
+        apikey: anonKey,
+        authorization: `Bearer ${token}`,
         ...(body && { 'content-type': 'application/json' }),
       },
       ...(body && { body: JSON.stringify(body) }),
@@ -70,8 +72,12 @@ async function replay(world: World, runJourney: RunJourney, dialect: Dialect) {
 
   function authorizeQuery(challenge: string, more: Record<string, string> = {}) {
     return new URLSearchParams({
-      ...{ provider: 'github', redirect_to: site, ...dialect.authorizeParams, ...more },
-      ...{ code_challenge: challenge, code_challenge_method: 's256' },
+      provider: 'github',
+      redirect_to: site,
+      ...dialect.authorizeParams,
+      ...more,
+      code_challenge: challenge,
+      code_challenge_method: 's256',
     })
   }
 

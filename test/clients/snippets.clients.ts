@@ -147,7 +147,11 @@ suite('SDK documentation snippets', () => {
 
   async function user(email: string, phone: string, secret = password): Promise<string> {
     const { data, error } = await admin.auth.admin.createUser({
-      ...{ email, phone, password: secret, email_confirm: true, phone_confirm: true },
+      email,
+      phone,
+      password: secret,
+      email_confirm: true,
+      phone_confirm: true,
     })
     assert.equal(error, null)
     return data.user?.id ?? ''

@@ -107,7 +107,10 @@ async function startTenant(t: Ending, on: PostgresServer, namespace: string) {
   }
 
   return {
-    ...{ namespace, url, load, seen },
+    namespace,
+    url,
+    load,
+    seen,
     postgres: () => postgres,
     runScript,
     async moveTo(to: PostgresServer): Promise<void> {

@@ -99,8 +99,10 @@ suite('DATABASE_URL', () => {
     test(`sslmode=${mode} ${expectedText ? 'logs a warning' : 'logs no warning'}`, () => {
       const warnings: string[] = []
       const env = {
-        ...{ AUTH_SITE_URL: 'http://app.example', AUTH_API_EXTERNAL_URL: 'http://auth.example' },
-        ...{ AUTH_DB_DRIVER: 'postgres', AUTH_JWT_SECRET: testConfig().AUTH_JWT_SECRET },
+        AUTH_SITE_URL: 'http://app.example',
+        AUTH_API_EXTERNAL_URL: 'http://auth.example',
+        AUTH_DB_DRIVER: 'postgres',
+        AUTH_JWT_SECRET: testConfig().AUTH_JWT_SECRET,
         DATABASE_URL: `postgres://h/db?sslmode=${mode}`,
       }
       readConfig(env, { dev: true, warn: (warning) => warnings.push(warning) })

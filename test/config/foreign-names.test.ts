@@ -22,6 +22,27 @@ function read(env: Record<string, string>) {
 }
 
 suite('GOTRUE_ variables', () => {
+  test('without effect are named with the reason', () => {
+    const { warnings } = read({
+      GOTRUE_PROFILER_PORT: '9998',
+      GOTRUE_RELOADING_NOTIFY_ENABLED: 'true',
+      GOTRUE_COOKIE_KEY: 'sb',
+      GOTRUE_PROFILR_PORT: '9998',
+    })
+    assert.match(warnings, /GOTRUE_PROFILER_PORT has no effect here because Node\.js has profilers/)
+    assert.match(warnings, /GOTRUE_RELOADING_NOTIFY_ENABLED has no effect here because the env/)
+    assert.match(warnings, /GOTRUE_COOKIE_KEY has no effect here because/)
+    assert.match(warnings, /GOTRUE_PROFILR_PORT is not a known variable/)
+  })
+
+  test('choose hcaptcha when no captcha provider is set', () => {
+    const env = { GOTRUE_SECURITY_CAPTCHA_ENABLED: 'true', GOTRUE_SECURITY_CAPTCHA_SECRET: 'a1b2' }
+    assert.equal(read(env).config.AUTH_SECURITY_CAPTCHA_PROVIDER, 'hcaptcha')
+    const other = { ...env, GOTRUE_SECURITY_CAPTCHA_PROVIDER: 'turnstile' }
+    assert.equal(read(other).config.AUTH_SECURITY_CAPTCHA_PROVIDER, 'turnstile')
+    assert.equal(read({}).config.AUTH_SECURITY_CAPTCHA_PROVIDER, undefined)
+  })
+
   test('GOTRUE_API_PORT is an alias', () => {
     assert.equal(read({ GOTRUE_API_PORT: '9999' }).config.PORT, 9999)
   })
@@ -114,6 +135,20 @@ suite('GOTRUE_ variables', () => {
     assert.equal(chosen.config.AUTH_MAILER_NOTIFICATIONS_PASSWORD_CHANGED_ENABLED, true)
     assert.equal(chosen.config.AUTH_SECURITY_FRESH_PROOF_MAX_AGE, 3600)
     assert.doesNotMatch(chosen.warnings, /As in GoTrue, no notification/)
+  })
+
+  test('lets self-registered OAuth clients use the rights of the user, with a notice', () => {
+    const variable = 'AUTH_OAUTH_SERVER_SELF_REGISTERED_CLIENTS_DATA_ACCESS'
+    const before = read({ GOTRUE_OAUTH_SERVER_ENABLED: 'true' })
+    assert.equal(before.config[variable], true)
+    assert.match(before.warnings, /As in GoTrue, clients that register themselves/)
+    const limited = read({ GOTRUE_OAUTH_SERVER_ENABLED: 'true', [variable]: 'false' })
+    assert.equal(limited.config[variable], false)
+    for (const { config, warnings } of [limited, read({ AUTH_OAUTH_SERVER_ENABLED: 'true' })]) {
+      assert.equal(config[variable], false)
+      assert.doesNotMatch(warnings, /clients that register themselves/)
+    }
+    assert.equal(read({}).config[variable], false)
   })
 
   test('AUTH_ names enable notifications except for new devices', () => {

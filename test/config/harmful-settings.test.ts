@@ -112,6 +112,14 @@ const rejected: Record<string, [env: Record<string, string>, message: RegExp]> =
     { AUTH_JWT_ADMIN_ROLES: 'service_role,anon' },
     /^AUTH_JWT_ADMIN_ROLES names anon, the role of the public token;/,
   ],
+  'a SAML provider in the linking domain of passwords': [
+    { AUTH_EXPERIMENTAL_PROVIDER_LINKING_DOMAINS: 'sso:7a1c=default,github=social' },
+    /^AUTH_EXPERIMENTAL_PROVIDER_LINKING_DOMAINS puts sso:7a1c into the linking domain default;/,
+  ],
+  'a SAML provider in the linking domain of another provider': [
+    { AUTH_EXPERIMENTAL_PROVIDER_LINKING_DOMAINS: 'sso:7a1c=social,github=social' },
+    /^AUTH_EXPERIMENTAL_PROVIDER_LINKING_DOMAINS puts sso:7a1c into the linking domain social;/,
+  ],
   'metrics on the port of the API': [
     { ...metrics('prometheus'), PORT: '9100' },
     /^OTEL_EXPORTER_PROMETHEUS_PORT includes PORT/,

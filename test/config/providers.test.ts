@@ -30,6 +30,9 @@ suite('external provider settings', () => {
   const uris: [uri: string, emitEvent: boolean][] = [
     ['https://auth.example.test/callback', false],
     ['https://auth.example.test/auth/v1/callback', false],
+    ['https://auth.example.test/providers/google/callback', false],
+    ['https://auth.example.test/auth/v1/providers/google/callback', false],
+    ['https://auth.example.test/providers/github/callback', true],
     ['https://auth.example.test/', true],
     ['https://app.example.test/callback', true],
     ['http://auth.example.test/callback', true],
@@ -41,6 +44,35 @@ suite('external provider settings', () => {
       assert.equal(reported.length, isReported ? 1 : 0)
     })
   }
+
+  test('warn about a redirect URI that a self-hosted provider shares with another one', () => {
+    const base = 'https://auth.example.test'
+    const set = (name: string, more: Record<string, string>, redirectUri = `${base}/callback`) =>
+      Object.fromEntries(
+        Object.entries({
+          CLIENT_ID: 'id',
+          SECRET: 'secret',
+          REDIRECT_URI: redirectUri,
+          ...more,
+        }).map(([field, value]) => [`AUTH_EXTERNAL_${name}_${field}`, value]),
+      )
+    const keycloak = { ENABLED: 'true', URL: 'https://id.example.org/realms/main' }
+    const oidc = { ISSUER: 'https://id.example.net' }
+    const sharing = (env: Record<string, string>) =>
+      read(env).notices.filter((notice) => notice.includes('is also that of other providers'))
+    const both = { ...google, ...set('GOOGLE', {}) }
+    assert.equal(sharing(both).length, 0)
+    assert.equal(sharing(set('KEYCLOAK', keycloak)).length, 0)
+    const [notice, ...others] = sharing({ ...both, ...set('KEYCLOAK', keycloak) })
+    assert.match(
+      notice ?? '',
+      /^AUTH_EXTERNAL_KEYCLOAK_REDIRECT_URI .*providers\/keycloak\/callback/,
+    )
+    assert.deepEqual(others, [])
+    assert.equal(sharing({ ...both, ...set('OIDC_ACME', oidc) }).length, 1)
+    const own = set('KEYCLOAK', keycloak, `${base}/providers/keycloak/callback`)
+    assert.equal(sharing({ ...both, ...own }).length, 0)
+  })
 
   test('exist for each provider', () => {
     for (const name of providerNames) {
@@ -99,9 +131,24 @@ suite('external provider settings', () => {
       emailOptional: false,
       skipNonceCheck: false,
       idTokenOnly: false,
+      acceptsHs256: false,
     })
     assert.deepEqual([own?.name, own?.enabled, others], ['my_own', false, []])
     assert.equal(config.AUTH_EXTERNAL_OIDC_PROVIDER_CACHE_TTL, 7200)
     assert.deepEqual(notices, [])
+  })
+
+  test('require 32 bytes of a secret that signs ID tokens', () => {
+    const acme = {
+      AUTH_EXTERNAL_OIDC_ACME_ISSUER: 'https://id.acme.test',
+      AUTH_EXTERNAL_OIDC_ACME_CLIENT_ID: 'id',
+      AUTH_EXTERNAL_OIDC_ACME_REDIRECT_URI: 'https://auth.example.test/callback',
+      AUTH_EXTERNAL_OIDC_ACME_ID_TOKEN_SIGNED_RESPONSE_ALG: 'HS256',
+    }
+    const [issue] = issuesIn({ ...acme, AUTH_EXTERNAL_OIDC_ACME_SECRET: 'x'.repeat(31) })
+    assert.equal(issue?.variable, 'AUTH_EXTERNAL_OIDC_ACME_SECRET')
+    assert.equal(issue?.problem, 'is shorter than 32 bytes')
+    const { config } = read({ ...acme, AUTH_EXTERNAL_OIDC_ACME_SECRET: 'x'.repeat(32) })
+    assert.equal(genericOidcProviders(config)[0]?.acceptsHs256, true)
   })
 })

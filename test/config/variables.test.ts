@@ -40,6 +40,13 @@ const ownNotifications: [event: string, subject: string][] = [
   ['PASSKEY_ADDED', 'A passkey was added to your account'],
   ['MFA_VERIFICATION_FAILED', 'Failed verifications on your account'],
   ['TOO_MANY_ATTEMPTS', 'Too many failed attempts on your account'],
+  ['USERNAME_CHANGED', 'Your username was changed'],
+  ['APP_CONNECTED', 'An app was given access to your account'],
+  ['ADMIN_ROLE', 'A role on the server was given'],
+  ['ORGANIZATION_ROLE', 'A role in {{ .OrganizationName }} was given'],
+  ['SCIM_TOKEN', 'A SCIM token was issued'],
+  ['OAUTH_CLIENT', 'A connected application was changed'],
+  ['SERVER_CHANGE', 'The sign-in settings were changed'],
 ]
 
 const rows: Row[] = [

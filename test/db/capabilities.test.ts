@@ -88,7 +88,9 @@ suite('capabilities of the database', () => {
   test('rejects the start with the missing features before anything is changed', async (t) => {
     const { pool, url } = await engineWithout(t, /advisory/)
     const options = {
-      ...{ schema: 'auth', queueSchema: 'auth_jobs', migrateQueue: async () => {} },
+      schema: 'auth',
+      queueSchema: 'auth_jobs',
+      migrateQueue: async () => {},
       indexesUserNames: true,
       log: { info() {}, warn() {} },
     }

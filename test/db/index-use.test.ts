@@ -33,17 +33,18 @@ suite('index use', () => {
 
   test('the audit entries of one user are found without reading those of others', async (t) => {
     const { app } = await build(t, { env: { AUTH_DB_MAX_POOL_SIZE: '1' } })
-    const [actor, subject] = [crypto.randomUUID(), crypto.randomUUID()]
+    const [actor, subject, admin] = Array.from({ length: 3 }, () => crypto.randomUUID())
     await sql`
       insert into auth.audit_log_entries (id, payload, created_at, ip_address)
         select gen_random_uuid(), json_build_object('actor_id', case when i % 5000 = 0 then ${actor}
             else gen_random_uuid()::text end, 'action', 'login', 'log_type', 'account',
-            'traits', json_build_object('user_id', case when i % 5000 = 1 then ${subject} end)),
+            'traits', json_build_object('user_id', case when i % 5000 = 1 then ${subject} end),
+            'act', json_build_object('sub', case when i % 5000 = 2 then ${admin} end)),
           now() - i * interval '1 s', ''
         from generate_series(1, ${rows}::int) i`.execute(app.db)
     await app.pool.query('analyze auth.audit_log_entries')
     const none = { search: undefined, action: undefined, from: undefined, to: undefined }
-    for (const userId of [actor, subject]) {
+    for (const userId of [actor, subject, admin]) {
       const list = async () => {
         const found = await listFilteredEntries(app.db, { ...none, after: undefined, userId }, 50)
         assert.equal(found.length, 4)

@@ -104,8 +104,10 @@ suite('infinite times', () => {
       const { factors: [factor] = [], identities } = user
       const times = [
         ...userTimes.map((name) => Object(user)[name]),
-        ...[identities?.[0]?.last_sign_in_at, identities?.[0]?.created_at],
-        ...[factor?.created_at, factor?.last_challenged_at],
+        identities?.[0]?.last_sign_in_at,
+        identities?.[0]?.created_at,
+        factor?.created_at,
+        factor?.last_challenged_at,
       ]
       assert.deepEqual(new Set(times), new Set([moment]))
 

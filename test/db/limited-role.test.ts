@@ -38,6 +38,70 @@ suite('role without superuser', () => {
   })
 })
 
+suite('schema of another role', () => {
+  const states: { title: string; prepare: (login: string) => string[]; cures: number }[] = [
+    { title: 'without the schemas', prepare: () => [], cures: 2 },
+    {
+      title: 'with the right to use the schema',
+      prepare: (login) => [
+        'create schema auth',
+        'create schema auth_jobs',
+        `grant usage on schema auth to ${login}`,
+      ],
+      cures: 2,
+    },
+    { title: 'without a right to the schema', prepare: () => ['create schema auth'], cures: 2 },
+    {
+      title: 'with the right to create in it',
+      prepare: (login) => [
+        'create schema auth',
+        `grant usage, create on schema auth to ${login}`,
+        `create schema auth_jobs authorization ${login}`,
+      ],
+      cures: 0,
+    },
+  ]
+  for (const { title, prepare, cures } of states) {
+    test(`is migrated ${title} after the statements of the error`, async (t) => {
+      const { url, login } = await limited(t)
+      await query(url, ...prepare(login.name))
+      const statements = await obey(url, login.url)
+      assert.equal(statements.length, cures, statements.join('\n'))
+      assert.ok((await columns(url)).has('users.id'))
+    })
+  }
+
+  test('is migrated with the tables of another role after the statement of the error', async (t) => {
+    const { url, login: owner } = await limited(t)
+    const other = `other_${randomBytes(6).toString('hex')}`
+    t.after(() => query(String(process.env.TEST_ADMIN_URL), `drop role ${other}`))
+    await query(
+      url,
+      `create schema auth authorization ${owner.name}`,
+      `create schema auth_jobs authorization ${owner.name}`,
+      `create role ${other} login password 'secret'`,
+    )
+    await migrated(owner.url)
+    await query(url, `grant usage on schema auth to ${other}`)
+    const otherUrl = Object.assign(new URL(owner.url), { username: other }).href
+    assert.deepEqual(await obey(url, otherUrl), [`grant ${owner.name} to ${other};`])
+  })
+})
+
+/** Starts until it succeeds, and runs the SQL that each error names. Returns the statements. */
+async function obey(adminUrl: string, loginUrl: string): Promise<string[]> {
+  const statements: string[] = []
+  for (let start = 0; start < 3; start++) {
+    const error = await migrated(loginUrl).then(() => undefined, String)
+    if (error === undefined) return statements
+    const named = error.match(/(?<=: )(create|grant) [^:;]+;/g) ?? []
+    assert.ok(named.length > 0, error)
+    await query(adminUrl, ...named)
+    statements.push(...named)
+  }
+  throw new Error(`The login still may not migrate after: ${statements.join(' ')}`)
+}
+
 suite('schema of the job queue created for a role', () => {
   test('is prepared although another replica prepares it at the same moment', async (t) => {
     const { url, login } = await limited(t)
@@ -62,12 +126,14 @@ suite('unusable database', () => {
     {
       what: 'rejects tables of another role',
       prepare: (name) => [`grant usage on schema auth to ${name}`],
-      message: (name) => `The login ${name} does not own the tables of the schema "auth"`,
+      message: (name) =>
+        `The login ${name} does not own the tables of the schema auth, and row-level security hides their rows from it: connect as their owner postgres, or run as a superuser: grant postgres to ${name};`,
     },
     {
       what: 'rejects a schema without privileges',
       prepare: () => [],
-      message: (name) => `The login ${name} may not use the schema "auth": connect as its owner.`,
+      message: (name) =>
+        `The login ${name} may not use the schema auth: connect as its owner postgres, or run as this role or a superuser: grant usage, create on schema auth to ${name};`,
     },
     {
       what: 'rejects forced row-level security',

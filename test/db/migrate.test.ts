@@ -22,8 +22,7 @@ const quiet = {
   indexesUserNames: true,
   log: { info() {}, warn() {} },
 }
-const recorded = `select name, timestamp from auth.postern_migrations
-  union all select name, timestamp from auth.postern_later_migrations order by name`
+const recorded = 'select name, timestamp from auth.postern_migrations order by name'
 
 suite('migrate', () => {
   test('six concurrent migrations of an empty database create one schema', async (t) => {
@@ -80,8 +79,7 @@ suite('migrate', () => {
     await query(
       url,
       'alter table auth.users set (fillfactor = 70)',
-      `delete from auth.postern_migrations where name = '0097-room-for-updates'`,
-      `delete from auth.postern_later_migrations where name = '0097-room-for-updates'`,
+      `delete from auth.postern_migrations where name = '0200-users'`,
     )
 
     await migrated(url)
@@ -148,7 +146,7 @@ suite('migrate', () => {
     const { url } = await cloneDatabase(t)
     await query(
       url,
-      `insert into auth.postern_later_migrations values ('9999-later', now()::text)`,
+      `insert into auth.postern_migrations values ('9999-later', now()::text)`,
       'drop index auth.postern_users_email_idx',
     )
 
@@ -165,7 +163,7 @@ suite('migrate', () => {
   test('rejects a schema of a newer version and does not change it', async (t) => {
     const { url } = await cloneDatabase(t)
     await query(url, `update auth.postern_schema_floor set migration = '9999-later'`)
-    await query(url, `insert into auth.postern_later_migrations values ('9999-later', now()::text)`)
+    await query(url, `insert into auth.postern_migrations values ('9999-later', now()::text)`)
 
     await assert.rejects(migrated(url), (error) => {
       assert.ok(error instanceof SchemaTooNewError)
@@ -174,21 +172,21 @@ suite('migrate', () => {
     })
   })
 
-  test('hides later migrations from releases without a schema floor', async (t) => {
+  test('requires a migration of every program by serveFrom, which never lowers the floor', async (t) => {
     const { url } = await cloneDatabase(t)
-    const reported = 'select name from auth.postern_migrations order by name desc limit 1'
-    assert.deepEqual(await query(url, reported), [{ name: '0026-gotrue-level' }])
+    const floor = 'select migration from auth.postern_schema_floor'
 
-    await serveFrom(connected(t, url), '0037-clean-up-runs')
+    await serveFrom(connected(t, url), '0299-dropped')
+    await serveFrom(connected(t, url), '0298-dropped')
 
-    assert.deepEqual(await query(url, reported), [{ name: '0037-clean-up-runs' }])
+    assert.deepEqual(await query(url, floor), [{ migration: '0299-dropped' }])
   })
 
   test('names a waiting statement and its blockers, and continues after them', async (t) => {
     const { url } = await cloneDatabase(t)
     await query(
       url,
-      `delete from auth.postern_later_migrations where name = '0031-send-quota-limits'`,
+      `delete from auth.postern_migrations where name = '0209-limits'`,
       'alter table auth.postern_send_quotas drop column quota',
     )
     const locker = await connectedLocker(url)
@@ -199,9 +197,9 @@ suite('migrate', () => {
     const [waiting, ...rest] = lines
     assert.match(
       waiting ?? '',
-      /^0031-send-quota-limits waits to run "alter table "postern_send_quotas" add column .*": process \d+ of \w+ \(report\), idle in transaction for \d+ s\.$/,
+      /^0209-limits waits to run "alter table "postern_send_quotas" add column .*": process \d+ of \w+ \(report\), idle in transaction for \d+ s\.$/,
     )
-    assert.match(rest.at(-1) ?? '', /^Migrated auth: 0031-send-quota-limits/)
+    assert.match(rest.at(-1) ?? '', /^Migrated auth: 0209-limits/)
   })
 
   test('names a waiting index build and its blockers, and continues after them', async (t) => {
@@ -273,12 +271,22 @@ suite('migrate', () => {
 suite('migrationState', () => {
   test('lists all migrations as pending for an empty database', async (t) => {
     const { url } = await emptyDatabase(t)
-    assert.deepEqual(await readState(t, url), { applied: [], pending: names, unknown: [] })
+    assert.deepEqual(await readState(t, url), {
+      applied: [],
+      pending: names,
+      unknown: [],
+      missing: [],
+    })
   })
 
   test('lists no pending migration for a migrated database', async (t) => {
     const { url } = await cloneDatabase(t)
-    assert.deepEqual(await readState(t, url), { applied: names, pending: [], unknown: [] })
+    assert.deepEqual(await readState(t, url), {
+      applied: names,
+      pending: [],
+      unknown: [],
+      missing: [],
+    })
   })
 })
 
@@ -287,10 +295,7 @@ async function applyFirstMigration(t: TestContext, url: string): Promise<void> {
   const pool = openPool({ connectionString: url })
   t.after(() => pool.end())
   const { db, lastFailed } = openMigrationDb(pool)
-  const [first = ''] = names
-  await db
-    .transaction()
-    .execute((trx) => applyMigration(trx, { schema: 'auth', lastFailed }, first))
+  await db.transaction().execute((trx) => applyMigration(trx, { schema: 'auth', lastFailed }))
 }
 
 /** A database without an index on a table with a row, written by another transaction. */

@@ -15,7 +15,7 @@ const token_type = 'confirmation_token'
 function sendCode({ db }: App, user_id: string, address: string): Promise<void> {
   const expires_at = new Date(Date.now() + 60_000)
   const form = { token_type, token_hash: newAddress(), relates_to: address } as const
-  return upsertToken(db, { ...form, user_id, expires_at, mirror: null }, new Date())
+  return upsertToken(db, { ...form, user_id, expires_at, purpose: null, mirror: null }, new Date())
 }
 
 function attemptAt({ db }: App, address: string, afterFirst?: () => Promise<void>) {

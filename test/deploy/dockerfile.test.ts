@@ -51,9 +51,20 @@ suite('Dockerfile', () => {
     '.npmrc',
   ]
   const ofThisMachine = [
-    ...['.env', '.env.production', '.env.local', 'postern.dump', 'postern.dump.part'],
-    ...['users.ndjson', 'users.ndjson.refused.ndjson', 'users.csv', 'data/users.csv'],
-    ...['backups', 'exports', '.data', 'node_modules', 'server.log'],
+    '.env',
+    '.env.production',
+    '.env.local',
+    'postern.dump',
+    'postern.dump.part',
+    'users.ndjson',
+    'users.ndjson.refused.ndjson',
+    'users.csv',
+    'data/users.csv',
+    'backups',
+    'exports',
+    '.data',
+    'node_modules',
+    'server.log',
   ]
 
   test('excludes secrets and local data from the image', () => {

@@ -19,7 +19,10 @@ export async function startByHand(
   const { url: DATABASE_URL } = await cloneDatabase(t)
   const PORT = String(await freePort())
   const environment = {
-    ...{ DATABASE_URL, PORT, AUTH_API_HOST: '127.0.0.1', AUTH_DB_DRIVER: 'postgres' },
+    DATABASE_URL,
+    PORT,
+    AUTH_API_HOST: '127.0.0.1',
+    AUTH_DB_DRIVER: 'postgres',
     AUTH_API_EXTERNAL_URL: 'https://auth.example.com',
     AUTH_SITE_URL: 'https://app.example.com',
     AUTH_JWT_SECRET: 'only-for-tests-and-long-enough-to-pass',

@@ -34,8 +34,9 @@ suite('JavaScript blocks', () => {
 
   before(async () => {
     ;({ app, url } = await startDevelopmentServer(ending, (port) => ({
-      ...{ AUTH_EXTERNAL_GOOGLE_ENABLED: 'true', AUTH_EXTERNAL_GOOGLE_CLIENT_ID: 'id' },
-      ...{ AUTH_EXTERNAL_GOOGLE_SECRET: 'secret' },
+      AUTH_EXTERNAL_GOOGLE_ENABLED: 'true',
+      AUTH_EXTERNAL_GOOGLE_CLIENT_ID: 'id',
+      AUTH_EXTERNAL_GOOGLE_SECRET: 'secret',
       AUTH_SITE_URL: site,
       AUTH_EXTERNAL_WEB3_ETHEREUM_ENABLED: 'true',
       AUTH_EXTERNAL_GOOGLE_REDIRECT_URI: `http://127.0.0.1:${port}/callback`,
@@ -159,7 +160,8 @@ suite('JavaScript blocks', () => {
       const { supabase } = await signedIn()
       const { data } = await supabase.auth.getSession()
       const { payload } = await run(block, {
-        ...{ token: data.session?.access_token, console: { log() {} } },
+        token: data.session?.access_token,
+        console: { log() {} },
       })
       assert.equal(Object(payload).sub, data.session?.user.id)
       await assert.rejects(run(block, { token: await serviceRole(), console: { log() {} } }))

@@ -86,7 +86,11 @@ async function signIn(app: App, client: OauthClient, { scope, hasPkce, secretIn 
   const redirect_uri = client.redirect_uris[0] ?? ''
   const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
   const query = new URLSearchParams({
-    ...{ client_id: client.client_id, redirect_uri, response_type: 'code', scope, state: 's' },
+    client_id: client.client_id,
+    redirect_uri,
+    response_type: 'code',
+    scope,
+    state: 's',
     ...(hasPkce && pkce),
   })
   const browser = openBrowser(app)
@@ -98,7 +102,9 @@ async function signIn(app: App, client: OauthClient, { scope, hasPkce, secretIn 
 
   const { client_id, client_secret = '' } = client
   const form = {
-    ...{ grant_type: 'authorization_code', code: searchParams.get('code') ?? '', redirect_uri },
+    grant_type: 'authorization_code',
+    code: searchParams.get('code') ?? '',
+    redirect_uri,
     ...(hasPkce && { code_verifier: verifier }),
     ...(secretIn === 'form' && { client_id, client_secret }),
   }

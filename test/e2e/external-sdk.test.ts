@@ -91,7 +91,10 @@ async function start(t: TestContext) {
   const server = await externalServer(t, { dev: true, env })
   const url = await server.app.listen({ host: '127.0.0.1', port: 0 })
   const client = new AuthClient({
-    ...{ url, flowType: 'pkce', autoRefreshToken: false, persistSession: true },
+    url,
+    flowType: 'pkce',
+    autoRefreshToken: false,
+    persistSession: true,
     storage: memory(),
   })
 

@@ -183,7 +183,7 @@ suite('refresh token reuse', () => {
 })
 
 async function assertSessionState(app: App, userId: string, newest: string, staysValid: boolean) {
-  const sessions = await listSessions(app.sessions, app.db, userId, new Date())
+  const sessions = await listSessions(app, app.db, userId, new Date())
   assert.equal(sessions.length, staysValid ? 1 : 0)
   const response = await refresh(app, newest)
   assert.equal(response.statusCode, staysValid ? 200 : 400)

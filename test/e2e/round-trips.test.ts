@@ -1,4 +1,4 @@
-/** Statements and round trips of the hot paths. */
+/** Statements and round trips of the hot paths, beside those of busiest-requests.test.ts. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
@@ -6,7 +6,7 @@ import { withClient } from '../../server/with-client.ts'
 import { asAdmin } from '../support/admin.ts'
 import { sharedServers } from '../support/processes/shared-servers.ts'
 import { until } from '../support/processes/until.ts'
-import { call, changeUser, getUser, refresh } from '../support/requests.ts'
+import { refresh } from '../support/requests.ts'
 import type { App } from '../support/server.ts'
 import { isBackgroundStatement, recordTrips, watchStatements } from '../support/statements.ts'
 import {
@@ -14,7 +14,6 @@ import {
   autoconfirm,
   newAddress,
   password,
-  signedIn,
   signIn,
   signUp,
   signUpUser,
@@ -25,15 +24,6 @@ const oneConnection = { AUTH_DB_MAX_POOL_SIZE: '1' }
 
 suite('round trips', () => {
   const serverFor = sharedServers()
-
-  test('a refresh takes one statement', async () => {
-    const { app } = await serverFor(autoconfirm)
-    const { refresh_token } = await signUpUser(app)
-    const statements = await watchStatements(app, async () => {
-      assert.equal((await refresh(app, refresh_token)).statusCode, 200)
-    })
-    assert.equal(statements.length, 1, statements.join('\n'))
-  })
 
   test('a refresh with all session limits takes one statement', async () => {
     const { app } = await serverFor({
@@ -55,40 +45,6 @@ suite('round trips', () => {
     assert.deepEqual(statements, [])
   })
 
-  test('GET /user takes one statement', async () => {
-    const { app } = await serverFor(autoconfirm)
-    const session = await signUpUser(app)
-    const statements = await watchStatements(app, async () => {
-      assert.equal((await getUser(app, session)).statusCode, 200)
-    })
-    assert.equal(statements.length, 1, statements.join('\n'))
-  })
-
-  test('a sign-in takes three statements: counted attempt, reset counter, new session', async () => {
-    const { app } = await serverFor(autoconfirm)
-    const { email } = await signUpUser(app)
-    const statements = await watchStatements(app, () => signedIn(app, email))
-    assert.equal(statements.length, 3, statements.join('\n'))
-  })
-
-  test('PUT /user with metadata takes two statements: authentication, and the change', async () => {
-    const { app } = await serverFor(autoconfirm)
-    const { access_token } = await signUpUser(app)
-    const statements = await watchStatements(app, async () => {
-      const change = { data: { theme: 'dark' } }
-      assert.equal((await changeUser(app, access_token, change)).statusCode, 200)
-    })
-    assert.equal(statements.length, 2, statements.join('\n'))
-  })
-
-  test('an anonymous sign-up takes one statement', async () => {
-    const { app } = await serverFor({ AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
-    const statements = await watchStatements(app, async () => {
-      assert.equal((await call(app, '/signup', {})).statusCode, 200)
-    })
-    assert.equal(statements.length, 1, statements.join('\n'))
-  })
-
   test('a sign-up with an email takes four round trips, also when repeated or taken', async () => {
     const { app } = await serverFor(oneConnection)
     const repeated = newAddress()
@@ -105,17 +61,6 @@ suite('round trips', () => {
     await signedUp(app, newAddress())
     const trips = await recordTrips(app, () => signedUp(app, newAddress()))
     assert.equal(trips.length, 6, trips.join('\n'))
-  })
-
-  test('admin requests of a user and of a page after a cursor take one statement', async () => {
-    const { app } = await serverFor(autoconfirm)
-    const { user } = await signUpUser(app)
-    for (const url of [`/admin/users/${user.id}`, '/admin/users?limit=1']) {
-      const statements = await watchStatements(app, async () => {
-        assert.equal((await asAdmin(app, 'GET', url)).statusCode, 200)
-      })
-      assert.equal(statements.length, 1, statements.join('\n'))
-    }
   })
 
   test('concurrent numbered pages of users share one count statement', async () => {

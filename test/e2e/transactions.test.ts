@@ -17,7 +17,10 @@ import { vendorServer } from '../support/vendor-server.ts'
 import { startHookReceiver } from '../support/webhooks/hook-receiver.ts'
 
 const hooks = [
-  ...['CUSTOM_ACCESS_TOKEN', 'BEFORE_USER_CREATED', 'PASSWORD_VERIFICATION_ATTEMPT', 'SEND_SMS'],
+  'CUSTOM_ACCESS_TOKEN',
+  'BEFORE_USER_CREATED',
+  'PASSWORD_VERIFICATION_ATTEMPT',
+  'SEND_SMS',
 ]
 
 interface Requested {

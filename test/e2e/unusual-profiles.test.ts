@@ -69,8 +69,13 @@ suite('unusual profile', () => {
     const groups = Array.from({ length: 391 }, () => crypto.randomUUID())
     const seen = await signIn(
       JSON.stringify({
-        ...{ sub: 'k1', name: 'Ann', email: 'ann@ex.test', email_verified: true },
-        ...{ groups, tid: 'tenant', roles: ['reader'] },
+        sub: 'k1',
+        name: 'Ann',
+        email: 'ann@ex.test',
+        email_verified: true,
+        groups,
+        tid: 'tenant',
+        roles: ['reader'],
       }),
     )
     const token = seen.get('access_token') ?? ''

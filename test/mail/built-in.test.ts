@@ -43,6 +43,13 @@ const phrases: Record<EmailKind, string[]> = {
   mfa_verification_failed_notification: ['failed the second step'],
   too_many_attempts_notification: ['open the link in the email'],
   account_deleted_notification: ['ada@example.org', 'https://app.example'],
+  username_changed_notification: ['ada@example.org with the username ada'],
+  app_connected_notification: ['Grafana can now access your account ada@example.org'],
+  admin_role_notification: ['grace@example.org now has the role operator'],
+  organization_role_notification: ['grace@example.org now has the role admin in Acme'],
+  scim_token_notification: ['token Entra ID', 'users of Acme'],
+  oauth_client_notification: ['application Grafana', 'redirect_uris'],
+  server_change_notification: ['grace@example.org changed settings', 'AUTH_SITE_URL'],
 }
 
 const link = samples.confirmation.ConfirmationURL

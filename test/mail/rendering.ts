@@ -6,7 +6,7 @@ import { createMailRenderer, type MailRendererOptions } from '../../mail/render.
 import type { MailVariables } from '../../mail/variables.ts'
 import { providerTitles } from '../../providers/registry.ts'
 
-export interface Warning {
+interface Warning {
   details: { kind?: string; reason?: string; part?: string }
   message: string
 }
@@ -104,4 +104,16 @@ export const samples: MailVariables = {
   mfa_verification_failed_notification: common,
   too_many_attempts_notification: common,
   account_deleted_notification: common,
+  username_changed_notification: { ...common, Username: 'ada' },
+  app_connected_notification: { ...common, ClientName: 'Grafana', Scopes: 'openid email' },
+  admin_role_notification: { ...common, Account: 'grace@example.org', Role: 'operator' },
+  organization_role_notification: {
+    ...common,
+    Account: 'grace@example.org',
+    OrganizationName: 'Acme',
+    Role: 'admin',
+  },
+  scim_token_notification: { ...common, TokenName: 'Entra ID', ConnectionName: 'Acme' },
+  oauth_client_notification: { ...common, ClientName: 'Grafana', Change: 'redirect_uris' },
+  server_change_notification: { ...common, Account: 'grace@example.org', Change: 'AUTH_SITE_URL' },
 }

@@ -8,7 +8,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { defaultMailTimeouts, type MailTransportOptions } from '../../mail/smtp-options.ts'
 import { listeningPort } from '../support/processes/listening.ts'
 
-export interface Received {
+interface Received {
   raw: string
   parsed: ParsedMail
   recipients: string[]

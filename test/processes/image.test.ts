@@ -1,12 +1,11 @@
 /** The programs of the container image, built from this checkout as in the Dockerfile and started manually. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 
-import { imageSettings, makeImage } from '../../bench/own/image.ts'
-import { stripTypes } from '../../deploy/strip-types.ts'
+import { makeImage } from '../../bench/own/image.ts'
 import { startByHand } from '../deploy/started-by-hand.ts'
 import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 
@@ -27,21 +26,22 @@ suite('image files', () => {
       await import('./cli.ts?' + name + '.ts')
       console.log('\\0')
     }
-    ${reportTypes}`
+    `
     output ??= evaluate(code, settingsIn(dockerfile)).split('\0\n')
     return output
   }
 
-  const evaluate = (code: string, env: Record<string, string>) =>
-    execFileSync(process.execPath, ['--input-type=module', '--eval', code], {
+  const readCommand = (): string[] => JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? '[]')
+
+  const evaluate = (code: string, env: Record<string, string>, options: string[] = []) =>
+    execFileSync(process.execPath, [...options, '--input-type=module', '--eval', code], {
       cwd: image,
       env,
       encoding: 'utf8',
     })
 
   test('serve with the settings and the command of the Dockerfile and exit with 0', async (t) => {
-    const [, command = '[]'] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? []
-    const [, ...args] = JSON.parse(command)
+    const [, ...args] = readCommand()
     const { child, ended } = await startByHand(t, [process.execPath, ...args], {
       cwd: image,
       env: settingsIn(dockerfile),
@@ -60,7 +60,7 @@ suite('image files', () => {
 
   for (const [index, [name, line]] of commands.entries()) {
     test(`run npm run ${name}`, () => {
-      assert.match(line, /^node --require=\.\/scripts\/require-node\.cjs (--\S+ )?cli\.ts [\w-]+$/)
+      assert.match(line, /^node --require=\.\/scripts\/require-node\.cjs (--\S+ )*cli\.ts [\w-]+$/)
       assert.match(loadedCommands()[index] ?? '', /^npm (run|start)/)
     })
   }
@@ -87,47 +87,46 @@ suite('image files', () => {
     assert.match(readFileSync(join(mounted, '.env'), 'utf8'), /^AUTH_ENCRYPTION_KEY=[\w-]{43}$/m)
   })
 
-  test('need no type stripping and use no compile cache in memory', () => {
-    assert.equal(loadedCommands().at(-1), 'false undefined\n')
-    // The check detects type stripping without the settings.
-    const code = `await import('./server/home-folder.ts')\n${reportTypes}`
-    assert.equal(evaluate(code, { NODE_COMPILE_CACHE: folder }).split(' ')[0], 'true')
+  test('serve without type stripping and without a compile cache in memory', () => {
+    const code = `process.argv.splice(1, Infinity, 'cli.ts', 'serve', '--help')
+      await import('./cli.ts')
+      ${reportTypes}`
+    const command = readCommand()
+    const options = command.slice(1, command.indexOf('cli.ts'))
+    const report = evaluate(code, settingsIn(dockerfile), options).split('\n').at(-2)
+    assert.equal(report, 'false undefined')
+    // The check detects type stripping without the option.
+    assert.match(evaluate(code, settingsIn(dockerfile)), /\ntrue undefined\n$/)
   })
 
-  test('keep lines and columns, so that stacks match the source', () => {
+  test('are stored without types, with unchanged lines and columns, so that stacks match the source', async () => {
+    const { strippedFile } = await import(join(image, 'deploy/strip-types.mjs'))
     const names = globSync('{plugins,routes,db}/**/*.ts', { cwd: image })
     assert.ok(names.length > 100)
     for (const name of names) {
-      const [stripped, source] = [image, root].map((folder) =>
-        readFileSync(join(folder, name), 'utf8').split('\n'),
-      )
-      assert.deepEqual(stripped?.map(getLength), source?.map(getLength), name)
+      const source = readFileSync(join(image, name), 'utf8')
+      const stripped = readFileSync(strippedFile(source), 'utf8')
+      const [lengths, others] = [source, stripped].map((text) => text.split('\n').map(getLength))
+      assert.deepEqual(others, lengths, name)
     }
   })
 
-  test('are not built in a checkout', () => {
-    const checkout = join(folder, 'checkout')
-    mkdirSync(join(checkout, '.git'), { recursive: true })
-    writeFileSync(join(checkout, 'a.ts'), 'const a: number = 1')
-    assert.throws(() => stripTypes(checkout), /is a checkout/)
-    assert.equal(readFileSync(join(checkout, 'a.ts'), 'utf8'), 'const a: number = 1')
-  })
-
-  test('are built as for the benchmarks', () => {
+  test('are stripped when the image is built, because its user stores nothing', () => {
     assert.match(
       dockerfile,
-      /^COPY \. \.\n(COPY --from=console .*\n)?(#.*\n)*RUN node deploy\/strip-types\.ts \.$/m,
+      /^COPY \. \.\n(COPY --from=console .*\n)?(#.*\n)*RUN node deploy\/strip-types\.mjs$/m,
     )
-    const { NODE_ENV, ...settings } = settingsIn(dockerfile)
-    assert.equal(NODE_ENV, 'production')
-    assert.deepEqual(settings, imageSettings(image))
   })
 
-  /** The variables it sets, for another folder. */
+  test('start as npm start does', () => {
+    const [program, ...start] = (scripts.start ?? '').split(' ')
+    const checksNode = '--require=./scripts/require-node.cjs'
+    assert.deepEqual([program, ...start.filter((word) => word !== checksNode)], readCommand())
+  })
+
   function settingsIn(text: string): Record<string, string> {
-    const [, pairs = ''] = /^ENV ((?:.*\\\n)*.*)$/m.exec(text) ?? []
-    const here = pairs.replaceAll('/app/', `${image}/`).split(/\s*\\\n\s*/)
-    return Object.fromEntries(here.map((pair) => pair.split(/=(.*)/, 2)))
+    const [, name = '', value = ''] = /^ENV (\w+)=(\S+)$/m.exec(text) ?? []
+    return { [name]: value }
   }
 })
 

@@ -51,6 +51,7 @@ suite('deploy/systemd/postern.service', () => {
       env: { AUTH_LOG_FILE, ...unitEnvironment(folder) },
     })
 
+    assert.ok(existsSync(join(folder, 'postern/without-types')))
     renameSync(AUTH_LOG_FILE, `${AUTH_LOG_FILE}.1`)
     child.kill(readSignal('ExecReload'))
     await until(() => existsSync(AUTH_LOG_FILE))
@@ -68,7 +69,7 @@ suite('deploy/systemd/postern.service', () => {
 /** The program in a folder without .env; `here` replaces /opt/postern and /usr/bin/node. */
 function install(t: TestContext) {
   const folder = temporaryFolder(t, 'systemd')
-  symlinkSync(join(root, 'cli.ts'), join(folder, 'cli.ts'))
+  for (const name of ['cli.ts', 'deploy']) symlinkSync(join(root, name), join(folder, name))
   const here = (text: string) =>
     text.replaceAll('/usr/bin/node', process.execPath).replaceAll('/opt/postern', folder)
   return { folder, here }
@@ -78,14 +79,15 @@ function readDirective(name: string): string[] {
   return [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
 }
 
-/** %C is the parent of CacheDirectory=. */
+/** With the folder of CacheDirectory=, as systemd makes and names it. */
 function unitEnvironment(folder: string): Record<string, string> {
-  const cache = join(folder, 'cache')
+  const cache = join(folder, readDirective('CacheDirectory')[0] ?? '')
   mkdirSync(cache)
-  const pairs = readDirective('Environment').flatMap((line) =>
-    line.replaceAll('%C', cache).split(' '),
-  )
-  return Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/, 2)))
+  const pairs = readDirective('Environment').flatMap((line) => line.split(' '))
+  return {
+    ...Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/, 2))),
+    CACHE_DIRECTORY: cache,
+  }
 }
 
 function readSignal(name: string): NodeJS.Signals {

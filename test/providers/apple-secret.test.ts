@@ -30,8 +30,11 @@ suite('Apple client secret', () => {
       assert.deepEqual(protectedHeader, { alg: 'ES256', kid: 'KEY' })
       const seconds = now.getTime() / 1000
       assert.deepEqual(payload, {
-        ...{ iss: 'TEAM', sub: client.id, aud: 'https://appleid.apple.com' },
-        ...{ iat: seconds, exp: seconds + 300 },
+        iss: 'TEAM',
+        sub: client.id,
+        aud: 'https://appleid.apple.com',
+        iat: seconds,
+        exp: seconds + 300,
       })
     })
   }

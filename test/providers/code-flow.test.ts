@@ -17,16 +17,37 @@ suite('authorization code flow', () => {
     assert.equal(tokenRequests.length, 3)
   })
 
+  const tokens = 'access_token=at1&token_type=bearer&scope=identify'
+  for (const type of ['text/html; charset=utf-8', 'application/octet-stream', 'x', '']) {
+    for (const body of [tokens, JSON.stringify(Object.fromEntries(new URLSearchParams(tokens)))]) {
+      const form = body === tokens ? 'a form' : 'JSON'
+      test(`reads tokens in ${form} with content type ${JSON.stringify(type)}`, async (t) => {
+        const { fake, signIn } = await start(t, 'discord')
+        fake.instead.set('/api/oauth2/token', { type, body })
+        assert.ok((await signIn()).providerId)
+      })
+    }
+  }
+
   test('forwards scopes and extra parameters, but no protocol parameters', async () => {
     const provider = createOauthProvider('discord', fakeProviderSettings({}), createUpstream())
     const params = {
-      ...{ prompt: 'none', workos_provider: 'authkit', provider: 'discord', scopes: 'guilds' },
-      ...{ redirect_uri: 'https://evil.test', Client_ID: 'evil', state: 'evil', request_uri: 'x' },
+      prompt: 'none',
+      workos_provider: 'authkit',
+      provider: 'discord',
+      scopes: 'guilds',
+      redirect_uri: 'https://evil.test',
+      Client_ID: 'evil',
+      state: 'evil',
+      request_uri: 'x',
     }
 
     const scopes = ['guilds', 'email']
     const authorization = await provider?.authorizationUrl({
-      ...{ state: 's', scopes, params, now: new Date() },
+      state: 's',
+      scopes,
+      params,
+      now: new Date(),
     })
 
     assert.equal(
@@ -69,10 +90,14 @@ suite('authorization code flow', () => {
   test('rejects a callback without its stored verifier or nonce', async (t) => {
     const { provider, fake } = await start(t, 'google')
     const callback = await visit(provider)
-    const stripped = [{}, { nonce: callback.secrets.nonce ?? '' }, { codeVerifier: 'x' }]
-    for (const secrets of stripped) {
+    const stripped = [
+      [{}, 'no_verifier'],
+      [{ nonce: callback.secrets.nonce ?? '' }, 'no_verifier'],
+      [{ codeVerifier: 'x' }, 'callback'],
+    ] as const
+    for (const [secrets, kind] of stripped) {
       const error = await providerError(provider.identity({ ...callback, secrets }))
-      assert.equal(error.kind, 'callback')
+      assert.equal(error.kind, kind)
     }
     assert.ok(!fake.requests.includes('POST /token'))
   })
@@ -100,11 +125,10 @@ suite('authorization code flow', () => {
   test('rejects a callback without the promised iss parameter', async (t) => {
     const { provider, fake } = await start(t, 'google')
     const metadata = {
-      ...{ issuer: fake.origin, jwks_uri: `${fake.origin}/jwks` },
-      ...{
-        authorization_endpoint: `${fake.origin}/o/oauth2/v2/auth`,
-        token_endpoint: `${fake.origin}/token`,
-      },
+      issuer: fake.origin,
+      jwks_uri: `${fake.origin}/jwks`,
+      authorization_endpoint: `${fake.origin}/o/oauth2/v2/auth`,
+      token_endpoint: `${fake.origin}/token`,
       authorization_response_iss_parameter_supported: true,
     }
     fake.instead.set('/.well-known/openid-configuration', json(metadata))

@@ -80,7 +80,7 @@ suite('rejected id_tokens', () => {
     ['azure', `${microsoft}/${personal}/v2.0`, { url: `${microsoft}/${tenant}` }],
     ['azure', `${microsoft}/${tenant}/v2.0`, { url: `${microsoft}/consumers` }],
     ['keycloak', 'https://kc.test/realms/other'],
-    ['acme', 'https://acme.test/'],
+    ['acme', 'https://acme.test/other'],
   ]
   for (const [provider, iss, changes] of issuers) {
     test(`${provider}: sends no request for a token of ${iss || 'no issuer'}`, async () => {

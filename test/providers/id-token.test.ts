@@ -53,8 +53,10 @@ suite('id_tokens by provider', () => {
       'Apple, for the app',
       { provider: 'apple' },
       {
-        ...{ iss: 'https://account.apple.com', aud: 'com.ex.app' },
-        ...{ is_private_email: 'true', email_verified: 'true' },
+        iss: 'https://account.apple.com',
+        aud: 'com.ex.app',
+        is_private_email: 'true',
+        email_verified: 'true',
       },
       { ...reported, custom_claims: { is_private_email: true } },
     ],

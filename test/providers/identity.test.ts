@@ -22,7 +22,9 @@ suite('identity of a profile', () => {
     for (const character of unfit) {
       const [accessToken, refreshToken] = [`a${character}`, `r${character}`]
       const { providerToken, providerRefreshToken } = toProviderIdentity(profile, {
-        ...{ ...tokens, accessToken, refreshToken },
+        ...tokens,
+        accessToken,
+        refreshToken,
       })
       assert.deepEqual([providerToken, providerRefreshToken], [undefined, undefined])
     }

@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import { discoveredEndpoints } from '../../providers/oidc/issuers.ts'
 import { verifyIdToken } from '../../providers/oidc/verify-id-token.ts'
 import { createProviderHttp } from '../../providers/provider-http.ts'
+import { isSameUri } from '../../schemas/values/uris.ts'
 import { fakeIssuer } from '../support/providers/fake-issuer.ts'
 import { foreign, signIdToken, signing } from '../support/providers/keys.ts'
 
@@ -19,6 +20,24 @@ suite('discovery', () => {
     assert.equal(issuer.state.asked.length, 2)
     await verifyAt(3600)
     assert.equal(issuer.state.asked.length, 4)
+  })
+
+  test('is fetched once for an issuer, however tokens write it', async () => {
+    const { issuer, issuers } = open()
+    const written = [
+      iss,
+      `${iss}/`,
+      `${iss}/./`,
+      `${iss}/a/..`,
+      `${iss}/%2e`,
+      'https://OP.test:443',
+    ]
+    for (const one of written) {
+      const token = await signIdToken({ iss: one, aud: 'app', sub: 's' }, start, signing)
+      const accepts = (claimed: string) => isSameUri(claimed, iss)
+      await verifyIdToken(issuers, token, { accepts, audiences: ['app'], now: start })
+    }
+    assert.deepEqual(issuer.state.asked, [`${iss}/.well-known/openid-configuration`, `${iss}/jwks`])
   })
 
   test('uses the cached document while the issuer is down, and retries at intervals', async () => {
@@ -117,19 +136,15 @@ suite('discovery', () => {
   test('ignores malformed keys', async () => {
     const { issuer, verifyAt } = open()
     const odd = [
-      ...[
-        null,
-        'key',
-        7,
-        [],
-        {},
-        { kty: 'XYZ', kid: 'new' },
-        { kty: 'RSA', kid: 'half', e: 'AQAB' },
-      ],
-      ...[
-        { kty: 'EC', crv: 'P-999', x: 'x', y: 'y' },
-        { kty: 'oct', kid: 'key-1', k: 'c2VjcmV0' },
-      ],
+      null,
+      'key',
+      7,
+      [],
+      {},
+      { kty: 'XYZ', kid: 'new' },
+      { kty: 'RSA', kid: 'half', e: 'AQAB' },
+      { kty: 'EC', crv: 'P-999', x: 'x', y: 'y' },
+      { kty: 'oct', kid: 'key-1', k: 'c2VjcmV0' },
     ]
     issuer.state.keys = [...odd, signing.jwk]
     await verifyAt(0)
@@ -145,7 +160,9 @@ suite('discovery', () => {
 
   test('validates a cached document for each provider', async () => {
     const { issuers } = createProviderHttp({
-      ...{ fetch: fakeIssuer().fetch, timeoutMs: 1000, discoverySeconds: 3600 },
+      fetch: fakeIssuer().fetch,
+      timeoutMs: 1000,
+      discoverySeconds: 3600,
     })
     assert.equal((await issuers.metadata(iss, () => true, start)).issuer, iss)
     await assert.rejects(
@@ -182,5 +199,5 @@ function open() {
     const now = new Date(start.getTime() + second * 1000)
     return discoveredEndpoints(issuers, iss, (claimed) => claimed === iss)(now, 0)
   }
-  return { issuer, verifyAt, endpointsAt }
+  return { issuer, issuers, verifyAt, endpointsAt }
 }

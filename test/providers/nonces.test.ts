@@ -85,6 +85,14 @@ suite('callback nonce', () => {
     }
   })
 
+  test('is called missing, with the setting that accepts it, when the token has none', async (t) => {
+    const { signedIn } = await runJourney(t, 'acme', { claims: { nonce: undefined } })
+    const { message } = await providerError(signedIn)
+    assert.match(message, /nonce is missing.*skip_nonce_check.*_SKIP_NONCE_CHECK/)
+    const wrong = await runJourney(t, 'acme', { claims: { nonce: 'another' } })
+    assert.match((await providerError(wrong.signedIn)).message, /another nonce/)
+  })
+
   test('AUTH_EXTERNAL_OIDC_<NAME>_SKIP_NONCE_CHECK accepts a missing nonce', async (t) => {
     const settings = { skipNonceCheck: true }
     const silent = await runJourney(t, 'acme', { settings, claims: { nonce: undefined } })
@@ -142,6 +150,17 @@ test('verifies at_hash with the access token of the callback', async (t) => {
   const { kind, message } = await providerError(signedIn)
   assert.equal(kind, 'id_token')
   assert.match(message, /at_hash/)
+})
+
+test('names what lacks the nonce of an app’s token: the token or the request', async () => {
+  const google = { provider: 'google' }
+  const bare = attempt({ ...google, nonce: own, idToken: await token({ nonce: undefined }) })
+  await assert.rejects(bare, {
+    kind: 'invalid_request',
+    message: /ID token has no nonce.*skip_nonce_check/,
+  })
+  const unsent = attempt({ ...google, idToken: await token({ nonce: sha256(own) }) })
+  await assert.rejects(unsent, { kind: 'invalid_request', message: /request has no nonce/ })
 })
 
 test('accepts an app’s token without nonce when Apple did not support it', async () => {

@@ -23,8 +23,12 @@ suite('OpenID provider', () => {
 
       const { aud, iat, exp, ...claims } = identity.claims
       assert.deepEqual(claims, {
-        ...{ iss: issuer, sub: 'ann', name: 'Ann Lee', email: 'ann@ex.test' },
-        ...{ email_verified: true, phone_verified: false },
+        iss: issuer,
+        sub: 'ann',
+        name: 'Ann Lee',
+        email: 'ann@ex.test',
+        email_verified: true,
+        phone_verified: false,
       })
       assert.deepEqual(aud, ['client 1'])
       assert.ok(Number(exp) > Number(iat))

@@ -162,8 +162,14 @@ async function findRemainingRows({ db }: App, id: string, email: string): Promis
 
 /** Requests that revoke the session, create another one or write the same rows. */
 const racedBySelfDeletion = [
-  ...['a sign-in', 'a refresh', 'a password change', 'an email change'],
-  ...['a logout', 'a sign-in code', 'a change by an admin', 'another deletion'],
+  'a sign-in',
+  'a refresh',
+  'a password change',
+  'an email change',
+  'a logout',
+  'a sign-in code',
+  'a change by an admin',
+  'another deletion',
   'a deletion by the user',
 ]
 

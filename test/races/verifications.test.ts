@@ -15,11 +15,14 @@ interface Link {
 }
 
 const byCode = ({ email, email_otp, verification_type }: Link) => ({
-  ...{ type: verification_type, email, token: email_otp },
+  type: verification_type,
+  email,
+  token: email_otp,
 })
 
 const byLink = ({ hashed_token, verification_type }: Link) => ({
-  ...{ type: verification_type, token_hash: hashed_token },
+  type: verification_type,
+  token_hash: hashed_token,
 })
 
 /** The same code or link twice. */

@@ -94,7 +94,9 @@ suite('scripts/commit-messages.ts', () => {
     const PATH = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`
     const commit = (message: string) =>
       spawnSync('git', ['commit', '--allow-empty', '--quiet', '-m', message], {
-        ...{ cwd: folder, encoding: 'utf8', env: { ...process.env, PATH } },
+        cwd: folder,
+        encoding: 'utf8',
+        env: { ...process.env, PATH },
       })
     const rejected = commit('Fixed things')
     assert.notEqual(rejected.status, 0)

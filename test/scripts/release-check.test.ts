@@ -126,7 +126,7 @@ suite('semantic versioning check', () => {
     assert.ok(responses.get('POST /token')?.get('200 user.identities[].identity_id')?.always)
     assert.match(version, /^\d+\.\d+\.\d+$/)
     assert.equal(variables.get('PORT'), '`8081`')
-    assert.ok(migrations.has('0001-users'))
+    assert.ok(migrations.has('0200-users'))
     assert.ok(operations.has('POST /token'))
   })
 })

@@ -38,7 +38,9 @@ suite('copy of the specification', () => {
       AUTH_SMS_MESSAGEBIRD_ORIGINATOR: { aliases: [], required: false, default: undefined },
       AUTH_EXTERNAL_TWITTER_SECRET: { aliases: [], required: true, default: undefined },
       AUTH_MAILER_NOTIFICATIONS_PHONE_CHANGED_ENABLED: {
-        ...{ aliases: [], required: false, default: 'false' },
+        aliases: [],
+        required: false,
+        default: 'false',
       },
       OPERATOR_TOKEN: { aliases: [], required: false, default: undefined },
     }

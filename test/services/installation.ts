@@ -119,7 +119,17 @@ export async function startInstallation(
   }
 
   return {
-    ...{ mail, postgres, pooler, redis, balancer, folder, env, writeEnv, start, stop, replica },
+    mail,
+    postgres,
+    pooler,
+    redis,
+    balancer,
+    folder,
+    env,
+    writeEnv,
+    start,
+    stop,
+    replica,
     url: balancer.url,
 
     /** One replica after another; the next when the last one is ready. */

@@ -23,7 +23,10 @@ import { missing, startPgbouncer } from './programs.ts'
 const skip = missing('pgbouncer')
 /** Settings that PgBouncer resets itself when it passes a connection on. */
 const followed = [
-  ...['application_name', 'client_encoding', 'DateStyle', 'TimeZone'],
+  'application_name',
+  'client_encoding',
+  'DateStyle',
+  'TimeZone',
   'standard_conforming_strings',
 ]
 const password = 'correct horse battery staple'

@@ -63,8 +63,6 @@ export async function startProgram(
   return { start, stop, signal: (name: NodeJS.Signals) => void child?.kill(name) }
 }
 
-export type Program = Awaited<ReturnType<typeof startProgram>>
-
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

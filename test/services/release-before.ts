@@ -4,19 +4,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
+import { earliest } from '../support/former-database.ts'
 import type { Ending } from '../support/processes/ending.ts'
 import { createFolder } from './programs.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 
-/** The commit whose database is test/db/fixtures/schemas/2026-11-22.sql. */
-const beforeAnyTag = '943c9561a4d0e93e947945f606dcf3539a8a767b'
+/** The commit that counts as the release before the first (docs/decisions/2026-11-30-baselines.md). */
+const beforeAnyTag = '397d015414fbebc92d8c7f6545e9cd7a02824f87'
 
-export const releaseBefore = newestTag() ?? beforeAnyTag
+const tag = newestTag()
 
-/** That release stops at the first moment without a connection, while load balancers still send requests. */
-export const stopsEarly = releaseBefore === beforeAnyTag
+export const releaseBefore = tag ?? beforeAnyTag
 
 function newestTag(): string | undefined {
   try {
@@ -30,7 +30,7 @@ function newestTag(): string | undefined {
 export const databaseBefore = readFileSync(
   join(
     root,
-    `test/db/fixtures/schemas/${stopsEarly ? '2026-11-22' : releaseBefore.replace(/^v/, '')}.sql`,
+    `test/db/fixtures/schemas/${tag === undefined ? earliest : tag.replace(/^v/, '')}.sql`,
   ),
   'utf8',
 )

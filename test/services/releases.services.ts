@@ -7,13 +7,7 @@ import { until } from '../support/processes/until.ts'
 import { type Installation, startInstallation } from './installation.ts'
 import { bin } from './postgres.ts'
 import { missing } from './programs.ts'
-import {
-  databaseBefore,
-  fetchRelease,
-  releaseBefore,
-  stopsEarly,
-  unreachable,
-} from './release-before.ts'
+import { databaseBefore, fetchRelease, releaseBefore, unreachable } from './release-before.ts'
 import { outage } from './request-loop.ts'
 import { type Activity, countLostActivity, startActivity } from './user-activity.ts'
 
@@ -31,7 +25,6 @@ interface Step {
 
 /** As in docs/operations.md. */
 async function replace({ balancer, stop, start }: Installation, index: number, program?: string) {
-  if (stopsEarly) await balancer.take(index, 'drain')
   assert.equal(await stop(index), 0)
   await start(index, program)
   await balancer.take(index, 'ready')

@@ -12,8 +12,6 @@ interface Requested {
   token?: string
 }
 
-export type Requester = ReturnType<typeof startRequesting>
-
 export function startRequesting(url: string) {
   const rejections: Rejection[] = []
   let requests = 0

@@ -3,7 +3,7 @@ import type { AdminRole } from '../../schemas/console/admin-role.ts'
 import { asAdmin } from './admin.ts'
 import { call } from './requests.ts'
 import type { App } from './server.ts'
-import { autoconfirm, signUpUser } from './users.ts'
+import { autoconfirm, confirmAddress, signedIn, signUpUser } from './users.ts'
 
 export const withConsole = {
   ...autoconfirm,
@@ -17,15 +17,18 @@ type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
 /** A user who signed up and was made an admin by a service. */
 export async function createAdmin(app: App, role: AdminRole) {
-  const session = await signUpUser(app)
-  const { id } = session.user
+  const { email, user } = await signUpUser(app)
+  const { id } = user
+  await confirmAddress(app, id)
   const made = await asAdmin(app, 'POST', '/admin/admins', { user_id: id, role })
   if (made.statusCode !== 201) throw new Error(made.body)
+  // The role ended the sessions from before.
+  const session = await signedIn(app, email)
   const token = session.access_token
   return {
     id,
     session,
-    email: session.email,
+    email,
     request: (method: Method, url: string, payload?: object) =>
       call(app, url, payload, { method, token }),
   }

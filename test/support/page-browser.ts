@@ -6,13 +6,24 @@ import type { App } from './server.ts'
 import { password } from './users.ts'
 
 export interface PageResponse {
+  /** The address of the page, without the host. */
+  path: string
   status: number
   html: string
   location: string | undefined
   headers: Record<string, unknown>
 }
 
-export function openBrowser(app: App, headers: Record<string, string> = {}) {
+interface BrowserOptions {
+  /** Every button is clicked twice; the second answer must equal the first, and is the one that is shown. */
+  doubleClicks?: boolean
+}
+
+export function openBrowser(
+  app: App,
+  headers: Record<string, string> = {},
+  { doubleClicks = false }: BrowserOptions = {},
+) {
   const jar = new Map<string, string>()
   const cookies = () => [...jar].map((pair) => pair.join('=')).join('; ')
 
@@ -30,12 +41,21 @@ export function openBrowser(app: App, headers: Record<string, string> = {}) {
     })
     for (const set of [response.headers['set-cookie'] ?? []].flat()) take(set)
     const page: PageResponse = {
+      path: toPath(app, url),
       status: response.statusCode,
       html: response.body,
       location: response.headers.location?.toString(),
       headers: response.headers,
     }
     return page
+  }
+
+  /** Both requests have the cookies of the page; a third one has those of the answer. */
+  async function sendTwice(url: string, form: Record<string, string>): Promise<PageResponse> {
+    const answers = await Promise.all([send('POST', url, form), send('POST', url, form)])
+    const last = await send('POST', url, form)
+    for (const again of [answers[1], last]) assert.deepEqual(toShown(again), toShown(answers[0]))
+    return last
   }
 
   function take(set: string | undefined): void {
@@ -63,10 +83,13 @@ export function openBrowser(app: App, headers: Record<string, string> = {}) {
     /** Submits a form of the page, the one with a button of this value if given. */
     submit: async (page: PageResponse, fields: Record<string, string>) => {
       const { action, hidden } = formIn(page.html, fields.action)
-      return follow(await send('POST', action, { ...hidden, ...fields }))
+      const form = { ...hidden, ...fields }
+      return follow(doubleClicks ? await sendTwice(action, form) : await send('POST', action, form))
     },
   }
 }
+
+const toShown = ({ status, location, html }: PageResponse) => ({ status, location, html })
 
 /** Where the page navigates to by itself. */
 export function refreshIn(html: string): string | undefined {
@@ -80,6 +103,18 @@ export function titleIn({ html }: PageResponse): string {
 
 export function errorIn({ html }: PageResponse): string | undefined {
   return /role="alert">([^<]*)</.exec(html)?.[1]
+}
+
+/** Why the browser is back at the page. */
+export function reasonIn({ html }: PageResponse): string | undefined {
+  return /class="note" role="status">([^<]*)</.exec(html)?.[1]
+}
+
+/** The address of the first link of the page that matches. */
+export function linkAt({ html }: PageResponse, pattern: RegExp): string {
+  const links = [...html.matchAll(/<a [^>]*href="([^"]*)"/g)]
+  const urls = links.map(([, url = '']) => url.replaceAll('&amp;', '&'))
+  return urls.find((url) => pattern.test(url)) ?? assert.fail(`no link to ${pattern}: ${urls}`)
 }
 
 function formIn(html: string, button: string | undefined) {

@@ -39,6 +39,8 @@ export interface BuildOptions {
   lines?: string[]
   /** A migrated one; by default that of DATABASE_URL in `env`, which is not dropped, or a clone of the template. */
   database?: TestDatabase
+  /** Called before the server is ready, when its routes are known. */
+  prepare?: (app: App) => void
 }
 
 export type Built = Awaited<ReturnType<typeof build>>
@@ -57,6 +59,7 @@ export async function build(t: Ending, options: BuildOptions = {}) {
   const app = await buildApp({ config, log: logTo(options.lines), examine })
   after(() => app.close())
   if (config.AUTH_DB_NAMESPACE === 'auth') recordStatements(app.pool)
+  options.prepare?.(app)
   await app.ready()
   return { app, mail, config, database }
 }

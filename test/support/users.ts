@@ -59,6 +59,11 @@ export async function signUpUser(app: App): Promise<Session & { email: string }>
   return { ...session, email }
 }
 
+/** As after a confirmation by email, which autoconfirm skips. */
+export async function confirmAddress(app: App, userId: string): Promise<void> {
+  await app.db.deleteFrom('postern_autoconfirmed_addresses').where('user_id', '=', userId).execute()
+}
+
 /** A user who signed up and has not confirmed. */
 export async function unconfirmedUser(
   server: MailServed,

@@ -18,8 +18,18 @@ export type AccountTextName = OwnTextName | TextName
 export type AccountSay = Say<AccountTextName>
 
 const languages: Record<string, Record<OwnTextName, string>> = {
-  ...{ ar, de, en, es, fr, it, ja, nl, pl, tr },
-  ...{ 'pt-BR': ptBr, 'zh-Hans': zhHans },
+  ar,
+  de,
+  en,
+  es,
+  fr,
+  it,
+  ja,
+  nl,
+  pl,
+  tr,
+  'pt-BR': ptBr,
+  'zh-Hans': zhHans,
 }
 
 /** English for a custom language. */

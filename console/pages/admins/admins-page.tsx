@@ -1,20 +1,21 @@
 import { useState } from 'preact/hooks'
 
-import type { Admin } from '../../../schemas/console/admin.ts'
+import type { Admin, AdminInvitation } from '../../../schemas/console/admin.ts'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
-import { showMessage } from '../../core/toasts.ts'
+import { showError, showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { SelectField, TextField } from '../../parts/fields.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { Badge, Time } from '../../parts/text.tsx'
-import { AddDialog } from './add-dialog.tsx'
-import { RoleChoice } from './role-choice.tsx'
+import { Badge, Copy, Time } from '../../parts/text.tsx'
 
 const getAdminName = ({ email, phone, user_id }: Admin) => email ?? phone ?? user_id
 
@@ -107,4 +108,87 @@ function Admins({ admins, onRemove, onChange }: AdminsProps) {
     },
   ]
   return <Table label="Admins" columns={columns} rows={admins} getKey={({ user_id }) => user_id} />
+}
+
+function AddDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
+  const [invitation, setInvitation] = useState<AdminInvitation>()
+  const add = async ({ email, role }: FormFields) => {
+    const added = await changeByApi<Admin | AdminInvitation>('POST', '/admin/admins', {
+      email,
+      role,
+    })
+    if ('link' in added) return setInvitation(added)
+    showMessage(`${email} is an admin now`)
+    onDone()
+    onClose()
+  }
+  return (
+    <Dialog title={invitation ? `Invite ${invitation.email}` : 'Add an admin'} onClose={onClose}>
+      {invitation ? (
+        <Invitation {...invitation} onClose={onClose} />
+      ) : (
+        <Form submit="Add admin" onSubmit={add} onCancel={onClose}>
+          <TextField
+            name="email"
+            type="email"
+            label="Email"
+            hint="Without an account with this confirmed address, you get a link to send"
+            required
+            autoFocus
+          />
+          <SelectField name="role" label="Role" value="support" options={roles} />
+        </Form>
+      )}
+    </Dialog>
+  )
+}
+
+function Invitation({ email, role, link, onClose }: AdminInvitation & { onClose: () => void }) {
+  return (
+    <>
+      <p>
+        No user has confirmed this address yet. Send the link to {email}: it sets a password and
+        gives the role {role}. It works once, within 24 hours.
+      </p>
+      <div class="secret">
+        <Copy text={link} label="the link" />
+      </div>
+      <div class="actions">
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </>
+  )
+}
+
+const roles = [
+  ['support', 'Support'],
+  ['operator', 'Operator'],
+  ['owner', 'Owner'],
+] as const
+
+/** Changes the role immediately; the message can undo it. */
+function RoleChoice({ admin, onChange }: { admin: Admin; onChange: () => void }) {
+  const set = async (role: string) => {
+    await changeByApi('PUT', `/admin/admins/${admin.user_id}`, { role }).finally(onChange)
+  }
+  const choose = async (role: string) => {
+    await set(role)
+    showMessage('The role was changed', () => set(admin.role))
+  }
+  return (
+    <select
+      aria-label={`Role of ${admin.email ?? admin.user_id}`}
+      value={admin.role}
+      disabled={!may('PUT /admin/admins/{user_id}')}
+      onChange={(event) => choose(event.currentTarget.value).catch(showError)}
+    >
+      {roles.map(([value, text]) => (
+        <option key={value} value={value} selected={value === admin.role}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
 }

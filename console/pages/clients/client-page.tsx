@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks'
 
 import type { OauthClient } from '../../../schemas/oauth/client.ts'
-import { changeByApi, getBody } from '../../core/api.ts'
+import { changeByApi, getBody, requestApi, withQuery } from '../../core/api.ts'
+import { pageUrl } from '../../core/base.ts'
 import { formatName } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
+import { usePages } from '../../core/pages.ts'
 import { useResource } from '../../core/resource.ts'
 import { navigate } from '../../core/router.ts'
 import { showMessage } from '../../core/toasts.ts'
@@ -11,11 +13,12 @@ import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Page } from '../../parts/page.tsx'
+import { PagedRows } from '../../parts/paged-rows.tsx'
 import { SecretDialog } from '../../parts/secret.tsx'
 import { Loaded } from '../../parts/states.tsx'
-import { Copy, FactList, type Facts, Moment } from '../../parts/text.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Copy, FactList, type Facts, Moment, Time } from '../../parts/text.tsx'
 import { ClientDialog } from './client-dialog.tsx'
-import { Consents } from './consents.tsx'
 
 type Open = 'edit' | 'secret' | 'delete'
 
@@ -128,4 +131,55 @@ function toFacts(client: OauthClient): Facts {
     ['Created', <Moment key="created" at={client.created_at} />],
     ['Changed', <Moment key="changed" at={client.updated_at} />],
   ]
+}
+
+interface Consent {
+  user_id: string
+  email: string | null
+  scopes: string[]
+  granted_at: string
+}
+
+interface Found {
+  consents: Consent[]
+  next_cursor: string | null
+}
+
+const columns: Column<Consent>[] = [
+  {
+    title: 'User',
+    kind: 'wrap',
+    cell: ({ user_id, email }) => <a href={pageUrl(`/users/${user_id}`)}>{email || user_id}</a>,
+  },
+  { title: 'Scopes', kind: 'wrap', cell: ({ scopes }) => scopes.join(', ') },
+  { title: 'Granted', cell: ({ granted_at }) => <Time at={granted_at} /> },
+]
+
+/** The users who granted a client access. */
+function Consents({ clientId }: { clientId: string }) {
+  const base = `/admin/oauth/clients/${encodeURIComponent(clientId)}/consents`
+  const pages = usePages(async (cursor, signal) => {
+    const found = await requestApi<Found>(withQuery(base, { cursor, limit: 50 }), { signal })
+    return { items: found.body.consents, next: found.body.next_cursor ?? undefined }
+  }, base)
+  return (
+    <Card title="Consents" flush>
+      <PagedRows
+        pages={pages}
+        empty={{
+          title: 'No consents',
+          text: 'Users appear here when they grant the client access.',
+        }}
+      >
+        {(consents) => (
+          <Table
+            label="Consents"
+            columns={columns}
+            rows={consents}
+            getKey={({ user_id }) => user_id}
+          />
+        )}
+      </PagedRows>
+    </Card>
+  )
 }

@@ -1,18 +1,21 @@
 import { useState } from 'preact/hooks'
 
 import type { SigningKey } from '../../../schemas/signing-key.ts'
-import { getBody } from '../../core/api.ts'
+import { changeByApi, getBody } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { SelectField } from '../../parts/fields.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Time, type Tone } from '../../parts/text.tsx'
-import { RevokeDialog, RotateDialog } from './key-dialogs.tsx'
-import type { Keys } from './keys.ts'
 
 const tones: Record<SigningKey['state'], Tone> = {
   standby: 'link',
@@ -100,4 +103,67 @@ function KeyTable({ keys, mayChange, onRevoke }: KeyTableProps) {
     },
   ]
   return <Table label="Signing keys" columns={columns} rows={keys} getKey={({ kid }) => kid} />
+}
+
+interface KeyDialogProps {
+  onDone: (keys: Keys) => void
+  onClose: () => void
+}
+
+const algorithms = [
+  ['', 'The configured one'],
+  ['RS256', 'RS256'],
+  ['ES256', 'ES256'],
+  ['EdDSA', 'EdDSA'],
+] as const
+
+function RotateDialog({ onDone, onClose }: KeyDialogProps) {
+  const rotate = async ({ alg }: FormFields) => {
+    const body = { action: 'rotate', ...(alg && { alg }) }
+    onDone(await changeByApi<Keys>('POST', '/admin/keys', body))
+    showMessage('A new signing key was created')
+  }
+  return (
+    <Dialog title="Rotate the signing key" onClose={onClose}>
+      <Form submit="Rotate" onSubmit={rotate} onCancel={onClose}>
+        <p>
+          A new key is published first and signs once every verifier knows it. The current key
+          verifies until its last token has expired: sessions stay valid.
+        </p>
+        <SelectField name="alg" label="Algorithm" options={algorithms} />
+      </Form>
+    </Dialog>
+  )
+}
+
+function RevokeDialog({ of, onDone, onClose }: KeyDialogProps & { of: SigningKey }) {
+  const revoke = async () => {
+    onDone(await changeByApi<Keys>('POST', '/admin/keys', { action: 'revoke', kid: of.kid }))
+    showMessage('The key was revoked')
+  }
+  return (
+    <Confirm
+      title="Revoke the signing key"
+      submit="Revoke"
+      danger
+      typed="revoke"
+      onConfirm={revoke}
+      onClose={onClose}
+    >
+      <p>
+        Use this for a compromised key. Every token signed with <code>{of.kid}</code> is rejected
+        immediately; sessions get new tokens at their next refresh. This cannot be undone.
+      </p>
+      {of.pinned_by.length > 0 && (
+        <p class="note warn">
+          Service tokens that become invalid: {of.pinned_by.map(({ role }) => role).join(', ')}.
+        </p>
+      )}
+    </Confirm>
+  )
+}
+
+/** GET and POST /admin/keys. */
+interface Keys {
+  keys: SigningKey[]
 }

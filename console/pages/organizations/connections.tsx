@@ -7,11 +7,29 @@ import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { SelectField, TextField } from '../../parts/fields.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge } from '../../parts/text.tsx'
-import { ConnectionDialog } from './connection-dialog.tsx'
-import { getOrganizationPath, mayIn, type ShownConnection } from './organization.ts'
+import {
+  getOrganizationPath,
+  mayIn,
+  roleOptions,
+  type ShownConnection,
+  useRoles,
+} from './organization.ts'
+import { type RoleMappingRule, RoleRules } from './role-rules.tsx'
+
+function BindButton({ onClick }: { onClick: () => void }) {
+  const isOffered = has('saml') || has('custom_providers')
+  return (
+    <Button disabled={!mayIn('POST', '/connections') || !isOffered} onClick={onClick}>
+      Bind provider
+    </Button>
+  )
+}
 
 export function OrganizationConnections({ id }: { id: string }) {
   const path = `${getOrganizationPath(id)}/connections`
@@ -33,18 +51,7 @@ export function OrganizationConnections({ id }: { id: string }) {
     of.reload()
   }
   return (
-    <Card
-      title="Connections"
-      flush
-      actions={
-        <Button
-          disabled={!mayIn('POST', '/connections') || !(has('saml') || has('custom_providers'))}
-          onClick={() => setAdding(true)}
-        >
-          Bind provider
-        </Button>
-      }
-    >
+    <Card title="Connections" flush actions={<BindButton onClick={() => setAdding(true)} />}>
       <Loaded of={of}>
         {({ connections }) =>
           connections.length === 0 ? (
@@ -139,3 +146,54 @@ const createColumns = (
     ),
   },
 ]
+
+interface ConnectionDialogProps {
+  id: string
+  /** The connection to change; absent for a new one. */
+  connection?: ShownConnection
+  onDone: () => void
+  onClose: () => void
+}
+
+function ConnectionDialog({ id, connection, onDone, onClose }: ConnectionDialogProps) {
+  const roles = useRoles(id)
+  const [rules, setRules] = useState<RoleMappingRule[]>(connection?.role_mapping ?? [])
+  const path = `${getOrganizationPath(id)}/connections`
+  const save = async ({ name, provider, default_role }: FormFields) => {
+    const fields = { name, default_role, role_mapping: rules }
+    if (connection) await changeByApi('PUT', `${path}/${connection.id}`, fields)
+    else await changeByApi('POST', path, { ...fields, ...toProviderField(provider) })
+    showMessage(connection ? `${name} was changed` : `${name} was added`)
+    onDone()
+    onClose()
+  }
+  const role = connection?.default_role ?? 'member'
+  return (
+    <Dialog title={connection ? `Edit ${connection.name}` : 'Bind a provider'} onClose={onClose}>
+      <Form submit={connection ? 'Save' : 'Bind provider'} onSubmit={save} onCancel={onClose}>
+        <TextField name="name" label="Name" value={connection?.name ?? ''} required autoFocus />
+        {!connection && (
+          <TextField
+            name="provider"
+            label="Provider"
+            hint="The id of a SAML provider, or custom: and the name of a custom one"
+            required
+          />
+        )}
+        <SelectField
+          name="default_role"
+          label="Default role"
+          value={role}
+          options={roleOptions(roles, role)}
+        />
+        <RoleRules rules={rules} roles={roleOptions(roles, role)} onChange={setRules} />
+      </Form>
+    </Dialog>
+  )
+}
+
+function toProviderField(provider = '') {
+  return provider.startsWith('custom:')
+    ? { custom_provider: provider }
+    : { sso_provider_id: provider }
+}

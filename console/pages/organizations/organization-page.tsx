@@ -1,24 +1,36 @@
 import { useState } from 'preact/hooks'
 
 import { changeByApi, getBody } from '../../core/api.ts'
+import { formatName } from '../../core/format.ts'
 import { useResource } from '../../core/resource.ts'
 import { navigate } from '../../core/router.ts'
 import { showMessage } from '../../core/toasts.ts'
+import { AuditTable } from '../../parts/audit-table.tsx'
 import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { CheckField, SelectField, TextField } from '../../parts/fields.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { Page } from '../../parts/page.tsx'
+import { PagedRows } from '../../parts/paged-rows.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { currentTab, Tabs } from '../../parts/tabs.tsx'
-import { Copy } from '../../parts/text.tsx'
+import { Copy, FactList, type Facts, Lines, Moment } from '../../parts/text.tsx'
 import { OrganizationConnections } from './connections.tsx'
-import { OrganizationDetails } from './details.tsx'
 import { OrganizationDomains } from './domains.tsx'
-import { EditOrganizationDialog } from './edit-dialog.tsx'
 import { OrganizationGroups } from './groups.tsx'
 import { OrganizationInvitations } from './invitations.tsx'
 import { OrganizationMembers } from './members.tsx'
-import { getOrganizationPath, mayIn, type ShownOrganization } from './organization.ts'
-import { OrganizationAudit } from './organization-audit.tsx'
+import {
+  getOrganizationPath,
+  mayIn,
+  roleOptions,
+  type ShownOrganization,
+  type ShownOrganizationEntry,
+  useList,
+  useRoles,
+} from './organization.ts'
 
 const tabs = [
   ['members', 'Members'],
@@ -109,4 +121,115 @@ function Tab({ organization }: { organization: ShownOrganization }) {
     default:
       return <OrganizationMembers id={id} />
   }
+}
+
+function OrganizationAudit({ id }: { id: string }) {
+  const pages = useList<ShownOrganizationEntry>(`${getOrganizationPath(id)}/audit`, 'entries')
+  return (
+    <Card title="Changes" flush>
+      <PagedRows
+        pages={pages}
+        empty={{ title: 'No entries', text: 'Changes of the organization appear here.' }}
+      >
+        {(entries) => <AuditTable entries={entries.map(toEntry)} />}
+      </PagedRows>
+    </Card>
+  )
+}
+
+/** In the form of the audit log of the server. */
+function toEntry({ id, created_at, ip_address, ...payload }: ShownOrganizationEntry) {
+  const { actor_id, ...rest } = payload
+  return { id, created_at, ip_address, payload: { ...rest, ...(actor_id && { actor_id }) } }
+}
+
+function OrganizationDetails({ organization }: { organization: ShownOrganization }) {
+  return (
+    <Card title="Details">
+      <FactList facts={toFacts(organization)} />
+    </Card>
+  )
+}
+
+const onOff = (isOn: boolean) => (isOn ? 'On' : 'Off')
+
+function toFacts({ slug, joining, default_role, metadata, ...times }: ShownOrganization): Facts {
+  return [
+    ['Slug', <code key="slug">{slug}</code>],
+    ['Joining by invitation', onOff(joining.invitation)],
+    ['Joining by domain', formatName(joining.domain)],
+    ['Joining by single sign-on', onOff(joining.sso)],
+    ['Joining by SCIM', onOff(joining.scim)],
+    ['Default role', default_role],
+    [
+      'Metadata',
+      Object.keys(metadata).length > 0 ? <Json key="metadata" of={metadata} /> : undefined,
+    ],
+    ['Created', <Moment key="created" at={times.created_at} />],
+    ['Changed', <Moment key="changed" at={times.updated_at} />],
+  ]
+}
+
+function Json({ of }: { of: Record<string, unknown> }) {
+  return <Lines label="Metadata">{JSON.stringify(of, null, 2)}</Lines>
+}
+
+interface EditDialogProps {
+  organization: ShownOrganization
+  onDone: (organization: ShownOrganization) => void
+  onClose: () => void
+}
+
+const domainChoices = [
+  ['off', 'Off'],
+  ['suggested', 'Suggested'],
+  ['automatic', 'Automatic'],
+] as const
+
+const switches = [
+  ['invitation', 'By invitation'],
+  ['sso', 'By single sign-on'],
+  ['scim', 'By SCIM'],
+] as const
+
+function EditOrganizationDialog({ organization, onDone, onClose }: EditDialogProps) {
+  const { id, name, slug, joining, default_role } = organization
+  const roles = useRoles(id)
+  const save = async (fields: FormFields) => {
+    onDone(await changeByApi<ShownOrganization>('PUT', getOrganizationPath(id), changesIn(fields)))
+    showMessage('The organization was changed')
+    onClose()
+  }
+  return (
+    <Dialog title="Edit organization" onClose={onClose}>
+      <Form submit="Save" onSubmit={save} onCancel={onClose}>
+        <TextField name="name" label="Name" value={name} required autoFocus />
+        <TextField name="slug" label="Slug" value={slug} required />
+        <fieldset>
+          <legend>Users join</legend>
+          {switches.map(([way, label]) => (
+            <CheckField key={way} name={way} label={label} checked={joining[way]} />
+          ))}
+        </fieldset>
+        <SelectField
+          name="domain"
+          label="By verified domain"
+          value={joining.domain}
+          options={domainChoices}
+        />
+        <SelectField
+          name="default_role"
+          label="Default role"
+          hint="Of users who join by domain"
+          value={default_role}
+          options={roleOptions(roles, default_role)}
+        />
+      </Form>
+    </Dialog>
+  )
+}
+
+function changesIn({ name, slug, domain, default_role, ...checked }: FormFields) {
+  const on = Object.fromEntries(switches.map(([way]) => [way, checked[way] === 'on']))
+  return { name, slug, default_role, joining: { ...on, domain } }
 }

@@ -1,19 +1,29 @@
 import { useState } from 'preact/hooks'
 
+import { changeByApi } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { may } from '../../core/me.ts'
-import { query, setQuery } from '../../core/router.ts'
+import { navigate, query, setQuery } from '../../core/router.ts'
+import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { SelectField } from '../../parts/fields.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { SelectField, TextField } from '../../parts/fields.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { Page } from '../../parts/page.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
-import { CreateOrganizationDialog } from './create-dialog.tsx'
-import { DeletedActions } from './deleted-actions.tsx'
-import { type ListedOrganization, root, useList } from './organization.ts'
+import { findUserId } from './find-user.ts'
+import {
+  getOrganizationPath,
+  type ListedOrganization,
+  mayIn,
+  root,
+  useList,
+} from './organization.ts'
 
 const states = [
   ['', 'In use'],
@@ -90,3 +100,81 @@ const deletedColumns = (reload: () => void): Column<ListedOrganization>[] => [
     cell: (organization) => <DeletedActions organization={organization} onDone={reload} />,
   },
 ]
+
+function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
+  const create = async ({ name = '', slug, owner }: FormFields) => {
+    const created = await changeByApi<ListedOrganization>('POST', root, {
+      name,
+      ...(slug && { slug }),
+      ...(owner && { owner_id: await findUserId(owner) }),
+    })
+    showMessage(`${created.name} was created`)
+    navigate(`/organizations/${created.id}`)
+  }
+  return (
+    <Dialog title="Create an organization" onClose={onClose}>
+      <Form submit="Create organization" onSubmit={create} onCancel={onClose}>
+        <TextField name="name" label="Name" required autoFocus />
+        <TextField
+          name="slug"
+          label="Slug"
+          hint="Unique, and part of access tokens. Leave empty to derive it from the name"
+        />
+        <TextField
+          name="owner"
+          label="Owner"
+          hint="The email address or id of a user; empty for none"
+        />
+      </Form>
+    </Dialog>
+  )
+}
+
+interface DeletedActionsProps {
+  organization: ListedOrganization
+  onDone: () => void
+}
+
+/** What becomes of a deleted organization. */
+function DeletedActions({ organization, onDone }: DeletedActionsProps) {
+  const { id, name, slug } = organization
+  const [isPurging, setPurging] = useState(false)
+  const act = (action: 'restore' | 'purge', text: string) => async () => {
+    await changeByApi('POST', `${getOrganizationPath(id)}/${action}`)
+    showMessage(text)
+    onDone()
+  }
+  return (
+    <span class="row">
+      <Button
+        compact
+        label={`Restore ${name}`}
+        disabled={!mayIn('POST', '/restore')}
+        onClick={act('restore', `${name} was restored`)}
+      >
+        Restore
+      </Button>
+      <Button
+        compact
+        kind="danger"
+        label={`Purge ${name}`}
+        disabled={!mayIn('POST', '/purge')}
+        onClick={() => setPurging(true)}
+      >
+        Purge
+      </Button>
+      {isPurging && (
+        <Confirm
+          title={`Purge ${name}`}
+          submit="Purge organization"
+          danger
+          typed={slug}
+          onConfirm={act('purge', `${name} was purged`)}
+          onClose={() => setPurging(false)}
+        >
+          <p>Its members, roles and domains are removed. This cannot be undone.</p>
+        </Confirm>
+      )}
+    </span>
+  )
+}

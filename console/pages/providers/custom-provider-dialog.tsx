@@ -5,8 +5,9 @@ import { changeByApi } from '../../core/api.ts'
 import { fromLines } from '../../core/lines.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { SelectField, TextField } from '../../parts/fields.tsx'
+import { CheckField, SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
+import { Copy } from '../../parts/text.tsx'
 
 interface CustomProviderDialogProps {
   /** The provider to change; absent for a new one. */
@@ -40,7 +41,11 @@ export function CustomProviderDialog({ provider, onDone, onClose }: CustomProvid
       const identifier = `custom:${fields.identifier}`
       await changeByApi('POST', path, { ...body, identifier, provider_type: type })
     }
-    showMessage(provider ? `${fields.name} was changed` : `${fields.name} was added`)
+    showMessage(
+      provider
+        ? `${fields.name} was changed`
+        : `${fields.name} was added: register its callback URL at the provider`,
+    )
     onDone()
     onClose()
   }
@@ -81,8 +86,43 @@ export function CustomProviderDialog({ provider, onDone, onClose }: CustomProvid
           hint="Separated by spaces"
           value={provider?.scopes.join(' ') ?? ''}
         />
+        {provider?.shared_callback && <OwnCallback provider={provider} />}
+        {provider?.organization_bound && <OfServer />}
       </Form>
     </Dialog>
+  )
+}
+
+/** Of an older provider: it shares its callback URL with others until this is chosen. */
+function OwnCallback({
+  provider: { callback_url, identifier, name },
+}: {
+  provider: CustomProvider
+}) {
+  const own = callback_url.replace(/\/callback$/, `/providers/${identifier}/callback`)
+  return (
+    <CheckField
+      name="own_callback"
+      label="Use a callback URL of its own"
+      hint={
+        <>
+          With the shared one, the operator of this provider could sign in as users of other ones.
+          First register this URL at the provider, beside the old one:{' '}
+          <Copy text={own} label={`the new callback URL of ${name}`} />
+        </>
+      }
+    />
+  )
+}
+
+/** Of a provider that an organization has or had. */
+function OfServer() {
+  return (
+    <CheckField
+      name="of_server"
+      label="Make it a provider of the server"
+      hint="An organization has or had this provider. Its operator could then sign in as every user of the server. Delete the connection of the organization first."
+    />
   )
 }
 
@@ -116,7 +156,7 @@ function TypeFields({ type, provider }: { type: ProviderType; provider?: CustomP
 }
 
 function changesIn(fields: FormFields, type: ProviderType) {
-  const { name, client_id, client_secret, scopes, issuer } = fields
+  const { name, client_id, client_secret, scopes, issuer, own_callback, of_server } = fields
   const places =
     type === 'oidc' ? { issuer } : Object.fromEntries(endpoints.map((each) => [each, fields[each]]))
   return {
@@ -124,6 +164,8 @@ function changesIn(fields: FormFields, type: ProviderType) {
     client_id,
     ...(client_secret && { client_secret }),
     scopes: fromLines(scopes),
+    ...(own_callback && { shared_callback: false }),
+    ...(of_server && { organization_bound: false }),
     ...places,
   }
 }

@@ -10,7 +10,7 @@ import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { Badge, Time } from '../../parts/text.tsx'
+import { Badge, Copy, Time } from '../../parts/text.tsx'
 import { CustomProviderDialog } from './custom-provider-dialog.tsx'
 
 type Open =
@@ -20,6 +20,14 @@ type Open =
 
 const getProviderPath = ({ identifier }: CustomProvider) =>
   `/admin/custom-providers/${encodeURIComponent(identifier)}`
+
+function AddButton({ onClick }: { onClick: () => void }) {
+  return (
+    <Button compact disabled={!may('POST /admin/custom-providers')} onClick={onClick}>
+      Add provider
+    </Button>
+  )
+}
 
 export function CustomProviders() {
   const of = useResource(
@@ -42,15 +50,7 @@ export function CustomProviders() {
     await setEnabled(provider, !enabled)
     showMessage(`${name} is ${enabled ? 'off' : 'on'}`, () => setEnabled(provider, enabled))
   }
-  const add = (
-    <Button
-      compact
-      disabled={!may('POST /admin/custom-providers')}
-      onClick={() => setOpen({ action: 'add' })}
-    >
-      Add provider
-    </Button>
-  )
+  const add = <AddButton onClick={() => setOpen({ action: 'add' })} />
   return (
     <Card title="Custom providers" flush actions={add}>
       <Loaded of={of}>
@@ -97,9 +97,27 @@ function columnsFor(
   toggle: (provider: CustomProvider) => Promise<void>,
 ): Column<CustomProvider>[] {
   return [
-    { title: 'Provider', kind: 'wrap', cell: ({ name }) => name },
+    {
+      title: 'Provider',
+      kind: 'wrap',
+      cell: ({ name, organization_bound }) => (
+        <>
+          {name} {organization_bound && <Badge>Of an organization</Badge>}
+        </>
+      ),
+    },
     { title: 'Identifier', kind: 'wrap', cell: ({ identifier }) => <code>{identifier}</code> },
     { title: 'Type', cell: ({ provider_type }) => provider_type },
+    {
+      title: 'Callback URL',
+      kind: 'wrap',
+      cell: ({ name, callback_url, shared_callback }) => (
+        <>
+          <Copy text={callback_url} label={`the callback URL of ${name}`} />
+          {shared_callback && <Badge tone="warn">Shared</Badge>}
+        </>
+      ),
+    },
     {
       title: 'State',
       cell: ({ enabled }) => (

@@ -2,16 +2,19 @@ import { useState } from 'preact/hooks'
 
 import type { SsoProvider } from '../../../schemas/sso-provider.ts'
 import { changeByApi, getBody } from '../../core/api.ts'
+import { fromLines } from '../../core/lines.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { AreaField, TextField } from '../../parts/fields.tsx'
+import { Form, type FormFields } from '../../parts/form.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Time } from '../../parts/text.tsx'
-import { SsoDialog } from './sso-dialog.tsx'
 
 /** Identity providers of organizations (SAML 2.0). */
 export function SsoProviders() {
@@ -133,5 +136,39 @@ function ProviderActions({ provider, toggle, onRemove }: ProviderActionsProps) {
         Delete
       </Button>
     </span>
+  )
+}
+
+function SsoDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
+  const add = async ({ metadata_url, metadata_xml, domains }: FormFields) => {
+    await changeByApi('POST', '/admin/sso/providers', {
+      type: 'saml',
+      ...(metadata_url ? { metadata_url } : { metadata_xml }),
+      domains: fromLines(domains),
+    })
+    showMessage('The provider was added')
+    onDone()
+    onClose()
+  }
+  return (
+    <Dialog title="Add an identity provider" onClose={onClose}>
+      <Form submit="Add provider" onSubmit={add} onCancel={onClose}>
+        <TextField name="metadata_url" type="url" label="Metadata URL" autoFocus />
+        <AreaField
+          name="metadata_xml"
+          label="Or the metadata"
+          hint="XML; used without a URL"
+          code
+          rows={5}
+        />
+        <AreaField
+          name="domains"
+          label="Domains"
+          hint="Of email addresses, one per line"
+          code
+          rows={3}
+        />
+      </Form>
+    </Dialog>
   )
 }

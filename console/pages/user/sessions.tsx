@@ -11,7 +11,6 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Time } from '../../parts/text.tsx'
-import { deviceName } from './device-name.ts'
 import type { TabProps } from './tab-props.ts'
 
 export function Sessions({ user }: TabProps) {
@@ -91,4 +90,29 @@ function Rows({ sessions, onEnd }: { sessions: Device[]; onEnd: (id: string) => 
     },
   ]
   return <Table label="Sessions" columns={columns} rows={sessions} getKey={({ id }) => id} />
+}
+
+/** Shortens a browser's user agent to two words; others are shown in full. */
+const browsers: [RegExp, string][] = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrome\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+]
+
+const systems: [RegExp, string][] = [
+  [/iPhone|iPad/, 'iOS'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux/, 'Linux'],
+]
+
+function deviceName(agent: string | null): string {
+  if (!agent) return 'Unknown device'
+  const named = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(agent))?.[1]
+  const [browser, system] = [named(browsers), named(systems)]
+  if (browser && system) return `${browser} on ${system}`
+  return browser ?? agent.slice(0, 80)
 }

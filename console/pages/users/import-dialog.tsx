@@ -11,6 +11,7 @@ interface Outcome {
   total: number
   accepted: number
   rejected: { line: number; reason: string }[]
+  left_out: Record<string, number>
 }
 
 interface Chosen {
@@ -66,13 +67,20 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   )
 }
 
-function Preview({ outcome: { total, accepted, rejected } }: { outcome: Outcome }) {
+function Preview({ outcome }: { outcome: Outcome }) {
+  const { total, accepted, rejected } = outcome
+  const leftOut = Object.entries(outcome.left_out)
   return (
     <>
       <p role="status">
         {formatCount(accepted)} of {formatCount(total)} rows can be imported.
         {rejected.length > 0 && ` ${formatCount(total - accepted)} cannot:`}
       </p>
+      {leftOut.length > 0 && (
+        <p>
+          Left out: {leftOut.map(([name, count]) => `${name} (${formatCount(count)})`).join(', ')}.
+        </p>
+      )}
       {rejected.length > 0 && (
         <Table
           label="Rows that cannot be imported"

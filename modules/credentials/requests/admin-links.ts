@@ -1,15 +1,18 @@
 /** Links for admins to deliver: created as if the user had requested them, without an email. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
+import { setTokenMaker } from '../../../db/tokens/made-by.ts'
 import { deleteTokens } from '../../../db/tokens/one-time-tokens.ts'
-import { updateUser } from '../../../db/users/update-user.ts'
+import { type UserChange, updateUser } from '../../../db/users/update-user.ts'
 import { findUser, type UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { emailExists, userNotFound, validationFailed } from '../../../schemas/errors.ts'
 import type { AuditAction } from '../../audit/actions.ts'
 import type { EmailLink } from '../../otp/email-links.ts'
-import { createEmailLink } from '../../otp/index.ts'
+import { createEmailLink, linkKinds } from '../../otp/index.ts'
 import type { LinkContext } from '../../otp/link-context.ts'
+import type { LinkKind } from '../../otp/link-types.ts'
 import {
   applyAdminMetadata,
   findOrCreateUnconfirmedUser,
@@ -19,7 +22,56 @@ import {
 } from '../../users/index.ts'
 import type { CreationPermit, SignUpInput, SignUpResult } from '../../users/sign-up/types.ts'
 import { checkEmailFree } from '../email-change.ts'
-import { type AdminLinkType, plans } from './admin-link-plans.ts'
+
+// The types of generated links and their effects.
+
+type AdminLinkType =
+  | 'signup'
+  | 'magiclink'
+  | 'recovery'
+  | 'invite'
+  | 'email_change_current'
+  | 'email_change_new'
+
+interface Plan {
+  kind: LinkKind
+  action: AuditAction
+  /** The columns with the time of the link. */
+  sent: (now: Date) => UserChange
+}
+
+const plans: Record<AdminLinkType, Plan> = {
+  signup: {
+    kind: 'confirmation',
+    action: 'user_confirmation_requested',
+    sent: (now) => ({ confirmation_sent_at: now }),
+  },
+  invite: {
+    kind: 'invite',
+    action: 'user_invited',
+    sent: (now) => ({ confirmation_sent_at: now, invited_at: now }),
+  },
+  recovery: {
+    kind: 'recovery',
+    action: 'user_recovery_requested',
+    sent: (now) => ({ recovery_sent_at: now }),
+  },
+  magiclink: {
+    kind: 'magic_link',
+    action: 'user_recovery_requested',
+    sent: (now) => ({ recovery_sent_at: now }),
+  },
+  email_change_current: {
+    kind: 'email_change_current',
+    action: 'user_modified',
+    sent: (now) => ({ email_change_sent_at: now, email_change_confirm_status: 0 }),
+  },
+  email_change_new: {
+    kind: 'email_change_new',
+    action: 'user_modified',
+    sent: (now) => ({ email_change_sent_at: now, email_change_confirm_status: 0 }),
+  },
+}
 
 export interface LinkRequest {
   type: AdminLinkType
@@ -31,6 +83,8 @@ export interface LinkRequest {
   data: UserMetadata
   /** For a new account. */
   permit: CreationPermit | undefined
+  /** The user of the admin; null for a service. */
+  madeBy: string | null
 }
 
 interface GeneratedLink {
@@ -44,22 +98,24 @@ interface GeneratedLink {
 /** Types that create the user if needed. */
 const mayCreate: ReadonlySet<AdminLinkType> = new Set(['signup', 'invite', 'magiclink'])
 
-type LinkDeps = Deps<'config' | 'otp' | 'users'>
-
 /** Throws user_not_found, email_exists or validation_failed. */
 export async function generateLink(
-  deps: LinkDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: LinkRequest,
   context: LinkContext,
   now: Date,
 ): Promise<GeneratedLink> {
-  const [type, registered] = await prepare(deps, trx, request, now)
+  const [type, registered] = await prepare(app, trx, request, now)
   const { user: created } = registered
   const { kind, action, sent } = plans[type]
   await updateUser(trx, created.id, sent(now), now)
   const address = type === 'email_change_new' ? request.newEmail : request.email
-  const link = await createEmailLink(deps.otp, trx, kind, { id: created.id, address }, context, now)
+  const link = await createEmailLink(app, trx, kind, { id: created.id, address }, context, now)
+  const { madeBy } = request
+  if (madeBy) {
+    await setTokenMaker(trx, { userId: created.id, type: linkKinds[kind].tokenType, madeBy })
+  }
   await storePendingSignUp(trx, registered, now)
   const user = await findUser(trx, created.id)
   if (!user) throw unknownAddress()
@@ -67,40 +123,40 @@ export async function generateLink(
 }
 
 async function prepare(
-  deps: LinkDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: LinkRequest,
   now: Date,
 ): Promise<[AdminLinkType, SignUpResult]> {
   const { type } = request
-  if (mayCreate.has(type)) await applyAdminMetadata(deps.users, trx, toSignUpInput(request), now)
-  if (type === 'signup') return [type, await signUp(deps, trx, request, now)]
+  if (mayCreate.has(type)) await applyAdminMetadata(app, trx, toSignUpInput(request), now)
+  if (type === 'signup') return [type, await signUp(app, trx, request, now)]
   if (type === 'invite') {
-    return [type, await prepareInvitation(deps.users, trx, toSignUpInput(request), now)]
+    return [type, await prepareInvitation(app, trx, toSignUpInput(request), now)]
   }
   if (type === 'email_change_current' || type === 'email_change_new') {
-    return [type, { user: await changeEmail(deps, trx, request, now) }]
+    return [type, { user: await changeEmail(app, trx, request, now) }]
   }
   const user = await lockUserByEmail(trx, request.email, request.aud)
   if (user) return [type, { user }]
-  if (type === 'magiclink') return ['signup', await signUp(deps, trx, request, now)]
+  if (type === 'magiclink') return ['signup', await signUp(app, trx, request, now)]
   throw unknownAddress()
 }
 
 /** Credentials of an unverified account may not be its owner's: the sign-up replaces them. */
 async function signUp(
-  { users }: Deps<'users'>,
+  app: FastifyInstance,
   trx: Trx,
   request: LinkRequest,
   now: Date,
 ): Promise<SignUpResult> {
-  const registered = await findOrCreateUnconfirmedUser(users, trx, toSignUpInput(request), now)
+  const registered = await findOrCreateUnconfirmedUser(app, trx, toSignUpInput(request), now)
   if (!registered) throw emailExists()
   return registered
 }
 
 async function changeEmail(
-  { config }: LinkDeps,
+  { config }: FastifyInstance,
   trx: Trx,
   { type, email, newEmail, aud }: LinkRequest,
   now: Date,

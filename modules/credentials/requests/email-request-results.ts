@@ -1,8 +1,9 @@
 /** Handles requests for emails once the owner of the address is known. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { AuditAction } from '../../audit/actions.ts'
 import { recordAudit } from '../../audit/index.ts'
 import { mayReceive, sendLinkEmail } from '../../emails/index.ts'
@@ -42,10 +43,8 @@ interface PermittedEmailRequest extends EmailRequest {
   permit: CreationPermit | undefined
 }
 
-export type EmailRequestDeps = Deps<'audit' | 'config' | 'emails' | 'otp' | 'users'>
-
 type HandleRequest = (
-  deps: EmailRequestDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: PermittedEmailRequest,
   user: UserRecord | undefined,
@@ -53,97 +52,96 @@ type HandleRequest = (
 ) => Promise<void>
 
 const handlers: Record<EmailRequest['kind'], HandleRequest> = {
-  async recovery(deps, trx, request, user, now) {
-    if (user) await send(deps, trx, 'recovery', user, request, now)
+  async recovery(app, trx, request, user, now) {
+    if (user) await send(app, trx, 'recovery', user, request, now)
   },
 
-  async username_recovery(deps, trx, request, user, now) {
-    if (!user?.email || !mayReceive(deps.emails.policy, user.email)) return
+  async username_recovery(app, trx, request, user, now) {
+    if (!user?.email || !mayReceive(app.emails.policy, user.email)) return
     const waiting = perClientInterval(user.email, request.context.network)
-    await checkRepeatInterval(deps.otp, trx, 'email', 'recovery', waiting, now)
-    await send(deps, trx, 'recovery', user, request, now)
+    await checkRepeatInterval(app, trx, 'email', 'recovery', waiting, now)
+    await send(app, trx, 'recovery', user, request, now)
   },
 
-  async magic_link(deps, trx, request, user, now) {
-    if (user && mayKeepAccount(deps, user)) {
-      await send(deps, trx, 'magic_link', user, request, now)
-    } else if (!deps.config.AUTH_DISABLE_SIGNUP) {
-      await signUp(deps, trx, request, now)
+  async magic_link(app, trx, request, user, now) {
+    if (user && mayKeepAccount(app, user)) {
+      await send(app, trx, 'magic_link', user, request, now)
+    } else if (!app.config.AUTH_DISABLE_SIGNUP) {
+      await signUp(app, trx, request, now)
     }
   },
 
-  async sign_in(deps, trx, request, user, now) {
-    if (user) await handlers.magic_link(deps, trx, request, user, now)
+  async sign_in(app, trx, request, user, now) {
+    if (user) await handlers.magic_link(app, trx, request, user, now)
   },
 
-  async confirmation(deps, trx, request, user, now) {
+  async confirmation(app, trx, request, user, now) {
     // An invitation confirms the address too: another link would invalidate it.
     if (!user || user.email_confirmed_at || user.invited_at) return
-    await send(deps, trx, 'confirmation', user, request, now)
+    await send(app, trx, 'confirmation', user, request, now)
   },
 
-  async email_change(deps, trx, request, user, now) {
+  async email_change(app, trx, request, user, now) {
     if (!user?.email_change) return
-    await checkRepeatInterval(deps.otp, trx, 'email', 'email_change', request.address, now)
-    await repeatEmailChange(deps, trx, user, request.context, now)
+    await checkRepeatInterval(app, trx, 'email', 'email_change', request.address, now)
+    await repeatEmailChange(app, trx, user, request.context, now)
   },
 }
 
 /** Sends the resulting email, if any. */
 export async function handleEmailRequest(
-  deps: EmailRequestDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: PermittedEmailRequest,
   now: Date,
 ): Promise<void> {
   const find = request.kind === 'username_recovery' ? lockUserByUsername : lockUserByEmail
   const user = await find(trx, request.address, request.aud)
-  await handlers[request.kind](deps, trx, request, user, now)
+  await handlers[request.kind](app, trx, request, user, now)
 }
 
 async function send(
-  { audit, emails }: Deps<'audit' | 'emails'>,
+  app: FastifyInstance,
   trx: Trx,
   kind: 'recovery' | 'magic_link' | 'confirmation',
   user: UserRecord,
   { context, ip }: EmailRequest,
   now: Date,
 ): Promise<void> {
-  await sendLinkEmail(emails, trx, kind, user, context, now)
+  await sendLinkEmail(app, trx, kind, user, context, now)
   const action: AuditAction =
     kind === 'confirmation' ? 'user_confirmation_requested' : 'user_recovery_requested'
-  await recordAudit(audit, trx, action, user, { ip, now })
+  await recordAudit(app.audit, trx, action, user, { ip, now })
 }
 
 /**
  * The address is unverified: the requester is signed up without a password, and the link verifies an existing account.
  */
 async function signUp(
-  deps: EmailRequestDeps,
+  app: FastifyInstance,
   trx: Trx,
   request: PermittedEmailRequest,
   now: Date,
 ): Promise<void> {
-  const { users } = deps
   const { address, aud, data, permit } = request
   const contact = { provider: 'email' as const, address }
   const input = { contact, aud, passwordHash: null, data, permit, byAdmin: false }
-  const registered = await findOrCreateUnconfirmedUser(users, trx, input, now)
+  const registered = await findOrCreateUnconfirmedUser(app, trx, input, now)
   if (!registered) return
   const { user, claim } = registered
-  if (claim || !users.config.AUTH_MAILER_AUTOCONFIRM) {
-    await send(deps, trx, 'confirmation', user, request, now)
+  if (claim || !app.config.AUTH_MAILER_AUTOCONFIRM) {
+    await send(app, trx, 'confirmation', user, request, now)
     return storePendingSignUp(trx, registered, now)
   }
-  const verified = await verifyEmail(users, trx, user.id, { isAssumed: true }, now)
-  await send(deps, trx, 'magic_link', verified, request, now)
+  const verified = await verifyEmail(app, trx, user.id, { isAssumed: true }, now)
+  await send(app, trx, 'magic_link', verified, request, now)
 }
 
 /**
  * An account that is verified, invited or cannot be replaced is kept, and the link clears its unverified credentials;
  * any other one is signed up again by its link.
  */
-function mayKeepAccount({ config }: Deps<'config'>, user: UserRecord): boolean {
+function mayKeepAccount({ config }: FastifyInstance, user: UserRecord): boolean {
   const isVerified = user.email_confirmed_at !== null || user.phone_confirmed_at !== null
   const isFixed = config.AUTH_MAILER_AUTOCONFIRM || config.AUTH_DISABLE_SIGNUP
   return isVerified || user.invited_at !== null || isFixed

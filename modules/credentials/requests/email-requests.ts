@@ -4,24 +4,19 @@
  * whether the address is known.
  */
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
 import { limitLockWaits } from '../../../db/core/lock-timeout.ts'
 import { hasMailMessage } from '../../../db/emails/messages.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { HookError } from '../../../schemas/errors.ts'
 import { Metadata } from '../../../schemas/fields.ts'
 import { checkRecipient, requireMail } from '../../emails/index.ts'
 import { checkSendQuota, perClientInterval, reserveInterval } from '../../otp/index.ts'
-import type { SendPurpose } from '../../otp/limits/channels.ts'
-import type { QuotaPurpose } from '../../otp/limits/send-quotas.ts'
+import type { QuotaPurpose, SendPurpose } from '../../otp/limits/channels.ts'
 import { callBeforeUserCreatedIfNew } from '../../users/index.ts'
 import type { CreationPermit } from '../../users/sign-up/types.ts'
-import {
-  type EmailRequest,
-  type EmailRequestDeps,
-  handleEmailRequest,
-} from './email-request-results.ts'
+import { type EmailRequest, handleEmailRequest } from './email-request-results.ts'
 import {
   AcceptedLanguages,
   decryptRequest,
@@ -92,55 +87,52 @@ type StoredEmailRequest = Static<typeof StoredEmailRequest>
  * email_provider_not_configured or email_address_not_authorized.
  */
 export async function requestEmailOtp(
-  deps: Deps<'emails' | 'encryption' | 'jobQueue' | 'languages' | 'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   request: EmailRequest,
   now: Date,
 ): Promise<string> {
-  const { emails, jobQueue, languages, otp } = deps
+  const { emails, jobQueue, languages } = app
   const { address, context, kind } = request
   // The response must not reveal whether the address of a username may receive emails.
   if (kind === 'username_recovery') requireMail(emails.policy)
   else checkRecipient(emails.policy, address)
   const waiting = perClientInterval(address, context.network)
-  await reserveInterval(otp, trx, 'email', purposes[kind], waiting, now)
+  await reserveInterval(app, trx, 'email', purposes[kind], waiting, now)
   const id = crypto.randomUUID()
   const stored = { v: 1, ...request, accepted: languages.accepted() }
-  const job = encryptRequest(deps, id, stored, now)
+  const job = encryptRequest(app, id, stored, now)
   await jobQueue.enqueue(trx, emailTask, job)
   // Checked without reservation: requests for unknown addresses send nothing and must not use the quota up.
   const message = { purpose: quotaPurposes[kind], to: address, network: context.network }
-  await checkSendQuota(otp, trx, 'email', message, now)
+  await checkSendQuota(app, trx, 'email', message, now)
   return id
 }
 
 /** The job: looks the user up and handles the request. An unknown format is retried later. */
-export async function handleEmailRequestJob(
-  deps: EmailRequestDeps & Deps<'db' | 'encryption' | 'jobQueue' | 'languages' | 'log'>,
-  payload: unknown,
-): Promise<void> {
-  const { config, db, languages, log, otp } = deps
+export async function handleEmailRequestJob(app: FastifyInstance, payload: unknown): Promise<void> {
+  const { config, db, languages, log, otp } = app
   const job = decryptStoredRequest(payload)
   const now = new Date()
   if (isTooOld(job, otp.lifetimes.mailSeconds, now)) {
     log.warn({ message_id: job.id }, 'email request dropped: expired')
     return
   }
-  const { accepted = '', ...stored } = decryptRequest(deps, StoredEmailRequest, job)
+  const { accepted = '', ...stored } = decryptRequest(app, StoredEmailRequest, job)
   const request = withMessageId(stored, job.id)
-  const permit = await requestPermit(deps, request)
+  const permit = await requestPermit(app, request)
   if (permit === 'rejected') return
   const handleOnce = async (trx: Trx) => {
     await limitLockWaits(trx, lockWaits)
     // A worker that ended after its commit leaves the job to another one.
     if (await hasMailMessage(trx, job.id)) return
-    await handleEmailRequest(deps, trx, { ...request, permit }, now)
+    await handleEmailRequest(app, trx, { ...request, permit }, now)
     if (config.dev && !(await hasMailMessage(trx, job.id))) {
       log.warn({ kind: request.kind }, notSentMessage)
     }
   }
   const handled = languages.during(accepted, () => db.transaction().execute(handleOnce))
-  await handled.catch((error) => postpone(deps, error, { task: emailTask, job }, now))
+  await handled.catch((error) => postpone(app, error, { task: emailTask, job }, now))
 }
 
 /**
@@ -148,16 +140,16 @@ export async function handleEmailRequestJob(
  * HookError for an unavailable hook, so that the job is retried.
  */
 async function requestPermit(
-  { config, db, log, users }: EmailRequestDeps & Deps<'db' | 'log'>,
+  app: FastifyInstance,
   { kind, address, aud, data, ip }: EmailRequest,
 ): Promise<CreationPermit | 'rejected' | undefined> {
-  if (kind !== 'magic_link' || config.AUTH_DISABLE_SIGNUP) return undefined
+  if (kind !== 'magic_link' || app.config.AUTH_DISABLE_SIGNUP) return undefined
   const contact = { provider: 'email' as const, address }
   try {
-    return await callBeforeUserCreatedIfNew(users, db, { contact, aud, data }, ip)
+    return await callBeforeUserCreatedIfNew(app, app.db, { contact, aud, data }, ip)
   } catch (error) {
     if (!(error instanceof HookError) || error.kind !== 'rejected') throw error
-    log.info({ err: error }, 'hook rejected a new user')
+    app.log.info({ err: error }, 'hook rejected a new user')
     return 'rejected'
   }
 }

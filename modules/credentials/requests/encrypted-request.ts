@@ -1,7 +1,7 @@
 /** A queued request, encrypted because it contains an identifier. */
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { readStored, StoredFormError, type StoredSchema } from '../../../schemas/values/stored.ts'
 
 const EncryptedRequest = Type.Object({
@@ -20,7 +20,7 @@ export const AcceptedLanguages = Type.Optional(Type.String())
 const what = 'A request in the queue'
 
 export function encryptRequest(
-  { encryption }: Deps<'encryption'>,
+  { encryption }: FastifyInstance,
   id: string,
   request: object,
   now: Date,
@@ -36,7 +36,7 @@ export function decryptStoredRequest(payload: unknown): EncryptedRequest {
 
 /** Throws StoredFormError, and DecryptionError when the encryption key is not configured. */
 export function decryptRequest<Schema extends StoredSchema>(
-  { encryption }: Deps<'encryption'>,
+  { encryption }: FastifyInstance,
   schema: Schema,
   { id, request }: EncryptedRequest,
 ): Static<Schema> {

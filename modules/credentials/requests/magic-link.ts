@@ -1,7 +1,6 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { UserMetadata } from '../../../db/tables/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { emailProviderDisabled, validationFailed } from '../../../schemas/errors.ts'
 import { normalizeEmail } from '../../../schemas/fields.ts'
 import { readLinkContext } from '../../flows/index.ts'
@@ -19,26 +18,26 @@ interface MagicLinkFields extends PkceInput {
  * metadata_too_large.
  */
 export function readMagicLink(
-  { config, flows, users }: Deps<'config' | 'flows' | 'users'>,
+  app: FastifyInstance,
   request: FastifyRequest,
   body: MagicLinkFields,
   { createUser }: { createUser: boolean },
 ): EmailRequest {
-  if (!config.AUTH_EXTERNAL_EMAIL_ENABLED) {
+  if (!app.config.AUTH_EXTERNAL_EMAIL_ENABLED) {
     throw emailProviderDisabled('Email logins are disabled', 422)
   }
-  if (!config.AUTH_EXTERNAL_EMAIL_MAGIC_LINK_ENABLED) {
+  if (!app.config.AUTH_EXTERNAL_EMAIL_MAGIC_LINK_ENABLED) {
     throw emailProviderDisabled('Login with magic link is disabled', 422)
   }
   const { email = '', data = {} } = body
   if (email === '') throw validationFailed('Password recovery requires an email', 422)
-  checkMetadataSize(users, { user_metadata: data })
+  checkMetadataSize(app, { user_metadata: data })
   return {
     kind: createUser ? 'magic_link' : 'sign_in',
     address: normalizeEmail(email),
     aud: request.audience,
     data,
-    context: readLinkContext(flows, request, body),
+    context: readLinkContext(app, request, body),
     ip: request.clientIp,
   }
 }

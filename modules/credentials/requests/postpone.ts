@@ -1,4 +1,5 @@
-import type { Deps } from '../../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import { RepeatTooSoon, SendQuotaExceeded } from '../../../schemas/errors.ts'
 import type { EncryptedRequest } from './encrypted-request.ts'
 
@@ -13,7 +14,7 @@ interface Queued {
  * every other error.
  */
 export async function postpone(
-  { db, jobQueue, log }: Deps<'db' | 'jobQueue' | 'log'>,
+  { db, jobQueue, log }: FastifyInstance,
   error: unknown,
   { task, job, ...more }: Queued,
   now: Date,

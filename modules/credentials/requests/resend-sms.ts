@@ -1,11 +1,11 @@
 /** Resends a code by SMS: the queued request, and its handling once the owner of the number is known. */
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../../db/core/database.ts'
 import { findNewestToken } from '../../../db/tokens/phone-tokens.ts'
 import { findUser, findUserByPhone, type UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
-import { ApiError } from '../../../schemas/errors.ts'
+import { ApiError, RequestedTooSoon } from '../../../schemas/errors.ts'
 import { recordAudit } from '../../audit/index.ts'
 import {
   checkRepeatInterval,
@@ -46,21 +46,30 @@ const StoredRepeat = Type.Object({
 })
 type RepeatRequest = Omit<Static<typeof StoredRepeat>, 'v' | 'accepted'>
 
-/** Queues the request. Returns the id of the resulting message. Throws over_sms_send_rate_limit. */
+/**
+ * Queues the request. Returns the id of the resulting message. Within the interval nothing is queued and the response
+ * is the same, known number or not: in GoTrue, an unknown number has no interval. Throws over_sms_send_rate_limit when
+ * the quota is exhausted.
+ */
 export async function resendSms(
-  deps: Deps<'encryption' | 'jobQueue' | 'languages' | 'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   request: RepeatRequest,
   now: Date,
 ): Promise<string> {
-  const { jobQueue, languages, otp } = deps
+  const { jobQueue, languages } = app
   const { purpose, phone, network } = request
   const id = crypto.randomUUID()
-  const stored = { v: 1, ...request, accepted: languages.accepted() }
-  await jobQueue.enqueue(trx, repeatTask, encryptRequest(deps, id, stored, now), once)
   const interval = intervals[purpose]
   const countsAs = quotaPurposes[purpose]
-  await reserveSmsRepeat(otp, trx, { purpose, interval, phone, countsAs, network }, now)
+  try {
+    await reserveSmsRepeat(app, trx, { purpose, interval, phone, countsAs, network }, now)
+  } catch (error) {
+    if (error instanceof RequestedTooSoon) return id
+    throw error
+  }
+  const stored = { v: 1, ...request, accepted: languages.accepted() }
+  await jobQueue.enqueue(trx, repeatTask, encryptRequest(app, id, stored, now), once)
   return id
 }
 
@@ -72,14 +81,12 @@ const quotaPurposes = { confirmation: 'signup', phone_change: 'phone_change' } a
 /** A second attempt could send a second message. */
 const once = { maxAttempts: 1 }
 
-type WorkerDeps = Deps<'audit' | 'db' | 'encryption' | 'jobQueue' | 'languages' | 'log' | 'otp'>
-
 /** The job. A payload that cannot be decrypted is queued again, because each job runs only once. */
-export async function handleResendJob(deps: WorkerDeps, payload: unknown): Promise<void> {
-  const { db, jobQueue, log } = deps
+export async function handleResendJob(app: FastifyInstance, payload: unknown): Promise<void> {
+  const { db, jobQueue, log } = app
   const now = new Date()
   try {
-    await handleNow(deps, decryptStoredRequest(payload), now)
+    await handleNow(app, decryptStoredRequest(payload), now)
   } catch (error) {
     const mayBeRead = isForOtherReplica(error)
     if (!mayBeRead || typeof payload !== 'object' || payload === null) throw error
@@ -88,17 +95,17 @@ export async function handleResendJob(deps: WorkerDeps, payload: unknown): Promi
   }
 }
 
-async function handleNow(deps: WorkerDeps, job: EncryptedRequest, now: Date): Promise<void> {
-  const { languages, log, otp } = deps
+async function handleNow(app: FastifyInstance, job: EncryptedRequest, now: Date): Promise<void> {
+  const { languages, log } = app
   const { id: messageId } = job
-  if (isTooOld(job, smsSeconds(otp), now)) {
+  if (isTooOld(job, smsSeconds(app), now)) {
     log.warn({ message_id: messageId }, 'SMS request dropped: expired')
     return
   }
-  const { accepted = '', ...request } = decryptRequest(deps, StoredRepeat, job)
-  const repeated = languages.during(accepted, () => repeat(deps, messageId, request, now))
+  const { accepted = '', ...request } = decryptRequest(app, StoredRepeat, job)
+  const repeated = languages.during(accepted, () => repeat(app, messageId, request, now))
   const waiting = repeated.catch((error) =>
-    postpone(deps, error, { task: repeatTask, job, ...once }, now),
+    postpone(app, error, { task: repeatTask, job, ...once }, now),
   )
   await waiting.catch((error) => {
     if (!(error instanceof ApiError)) throw error
@@ -108,12 +115,12 @@ async function handleNow(deps: WorkerDeps, job: EncryptedRequest, now: Date): Pr
 }
 
 async function repeat(
-  deps: WorkerDeps,
+  app: FastifyInstance,
   id: string,
   request: RepeatRequest,
   now: Date,
 ): Promise<void> {
-  const { audit, db, otp } = deps
+  const { audit, db } = app
   const { purpose, ip } = request
   const user = await findWaiting(db, request)
   const phone = user && getNumberToVerify(user, purpose)
@@ -122,32 +129,32 @@ async function repeat(
     // The requested number may belong to another user, who gets no message.
     const owner = await findUserByPhone(db, phone, request.aud)
     if (owner && owner.id !== user.id) return
-    await checkRepeatInterval(otp, db, 'sms', 'phone_change', request.phone, now)
-    await checkRepeatInterval(otp, db, 'sms', 'phone_change', phone, now)
+    await checkRepeatInterval(app, db, 'sms', 'phone_change', request.phone, now)
+    await checkRepeatInterval(app, db, 'sms', 'phone_change', phone, now)
   }
-  await reserveTargetInterval(deps, request, phone, now)
+  await reserveTargetInterval(app, request, phone, now)
   const interval = intervals[purpose]
   const by = { owner: user, requester: perClientInterval(request.phone, request.network) }
   const counted = { countsAs: quotaPurposes[purpose], network: request.network }
   const smsRequest: SmsRequest = { purpose, interval, phone, channel: 'sms', ...by, ...counted }
-  const sent = await deliverSms(otp, db, smsRequest, id, now)
+  const sent = await deliverSms(app, db, smsRequest, id, now)
   await db.transaction().execute(async (trx) => {
     const today = await lockAndLoadUser(trx, user.id)
     if (!today || getNumberToVerify(today, purpose) !== phone) return
-    await storeSms(otp, trx, user.id, sent, now)
+    await storeSms(app, trx, user.id, sent, now)
     await recordAudit(audit, trx, 'user_confirmation_requested', today, { ip, now })
   })
 }
 
 /** Reserves the interval of the requested number, and of a new number that results from it. */
 async function reserveTargetInterval(
-  { db, otp }: Deps<'db' | 'otp'>,
+  app: FastifyInstance,
   { purpose, phone, network }: RepeatRequest,
   to: string,
   now: Date,
 ): Promise<void> {
   if (to === phone) return
-  await reserveInterval(otp, db, 'sms', intervals[purpose], perClientInterval(to, network), now)
+  await reserveInterval(app, app.db, 'sms', intervals[purpose], perClientInterval(to, network), now)
 }
 
 /** Finds the user with a pending code for this number. */

@@ -2,10 +2,11 @@
  * Sign-in codes by SMS for unauthenticated clients. Every number gets one, so it is sent immediately; a resent code is
  * for some numbers only and is sent by a worker (resend-sms.ts).
  */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../../db/core/database.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
 import { findUserByPhone } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { recordAudit } from '../../audit/index.ts'
 import {
   deliverSms,
@@ -50,7 +51,7 @@ interface SignInCode {
  * over_sms_send_rate_limit, sms_send_failed or unexpected_failure.
  */
 export async function sendSignInCode(
-  deps: Deps<'config' | 'otp' | 'users'>,
+  app: FastifyInstance,
   db: Db,
   request: SignInRequest,
   now: Date,
@@ -61,14 +62,14 @@ export async function sendSignInCode(
   const purpose = { purpose: 'confirmation', interval: 'signup' } as const
   const recipient = { ...purpose, phone, channel, network: request.network }
   const smsRequest = { ...recipient, owner: { audience, metadata } }
-  const permit = await requestPermit(deps, db, request)
+  const permit = await requestPermit(app, db, request)
   const isSignUp = !user?.phone_confirmed_at
-  const mayBeSent = await hasSignUpQuota(deps, db, request, now)
+  const mayBeSent = await hasSignUpQuota(app, db, request, now)
   if (permit === 'rejected' || (isSignUp && !mayBeSent)) {
-    await dryRunSms(deps.otp, db, { ...smsRequest, countsAs: 'sign_in', isCounted: false }, now)
+    await dryRunSms(app, db, { ...smsRequest, countsAs: 'sign_in', isCounted: false }, now)
     return undefined
   }
-  return { sent: await send(deps, db, smsRequest, isSignUp, now), permit }
+  return { sent: await send(app, db, smsRequest, isSignUp, now), permit }
 }
 
 /**
@@ -76,18 +77,18 @@ export async function sendSignInCode(
  * one and no message.
  */
 async function hasSignUpQuota(
-  { otp }: Deps<'otp'>,
+  app: FastifyInstance,
   db: Db,
   { phone, network }: SignInRequest,
   now: Date,
 ): Promise<boolean> {
   const claim = { purpose: 'confirmation', countsAs: 'signup', phone, network } as const
-  return !(await isSmsQuotaExhausted(otp, db, claim, now))
+  return !(await isSmsQuotaExhausted(app, db, claim, now))
 }
 
 /** The request counts against the quota of sign-ins, for known and new numbers. */
 async function send(
-  { otp }: Deps<'otp'>,
+  app: FastifyInstance,
   db: Db,
   smsRequest: Omit<SmsRequest, 'countsAs'>,
   isSignUp: boolean,
@@ -95,20 +96,20 @@ async function send(
 ): Promise<SentCode> {
   await db
     .transaction()
-    .execute((trx) => reserveSms(otp, trx, { ...smsRequest, countsAs: 'sign_in' }, now))
+    .execute((trx) => reserveSms(app, trx, { ...smsRequest, countsAs: 'sign_in' }, now))
   const countsAs = isSignUp ? 'signup' : 'sign_in'
-  return deliverSms(otp, db, { ...smsRequest, countsAs }, crypto.randomUUID(), now)
+  return deliverSms(app, db, { ...smsRequest, countsAs }, crypto.randomUUID(), now)
 }
 
 /** Undefined for a user who has an account and needs no permit. */
 async function requestPermit(
-  { config, users }: Deps<'config' | 'users'>,
+  app: FastifyInstance,
   db: Db,
   request: SignInRequest,
 ): Promise<CreationPermit | 'rejected' | undefined> {
   const { phone, createUser, aud, ip } = request
-  const maySignUp = createUser && !config.AUTH_DISABLE_SIGNUP
-  if (maySignUp) return callBeforeUserCreatedInConstantTime(users, db, toSignUpContact(request), ip)
+  const maySignUp = createUser && !app.config.AUTH_DISABLE_SIGNUP
+  if (maySignUp) return callBeforeUserCreatedInConstantTime(app, db, toSignUpContact(request), ip)
   return (await findUserByPhone(db, phone, aud)) ? undefined : 'rejected'
 }
 
@@ -123,30 +124,30 @@ const toSignUpContact = ({ phone, aud, data }: SignInRequest) => ({
  * and rolled back.
  */
 export async function acceptSignInCode(
-  { audit, otp, users }: Deps<'audit' | 'otp' | 'users'>,
+  app: FastifyInstance,
   trx: Trx,
   request: SignInRequest,
   code: SignInCode | undefined,
   now: Date,
 ): Promise<void> {
   const { phone, aud, ip } = request
-  if (!code) return dryRunPhoneOtp(users, trx, toSignUpContact(request), ip, now)
+  if (!code) return dryRunPhoneOtp(app, trx, toSignUpContact(request), ip, now)
   const { sent, permit } = code
-  const signedUp = await signUp({ users }, trx, request, permit, now)
+  const signedUp = await signUp(app, trx, request, permit, now)
   const user = signedUp?.user ?? (await lockUserByPhone(trx, phone, aud))
   // The user may have been deleted or have changed the number while the message was sent.
   if (!user) return
-  await storeSms(otp, trx, user.id, sent, now)
+  await storeSms(app, trx, user.id, sent, now)
   if (signedUp) await storePendingSignUp(trx, signedUp, now)
   const action = signedUp ? 'user_confirmation_requested' : 'user_recovery_requested'
-  await recordAudit(audit, trx, action, user, { ip, now })
+  await recordAudit(app.audit, trx, action, user, { ip, now })
 }
 
 /**
  * The number is unverified: the requester is signed up without a password, and the code verifies an existing account.
  */
 async function signUp(
-  { users }: Deps<'users'>,
+  app: FastifyInstance,
   trx: Trx,
   request: SignInRequest,
   permit: CreationPermit | undefined,
@@ -154,8 +155,8 @@ async function signUp(
 ): Promise<SignUpResult | undefined> {
   const applicant = toSignUpContact(request)
   const input = { ...applicant, passwordHash: null, permit, byAdmin: false }
-  const registered = await findOrCreateUnconfirmedUser(users, trx, input, now)
-  if (!registered || registered.claim || !users.config.AUTH_SMS_AUTOCONFIRM) return registered
-  const otpResult = { isAssumed: true, inMetadata: true }
-  return { user: await verifyPhone(users, trx, registered.user.id, otpResult, now) }
+  const registered = await findOrCreateUnconfirmedUser(app, trx, input, now)
+  if (!registered || registered.claim || !app.config.AUTH_SMS_AUTOCONFIRM) return registered
+  const otpResult = { assumedBy: 'autoconfirm', inMetadata: true } as const
+  return { user: await verifyPhone(app, trx, registered.user.id, otpResult, now) }
 }

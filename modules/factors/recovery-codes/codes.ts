@@ -1,9 +1,11 @@
 /** Generation, parsing and hashing of recovery codes. */
 import { createHmac, type KeyObject, randomInt } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { NewRecoveryCodes } from '../../../db/factors/recovery-codes.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { validationFailed } from '../../../schemas/errors.ts'
+import { withoutSeparators } from '../../../schemas/values/typed-code.ts'
 
 /** Base32 of RFC 4648 §6, in lower case. */
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
@@ -11,7 +13,7 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 const maxCodeLength = 32
 
 /** Distinct codes, by AUTH_MFA_RECOVERY_CODES_COUNT and ..._CODE_LENGTH. */
-export function newCodes({ config }: Deps<'config'>): string[] {
+export function newCodes({ config }: FastifyInstance): string[] {
   const codes = new Set<string>()
   while (codes.size < config.AUTH_MFA_RECOVERY_CODES_COUNT) {
     codes.add(newCode(config.AUTH_MFA_RECOVERY_CODES_CODE_LENGTH))
@@ -25,7 +27,7 @@ function newCode(length: number): string {
 
 /** Normalizes a typed code. Throws validation_failed when only separators are left. */
 export function readRecoveryCode(typed: string | undefined): string {
-  const code = (typed ?? '').replace(/[\s-]/g, '').toLowerCase()
+  const code = withoutSeparators(typed ?? '').toLowerCase()
   if (code === '') throw validationFailed('Code needs to be non-empty')
   return code
 }
@@ -38,7 +40,7 @@ export const mayBeCode = (code: string) => code.length <= maxCodeLength
  * service_unavailable when the hashing queue is full.
  */
 export async function hashCodes(
-  { encryption, passwords }: Deps<'encryption' | 'passwords'>,
+  { encryption, passwords }: FastifyInstance,
   userId: string,
   codes: readonly string[],
 ): Promise<Omit<NewRecoveryCodes, 'setId'>> {
@@ -58,7 +60,7 @@ const purpose = 'recovery codes'
 
 /** The possible digests of this code: under the current and earlier keys, and in the early format. */
 export function computeCodeDigests(
-  { encryption }: Deps<'encryption'>,
+  { encryption }: FastifyInstance,
   userId: string,
   code: string,
 ): string[] {

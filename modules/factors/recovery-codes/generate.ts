@@ -1,4 +1,6 @@
 /** Generates or replaces recovery codes. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
 import {
   findRecoveryCodeSet,
@@ -6,13 +8,11 @@ import {
   type NewRecoveryCodes,
   replaceRecoveryCodes,
 } from '../../../db/factors/recovery-codes.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { recoveryCodesNotFound } from '../../../schemas/errors.ts'
-import { type AuditContext, recordAudit } from '../../audit/index.ts'
-import { requireFreshProof } from '../../credentials/index.ts'
+import { recordAccess, requireFreshProof } from '../../access/index.ts'
+import type { AuditContext } from '../../audit/index.ts'
 import { requireFactorSlot } from '../enroll.ts'
-import { notifyEnrolled } from '../notify-enrolled.ts'
 import { hashCodes, newCodes } from './codes.ts'
 import { requireAal2ForCodes, requireCodes, requireNoCodes, requireOtherFactor } from './rules.ts'
 
@@ -36,19 +36,17 @@ const defaultName = 'Recovery codes'
  * codes are hashed for a request that will be rejected.
  */
 export async function prepareRecoveryCodes(
-  deps: Deps<'bearerAuth' | 'config' | 'encryption' | 'passwords'>,
+  app: FastifyInstance,
   auth: SessionAuth,
   purpose: 'generate' | 'regenerate',
   now: Date,
 ): Promise<PreparedCodes> {
-  requireAal2ForCodes(deps, auth, now)
+  requireAal2ForCodes(app, auth, now)
   if (purpose === 'generate') requireNoCodes(auth.user)
   else requireCodes(auth.user)
-  const codes = newCodes(deps)
-  return { codes, stored: await hashCodes(deps, auth.user.id, codes) }
+  const codes = newCodes(app)
+  return { codes, stored: await hashCodes(app, auth.user.id, codes) }
 }
-
-type GenerateDeps = Deps<'audit' | 'bearerAuth' | 'config' | 'credentials' | 'emails' | 'events'>
 
 /**
  * Inserts the set as a verified factor. The caller must have locked the session. Throws insufficient_aal,
@@ -56,7 +54,7 @@ type GenerateDeps = Deps<'audit' | 'bearerAuth' | 'config' | 'credentials' | 'em
  * or reauthentication_needed.
  */
 export async function generateRecoveryCodes(
-  deps: GenerateDeps,
+  app: FastifyInstance,
   trx: Trx,
   auth: SessionAuth,
   { codes, stored, name }: PreparedCodes & { name: string | undefined },
@@ -64,17 +62,17 @@ export async function generateRecoveryCodes(
 ): Promise<GeneratedCodes> {
   const { now } = at
   const { user } = auth
-  requireAal2ForCodes(deps, auth, now)
+  requireAal2ForCodes(app, auth, now)
   requireNoCodes(user)
   const friendly_name = name?.trim() ? name : defaultName
-  await requireFactorSlot(deps, trx, user, { name: friendly_name, phone: null }, now)
-  requireOtherFactor(deps, user)
-  await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)
+  await requireFactorSlot(app, trx, user, { name: friendly_name, phone: null }, now)
+  requireOtherFactor(app, user)
+  await requireFreshProof(app, trx, auth, { change: 'factor' }, now)
   const [factorId, setId] = [crypto.randomUUID(), crypto.randomUUID()]
   const set = { ...stored, userId: user.id, name: friendly_name, factorId, setId }
   await insertRecoveryCodeSet(trx, set, now)
   const made = { factorId, count: codes.length, how: 'generated' } as const
-  await recordGenerated(deps, trx, auth, made, at)
+  await recordGenerated(app, trx, auth, made, at)
   return { id: factorId, friendly_name, codes }
 }
 
@@ -83,21 +81,21 @@ export async function generateRecoveryCodes(
  * mfa_factor_not_found or reauthentication_needed.
  */
 export async function regenerateRecoveryCodes(
-  deps: GenerateDeps,
+  app: FastifyInstance,
   trx: Trx,
   auth: SessionAuth,
   { codes, stored }: PreparedCodes,
   at: AuditContext,
 ): Promise<GeneratedCodes> {
   const { now } = at
-  requireAal2ForCodes(deps, auth, now)
+  requireAal2ForCodes(app, auth, now)
   const set = await findRecoveryCodeSet(trx, auth.user.id)
   if (!set) throw recoveryCodesNotFound()
-  await requireFreshProof(deps.credentials, trx, auth, { change: 'factor' }, now)
+  await requireFreshProof(app, trx, auth, { change: 'factor' }, now)
   const { id: setId, factorId, name } = set
   await replaceRecoveryCodes(trx, { ...stored, setId }, now)
   const made = { factorId, count: codes.length, how: 'regenerated' } as const
-  await recordGenerated(deps, trx, auth, made, at)
+  await recordGenerated(app, trx, auth, made, at)
   return { id: factorId, friendly_name: name ?? '', codes }
 }
 
@@ -107,16 +105,16 @@ interface Made {
   how: 'generated' | 'regenerated'
 }
 
-/** Notifies the user: new codes give access like a new factor. */
+/** New codes give access like a new factor; replaced ones are no new factor. */
 async function recordGenerated(
-  deps: GenerateDeps,
+  app: FastifyInstance,
   trx: Trx,
   { user }: SessionAuth,
-  { factorId: factor_id, count, how }: Made,
+  { factorId, count, how }: Made,
   { ip, now }: AuditContext,
 ): Promise<void> {
-  const traits = { factor_id, count }
-  await recordAudit(deps.audit, trx, `recovery_codes_${how}`, user, { ip, now, traits })
-  const isNew = how === 'generated'
-  await notifyEnrolled(deps, trx, user, { factor_id, factor_type: 'recovery_code', isNew }, now)
+  const enrolled = { factor_id: factorId, factor_type: 'recovery_code' } as const
+  if (how === 'generated') await app.events.record(trx, 'factor.enrolled', user.id, enrolled, now)
+  const grant = { kind: 'recovery_codes', how, factorId, count, ip } as const
+  await recordAccess(app, trx, { user, grant }, now)
 }

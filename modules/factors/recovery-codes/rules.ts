@@ -1,6 +1,7 @@
 /** Preconditions for generating, deleting and using recovery codes. */
+import type { FastifyInstance } from 'fastify'
+
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import {
   insufficientAal,
@@ -14,18 +15,18 @@ import { isVerifyEnabled } from '../factor-types.ts'
 type FactorOfUser = UserRecord['factors'][number]
 
 /** Throws mfa_recovery_codes_enroll_not_enabled. */
-export function requireRecoveryEnroll({ config }: Deps<'config'>): void {
+export function requireRecoveryEnroll({ config }: FastifyInstance): void {
   if (!config.AUTH_MFA_RECOVERY_CODES_ENROLL_ENABLED) throw recoveryCodesNotEnabled('enroll')
 }
 
 /** Throws mfa_recovery_codes_verify_not_enabled. */
-export function requireRecoveryVerify({ config }: Deps<'config'>): void {
+export function requireRecoveryVerify({ config }: FastifyInstance): void {
   if (!config.AUTH_MFA_RECOVERY_CODES_VERIFY_ENABLED) throw recoveryCodesNotEnabled('verify')
 }
 
 /** A session at aal1 may neither generate nor delete codes. Throws insufficient_aal. */
 export function requireAal2ForCodes(
-  { bearerAuth }: Deps<'bearerAuth'>,
+  { bearerAuth }: FastifyInstance,
   auth: SessionAuth,
   now: Date,
 ): void {
@@ -50,24 +51,24 @@ export function requireNoCodes({ factors }: UserRecord): void {
 }
 
 /** Recovery codes cannot be the only factor. Throws mfa_recovery_codes_sole_factor. */
-export function requireOtherFactor({ config }: Deps<'config'>, { factors }: UserRecord): void {
-  if (!factors.some((factor) => isUsable({ config }, factor))) throw soleRecoveryFactor()
+export function requireOtherFactor(app: FastifyInstance, { factors }: UserRecord): void {
+  if (!factors.some((factor) => isUsable(app, factor))) throw soleRecoveryFactor()
 }
 
 /** Throws mfa_recovery_codes_sole_factor when deleting this factor leaves only recovery codes. */
 export function requireNotLastNextToCodes(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   { factors }: UserRecord,
   removed: FactorOfUser,
 ): void {
-  if (!factors.some(isRecovery) || !isUsable(deps, removed)) return
+  if (!factors.some(isRecovery) || !isUsable(app, removed)) return
   const others = factors.filter(({ id }) => id !== removed.id)
-  if (!others.some((factor) => isUsable(deps, factor))) throw soleRecoveryFactor()
+  if (!others.some((factor) => isUsable(app, factor))) throw soleRecoveryFactor()
 }
 
-function isUsable(deps: Deps<'config'>, { factor_type, status }: FactorOfUser): boolean {
+function isUsable(app: FastifyInstance, { factor_type, status }: FactorOfUser): boolean {
   if (factor_type === 'recovery_code' || status !== 'verified') return false
-  return isVerifyEnabled(deps, factor_type)
+  return isVerifyEnabled(app, factor_type)
 }
 
 /** The codes that are deleted with this factor, as no other verified one is left; undefined without any. */

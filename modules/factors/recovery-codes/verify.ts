@@ -1,4 +1,6 @@
 /** Verifies a recovery code instead of a lost factor. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../../db/core/database.ts'
 import {
   consumeRecoveryCode,
@@ -7,7 +9,6 @@ import {
   type UnusedCode,
 } from '../../../db/factors/recovery-attempts.ts'
 import { findRecoveryCodeSet } from '../../../db/factors/recovery-codes.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { recoveryCodesLocked, recoveryCodeWrong } from '../../../schemas/errors.ts'
 import type { Session } from '../../../schemas/session.ts'
@@ -32,29 +33,29 @@ export interface RecoveryAttempt {
  * mfa_recovery_codes_locked while the set is locked.
  */
 export async function attemptRecovery(
-  deps: Deps<'config' | 'encryption' | 'passwords'>,
+  app: FastifyInstance,
   db: Db,
   { user: { id: userId } }: SessionAuth,
   code: string,
   now: Date,
 ): Promise<RecoveryAttempt> {
   const lockedUntil = new Date(
-    now.getTime() + deps.config.AUTH_MFA_RECOVERY_CODES_LOCKOUT_DURATION * 1000,
+    now.getTime() + app.config.AUTH_MFA_RECOVERY_CODES_LOCKOUT_DURATION * 1000,
   )
-  const limit = { userId, maxFailures: maxAttempts(deps), lockedUntil }
+  const limit = { userId, maxFailures: maxAttempts(app), lockedUntil }
   const reserved = await reserveRecoveryAttempt(db, limit, now)
   if (!reserved) throw await findRejection(db, userId, now)
   const { setId, factorId, failures, codes } = reserved
   const factor = { id: factorId, factor_type: 'recovery_code' as const, user_id: userId }
   try {
-    return { setId, factor, failures, codeId: await findMatch(deps, userId, codes, code) }
+    return { setId, factor, failures, codeId: await findMatch(app, userId, codes, code) }
   } catch (error) {
     await releaseRecoveryAttempt(db, setId, limit.maxFailures)
     throw error
   }
 }
 
-const maxAttempts = ({ config }: Deps<'config'>) =>
+const maxAttempts = ({ config }: FastifyInstance) =>
   config.AUTH_MFA_RECOVERY_CODES_MAX_VERIFY_ATTEMPTS
 
 async function findRejection(db: Db, userId: string, now: Date): Promise<Error> {
@@ -66,28 +67,28 @@ async function findRejection(db: Db, userId: string, now: Date): Promise<Error> 
 
 /** Releases an attempt that was rejected for another reason than its code. */
 export async function releaseRecovery(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   db: Db,
   { setId }: RecoveryAttempt,
 ): Promise<void> {
-  await releaseRecoveryAttempt(db, setId, maxAttempts(deps))
+  await releaseRecoveryAttempt(db, setId, maxAttempts(app))
 }
 
 /** Compares with all codes without an early exit. Codes without our digest need a slow hash each. */
 async function findMatch(
-  deps: Deps<'encryption' | 'passwords'>,
+  app: FastifyInstance,
   userId: string,
   codes: readonly UnusedCode[],
   code: string,
 ): Promise<string | undefined> {
   if (!mayBeCode(code)) return undefined
-  const digests = computeCodeDigests(deps, userId, code)
+  const digests = computeCodeDigests(app, userId, code)
   let match: string | undefined
   for (const { id, code_hash, digest, key_id } of codes) {
-    const isKeyed = digest !== null && (key_id === null || deps.encryption.hasKey(key_id))
+    const isKeyed = digest !== null && (key_id === null || app.encryption.hasKey(key_id))
     const isRight = isKeyed
       ? digests.some((one) => isEqualInConstantTime(one, digest))
-      : await deps.passwords.matchesHash(code_hash, code)
+      : await app.passwords.matchesHash(code_hash, code)
     if (isRight) match = id
   }
   return match
@@ -95,11 +96,11 @@ async function findMatch(
 
 /** Calls the access token hook before the code is consumed. Throws HookError. */
 export function precomputeRecoveryClaims(
-  { sessions }: Deps<'sessions'>,
+  app: FastifyInstance,
   { session }: SessionAuth,
   { ip, now }: AuditContext,
 ): Promise<PrecomputedClaims> {
-  return permitStepUp(sessions, session, { method: 'mfa/recovery_code', ip }, now)
+  return permitStepUp(app, session, { method: 'mfa/recovery_code', ip }, now)
 }
 
 /**
@@ -107,7 +108,7 @@ export function precomputeRecoveryClaims(
  * must have locked the session. Throws session_not_found, session_expired or token_too_large.
  */
 export async function completeRecovery(
-  { audit, emails, sessions }: Deps<'audit' | 'emails' | 'sessions'>,
+  app: FastifyInstance,
   trx: Trx,
   { user, session }: SessionAuth,
   { codeId, factor, permit }: { codeId: string; factor: { id: string }; permit: PrecomputedClaims },
@@ -116,8 +117,8 @@ export async function completeRecovery(
   const remaining = await consumeRecoveryCode(trx, codeId, now)
   if (remaining === undefined) return undefined
   const traits = { factor_id: factor.id, remaining }
-  await recordAudit(audit, trx, 'recovery_codes_verified', user, { ip, now, traits })
+  await recordAudit(app.audit, trx, 'recovery_codes_verified', user, { ip, now, traits })
   const kind = 'recovery_code_used_notification'
-  await notifyUser(emails, trx, user, { kind, Remaining: String(remaining) }, now)
-  return stepUpToAal2(sessions, trx, session, { permit, factorId: factor.id }, now)
+  await notifyUser(app, trx, user, { kind, Remaining: String(remaining) }, now)
+  return stepUpToAal2(app, trx, session, { permit, factorId: factor.id }, now)
 }

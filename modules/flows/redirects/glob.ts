@@ -6,6 +6,8 @@
  */
 import { domainToASCII } from 'node:url'
 
+import { normalizeUri } from '../../../schemas/values/uris.ts'
+
 /** Whether a pattern matches this address; `written` is the address as it was sent, without its fragment. */
 export type Glob = (url: URL, written: string) => boolean
 
@@ -21,8 +23,11 @@ const defaultPorts: Record<string, string> = { 'http:': '80', 'https:': '443' }
 
 export function compileGlob(pattern: string): Glob {
   const isMatch = compilePattern(pattern)
-  // After a host a question mark is matched as a character of the host; in a URL it starts the query.
-  return (url, written) => written === pattern || isMatch(url, written)
+  // An address without wildcards. After a host a question mark would be matched as a character of the host; in a URL it
+  // starts the query.
+  const address = /[*[\]]/.test(pattern) ? pattern : (normalizeUri(pattern) ?? pattern)
+  return (url, written) =>
+    written === pattern || normalizeUri(written) === address || isMatch(url, written)
 }
 
 function compilePattern(pattern: string): Glob {

@@ -1,13 +1,11 @@
 /** Redirect targets after a link or a provider, restricted by the operator's allow list. */
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { maxValueLength, shorten } from '../../../plugins/observability/logger/shorten.ts'
 import type { ApiError } from '../../../schemas/errors.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { isAllowedRedirect, type RedirectRules } from './allowed.ts'
 import { compileGlob } from './glob.ts'
-import { addParameters, inAscii, withFragment } from './target.ts'
 
 /** Errors reported as access_denied, whatever their status. */
 const denials = ['signup_disabled', 'user_banned', 'provider_email_needs_verification']
@@ -27,12 +25,12 @@ export interface RedirectPolicy {
 }
 
 /** Whether the server has its own sign-in pages. */
-export const hasHostedPages = ({ config }: Deps<'config'>): boolean =>
+export const hasHostedPages = ({ config }: Pick<FastifyInstance, 'config'>): boolean =>
   config.AUTH_OAUTH_SERVER_ENABLED ||
   config.AUTH_CONSOLE_ENABLED ||
   config.AUTH_ACCOUNT_PAGE_ENABLED
 
-export function createRedirectPolicy({ config }: Deps<'config'>): RedirectPolicy {
+export function createRedirectPolicy({ config }: Pick<FastifyInstance, 'config'>): RedirectPolicy {
   const { AUTH_API_EXTERNAL_URL, dev } = config
   const ownCallback = `${AUTH_API_EXTERNAL_URL}/sign-in/callback`
   const pages = hasHostedPages({ config }) ? { ownCallback } : {}
@@ -53,7 +51,7 @@ export function createRedirectPolicy({ config }: Deps<'config'>): RedirectPolicy
 
 /** The first allowed of: `explicit`, the redirect_to header or query, the Referer; else the site. */
 export function resolveTarget(
-  { config, redirectRules: rules }: Deps<'config'> & RedirectPolicy,
+  { config, flows: { redirectRules: rules } }: FastifyInstance,
   request: FastifyRequest,
   explicit?: string,
 ): string {
@@ -149,4 +147,44 @@ function queryValue(request: FastifyRequest, name: string): string | undefined {
   if (typeof query !== 'object' || query === null) return undefined
   const value = Object.entries(query).find(([key]) => key === name)?.[1]
   return typeof value === 'string' ? value : undefined
+}
+
+// Adds results to a redirect target.
+
+type Parameters = Record<string, string | number | undefined>
+
+/** The target for a header: the host by UTS 46, other non-ASCII characters percent-encoded (RFC 3986 §2.5). */
+export function inAscii(target: string): string {
+  return withAsciiHost(target).replace(/[^\x21-\x7e]/gu, encodeURIComponent)
+}
+
+function withAsciiHost(target: string): string {
+  const [start, scheme, host = ''] = /^(https?:\/\/)([^/:?#[]+)/i.exec(target) ?? []
+  if (start === undefined || /^[\0-\x7f]*$/.test(host)) return target
+  return `${scheme}${new URL(target).hostname}${target.slice(start.length)}`
+}
+
+/** Replaces the fragment; keys are sorted. */
+export function withFragment(target: string, parameters: Parameters): string {
+  const [base = ''] = target.split('#', 1)
+  return `${base}#${encode(parameters)}`
+}
+
+/** Adds to the query; the fragment stays. */
+export function addParameters(target: string, parameters: Parameters): string {
+  const url = new URL(target)
+  for (const [key, value] of new URLSearchParams(encode(parameters))) {
+    url.searchParams.set(key, value)
+  }
+  url.searchParams.sort()
+  return url.href
+}
+
+function encode(parameters: Parameters): string {
+  const query = new URLSearchParams()
+  for (const key of Object.keys(parameters).sort()) {
+    const value = parameters[key]
+    if (value !== undefined && value !== '') query.set(key, String(value))
+  }
+  return query.toString()
 }

@@ -1,13 +1,15 @@
 /** private_key_jwt: a client authenticates with an assertion signed by its key (RFC 7523, OpenID Connect Core §9). */
+import type { FastifyInstance } from 'fastify'
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 
 import { consumeOnce } from '../../../db/replays/replays.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { invalidClient } from '../../../schemas/errors.ts'
 import { assertionAlgorithms } from '../../../schemas/oauth/client.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
+import { isSameUri } from '../../../schemas/values/uris.ts'
 import type { Client } from './client.ts'
+import { maxKeySetLength, readClientKeys } from './key-set.ts'
 import { hashClientSecret } from './secret.ts'
 
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -19,8 +21,6 @@ const keysAge = 300
 /** Seconds between fetches for unknown keys, which any client may name. */
 const refetchAfter = 30
 
-type AssertionDeps = Deps<'config' | 'db' | 'httpClient' | 'jwt'>
-
 interface FetchedKeys {
   keys: Promise<JSONWebKeySet>
   /** Milliseconds; of the last fetch for an unknown key, so that a rotation is noticed right after the first fetch. */
@@ -30,14 +30,26 @@ interface FetchedKeys {
 /** Cached keys of `jwks_uri`, by URL. A failed fetch is cached for a shorter time. */
 const fetchedKeys = new LRUCache<string, FetchedKeys>({ max: 500, ttl: keysAge * 1000 })
 
+interface PresentedAssertion {
+  assertion: string
+  /** The path of the endpoint that was called. */
+  endpoint: string
+}
+
 /** Throws invalid_client. */
 export async function verifyClientAssertion(
-  deps: AssertionDeps,
+  app: FastifyInstance,
   client: Client,
-  assertion: string,
+  presented: PresentedAssertion,
   now: Date,
 ): Promise<void> {
-  const { jti, exp } = await readAssertion(deps, client, assertion, now)
+  const { aud, jti, exp } = await readAssertion(app, client, presented.assertion, now)
+  if (!isForThisServer(app, aud, presented.endpoint)) {
+    throw invalidClient(
+      'The audience of the client assertion must be the issuer, the token endpoint or this endpoint',
+      false,
+    )
+  }
   if (typeof jti !== 'string' || jti === '' || exp === undefined) {
     throw invalidClient('The client assertion must have the claims jti and exp', false)
   }
@@ -46,10 +58,32 @@ export async function verifyClientAssertion(
   }
   const key = `assertion ${hashClientSecret(JSON.stringify([client.id, jti]))}`
   const expiresAt = new Date((exp + clockTolerance) * 1000)
-  const consume = deps.db.transaction().execute((trx) => consumeOnce(trx, key, expiresAt))
+  const consume = app.db.transaction().execute((trx) => consumeOnce(trx, key, expiresAt))
   if (!(await consume)) {
     throw invalidClient('The client assertion was already used', false)
   }
+}
+
+/**
+ * Whether every audience is this server: its issuer, its token endpoint or the endpoint that was called, with or without
+ * a slash at its end (RFC 7523 §3, RFC 9126 §2, OpenID Connect Core §9).
+ */
+function isForThisServer(
+  { config, jwt }: FastifyInstance,
+  aud: JWTPayload['aud'],
+  endpoint: string,
+): boolean {
+  const base = config.AUTH_API_EXTERNAL_URL
+  const own = [jwt.issuer, `${base}/oauth/token`, `${base}${endpoint}`].map(withoutSlash)
+  // The claim is what the client wrote, of any type.
+  const named: unknown[] = [aud ?? []].flat()
+  const isOwn = (each: unknown) =>
+    typeof each === 'string' && own.some((uri) => isSameUri(uri, withoutSlash(each)))
+  return named.length > 0 && named.every(isOwn)
+}
+
+function withoutSlash(uri: string): string {
+  return uri.replace(/\/$/, '')
 }
 
 /** The client id that an unverified assertion claims. */
@@ -64,17 +98,15 @@ export function assertionSubject(assertion: string): string | undefined {
 }
 
 async function readAssertion(
-  deps: AssertionDeps,
+  app: FastifyInstance,
   client: Client,
   assertion: string,
   now: Date,
 ): Promise<JWTPayload> {
-  const { config, jwt } = deps
   const verify = async (isFresh: boolean) => {
-    const keys = createLocalJWKSet(await loadKeys(deps, client, isFresh, now))
+    const keys = createLocalJWKSet(await loadKeys(app, client, isFresh, now))
     const { payload } = await jwtVerify(assertion, keys, {
       algorithms: assertionAlgorithms,
-      audience: [jwt.issuer, `${config.AUTH_API_EXTERNAL_URL}/oauth/token`],
       issuer: client.clientId,
       subject: client.clientId,
       clockTolerance,
@@ -94,15 +126,15 @@ async function readAssertion(
 }
 
 async function loadKeys(
-  deps: AssertionDeps,
+  app: FastifyInstance,
   { settings: { jwks, jwks_uri: uri } }: Client,
   isFresh: boolean,
   now: Date,
 ): Promise<JSONWebKeySet> {
-  if (!uri) return jwks as JSONWebKeySet
+  if (!uri) return readClientKeys(jwks)
   const known = fetchedKeys.get(uri)
   if (known && !(isFresh && mayRefetch(known, now))) return known.keys
-  const keys = fetchKeys(deps, uri)
+  const keys = fetchKeys(app, uri)
   const refetched = isFresh ? { refetchedAt: now.getTime() } : {}
   // Known keys stay in use until others are fetched, so that an outage does not reject their clients.
   if (known) Object.assign(known, refetched)
@@ -118,13 +150,10 @@ function mayRefetch({ refetchedAt = 0 }: FetchedKeys, now: Date): boolean {
   return now.getTime() - refetchedAt >= refetchAfter * 1000
 }
 
-async function fetchKeys({ httpClient }: AssertionDeps, uri: string): Promise<JSONWebKeySet> {
+async function fetchKeys({ httpClient }: FastifyInstance, uri: string): Promise<JSONWebKeySet> {
   const response = await httpClient.fetchFromOauthClient(uri, { redirect: 'error' })
-  const keys: unknown = await response.json()
-  if (!response.ok || !isKeySet(keys)) throw new Error('the jwks_uri serves no key set')
-  return keys
-}
-
-function isKeySet(value: unknown): value is JSONWebKeySet {
-  return isRecord(value) && Array.isArray(value.keys) && value.keys.every(isRecord)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`the jwks_uri returns status ${response.status}`)
+  if (text.length > maxKeySetLength) throw new Error('the key set at the jwks_uri is too long')
+  return readClientKeys(JSON.parse(text))
 }

@@ -1,5 +1,6 @@
 /** Client authentication at the token, revocation, introspection and pushed request endpoints (RFC 6749 §2.3). */
-import type { Deps } from '../../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import { invalidClient } from '../../../schemas/errors.ts'
 import { assertionSubject, assertionType, verifyClientAssertion } from './assertion.ts'
 import type { AuthMethod, Client } from './client.ts'
@@ -9,13 +10,13 @@ import { isSecret } from './secret.ts'
 /** The credentials of a request. */
 interface PresentedCredentials {
   authorization: string | undefined
+  /** The path of the endpoint, which an assertion may name as its audience. */
+  endpoint: string
   client_id?: string | undefined
   client_secret?: string | undefined
   client_assertion?: string | undefined
   client_assertion_type?: string | undefined
 }
-
-type AuthenticateDeps = Deps<'config' | 'db' | 'httpClient' | 'jwt' | 'log'>
 
 interface Credentials {
   method: AuthMethod
@@ -25,28 +26,36 @@ interface Credentials {
 }
 
 /**
- * Authenticates the client by its registered method. With `findClient`, a client may be new. Throws invalid_client or
- * invalid_request.
+ * Authenticates the client by its registered method; a secret may come in either place, because many libraries have a
+ * preference of their own. With `findClient`, a client may be new. Throws invalid_client or invalid_request.
  */
 export async function authenticateClient(
-  deps: AuthenticateDeps,
+  app: FastifyInstance,
   presented: PresentedCredentials,
   now: Date,
   find: typeof findKnownClient = findKnownClient,
 ): Promise<Client> {
   const { method, clientId, secrets, assertion } = readCredentials(presented)
   const usesBasic = method === 'client_secret_basic'
-  const client = await find(deps, clientId, now)
+  const client = await find(app, clientId, now)
   if (!client) throw invalidClient('No client has this client_id', usesBasic)
-  if (client.authMethod !== method) {
+  if (
+    client.authMethod !== method &&
+    !(isSecretMethod(client.authMethod) && isSecretMethod(method))
+  ) {
     throw invalidClient(`This client must authenticate with ${client.authMethod}`, usesBasic)
   }
-  if (assertion !== undefined) await verifyClientAssertion(deps, client, assertion, now)
-  const needsSecret = method === 'client_secret_basic' || method === 'client_secret_post'
-  if (needsSecret && !secrets.some((secret) => isSecret(secret, client.secretHash))) {
+  if (assertion !== undefined) {
+    await verifyClientAssertion(app, client, { assertion, endpoint: presented.endpoint }, now)
+  }
+  if (isSecretMethod(method) && !secrets.some((secret) => isSecret(secret, client.secretHash))) {
     throw invalidClient('The client secret is wrong', usesBasic)
   }
   return client
+}
+
+function isSecretMethod(method: AuthMethod): boolean {
+  return method === 'client_secret_basic' || method === 'client_secret_post'
 }
 
 function readCredentials(presented: PresentedCredentials): Credentials {

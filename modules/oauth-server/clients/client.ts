@@ -52,6 +52,12 @@ export function toClient(row: ClientRow): Client {
   }
 }
 
+/** The client in the audit log, without fields that change automatically. */
+export function auditedClient(client: Client) {
+  const { created_at, updated_at, ...fields } = showClient(client)
+  return fields
+}
+
 /** The client as admins and the client itself see it, without secrets. */
 export function showClient(client: Client): OauthClient {
   const { settings, row } = client

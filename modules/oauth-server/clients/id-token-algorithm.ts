@@ -1,9 +1,10 @@
 /** Signing algorithms of ID tokens. */
-import type { Deps } from '../../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import { invalidClientMetadata } from '../../../schemas/errors.ts'
 
 /** The algorithms that ID tokens are signed with now, as discovery lists them. */
-export function idTokenAlgorithms({ jwt }: Deps<'jwt'>, now: Date): string[] {
+export function idTokenAlgorithms({ jwt }: FastifyInstance, now: Date): string[] {
   const { idTokenSigning } = jwt.keys.ring
   return idTokenSigning ? [idTokenSigning.alg] : jwt.keys.ring.algorithms(now)
 }
@@ -13,11 +14,11 @@ export function idTokenAlgorithms({ jwt }: Deps<'jwt'>, now: Date): string[] {
  * invalid_client_metadata (RFC 7591 §3.2.2).
  */
 export function requireIdTokenAlgorithm(
-  deps: Deps<'jwt'>,
+  app: FastifyInstance,
   { id_token_signed_response_alg: requested }: { id_token_signed_response_alg?: string },
   now: Date,
 ): void {
-  const supported = idTokenAlgorithms(deps, now)
+  const supported = idTokenAlgorithms(app, now)
   if (requested === undefined || supported.includes(requested)) return
   throw invalidClientMetadata(
     'invalid_client_metadata',

@@ -1,8 +1,13 @@
 /** Creates, changes and deletes clients. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../../db/core/database.ts'
+import { touchClient } from '../../../db/oauth-server/client-usage.ts'
 import {
+  type ClientValues,
   findClientById,
   insertClient,
+  lockAndFindRegistration,
   lockClient,
   setClientSecret,
   softDeleteClient,
@@ -13,10 +18,11 @@ import {
   deleteAuthorizations,
   deleteClientSessions,
 } from '../../../db/oauth-server/sessions.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { oauthClientNotFound, validationFailed } from '../../../schemas/errors.ts'
 import { isUuid } from '../../../schemas/fields.ts'
 import { type NewOauthClient, OauthClientChange } from '../../../schemas/oauth/client.ts'
+import type { EventWriter } from '../../sessions/index.ts'
+import { asksAgain, listDecisiveChanges } from './changes.ts'
 import { type Client, toClient } from './client.ts'
 import { readClientMetadata } from './metadata.ts'
 import { checkSelfChosenName } from './names.ts'
@@ -25,23 +31,41 @@ import { hashClientSecret, makeSecret } from './secret.ts'
 /** A client with its secrets, which are only shown now. */
 export interface CreatedClient {
   client: Client
+  /** A client registered the same before, and both share the row. */
+  isKnown: boolean
   secret: string | undefined
   /** For a dynamically registered client (RFC 7592 §3). */
   registrationToken: string | undefined
 }
 
-/** Creates a client. Throws invalid_client_metadata or invalid_redirect_uri. */
+/**
+ * Creates a client. A public client that registers itself as another one did before gets the row of that one: both have
+ * the same id and nothing secret. So none of them may manage it. Throws invalid_client_metadata or
+ * invalid_redirect_uri.
+ */
 export async function createClient(
-  deps: Deps<'config'>,
-  db: Db,
+  app: Pick<FastifyInstance, 'config'>,
+  trx: Trx,
   fields: NewOauthClient,
   registration: 'dynamic' | 'manual',
   now: Date,
 ): Promise<CreatedClient> {
-  const { values, authMethod, type } = readClientMetadata(deps, fields)
-  if (registration === 'dynamic') await checkSelfChosenName(db, fields.client_name)
+  const { values, authMethod, type } = readClientMetadata(app, fields)
+  const isDynamic = registration === 'dynamic'
+  if (isDynamic) await checkSelfChosenName(trx, fields.client_name)
+  const metadataHash = isDynamic && authMethod === 'none' ? hashMetadata(values) : null
+  const known = metadataHash && (await lockAndFindRegistration(trx, metadataHash))
+  if (known) {
+    await touchClient(trx, known.id, now)
+    return {
+      client: toClient(known),
+      isKnown: true,
+      secret: undefined,
+      registrationToken: undefined,
+    }
+  }
   const secret = authMethod.startsWith('client_secret') ? makeSecret() : undefined
-  const registrationToken = registration === 'dynamic' ? makeSecret() : undefined
+  const registrationToken = isDynamic && !metadataHash ? makeSecret() : undefined
   const id = crypto.randomUUID()
   const stored = {
     ...values,
@@ -53,9 +77,15 @@ export async function createClient(
       registrationToken === undefined ? null : hashClientSecret(registrationToken),
     document_url: null,
     document_expires_at: null,
+    metadata_hash: metadataHash,
   }
-  await insertClient(db, stored, now)
-  return { client: await getClient(db, id), secret, registrationToken }
+  await insertClient(trx, stored, now)
+  return { client: await getClient(trx, id), isKnown: false, secret, registrationToken }
+}
+
+function hashMetadata({ settings, ...values }: ClientValues): string {
+  const sorted = (fields: object) => Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return hashClientSecret(JSON.stringify([sorted(values), sorted(settings)]))
 }
 
 /** Parses the id of a path. Throws validation_failed. */
@@ -77,14 +107,20 @@ export async function lockAndGetClient(trx: Trx, id: string): Promise<Client> {
   return getClient(trx, id)
 }
 
+interface ChangedClient {
+  client: Client
+  /** The changed fields that decide who receives codes and tokens of users. */
+  decisive: string[]
+}
+
 /** Changes the given fields. Throws validation_failed, and the errors of `createClient`. */
 export async function changeClient(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   trx: Trx,
   before: Client,
   sent: OauthClientChange,
   now: Date,
-): Promise<Client> {
+): Promise<ChangedClient> {
   // Unknown fields are ignored, and do not count as a change.
   const known = Object.entries(sent).filter(([name]) => name in OauthClientChange.properties)
   const change: OauthClientChange = Object.fromEntries(known)
@@ -97,9 +133,10 @@ export async function changeClient(
     )
   }
   const fields = { ...toFields(before), ...change, client_type: before.type }
-  const { values } = readClientMetadata(deps, fields)
-  await updateClient(trx, before.id, values, now)
-  return getClient(trx, before.id)
+  const { values, authMethod } = readClientMetadata(app, fields)
+  const decisive = listDecisiveChanges(before, { ...values, authMethod })
+  await updateClient(trx, before.id, { ...values, asksAgain: asksAgain(before, values) }, now)
+  return { client: await getClient(trx, before.id), decisive }
 }
 
 /** The client in the form of a registration. */
@@ -125,25 +162,20 @@ export async function regenerateSecret(trx: Trx, client: Client, now: Date): Pro
   return secret
 }
 
-/** The part of events that reports revoked sessions. */
-interface EndDeps {
-  events: Pick<Deps<'events'>['events'], 'draft' | 'write'>
-}
-
 /** Deletes a client with its requests, codes and sessions. */
 export async function deleteClient(
-  deps: EndDeps,
+  app: EventWriter,
   trx: Trx,
   client: Client,
   now: Date,
 ): Promise<void> {
   await softDeleteClient(trx, client.id, now)
-  await endClientSessions(deps, trx, { client_id: client.id }, now)
+  await endClientSessions(app, trx, { client_id: client.id }, now)
 }
 
 /** Revokes every session and deletes every request and code of a client, or those of one user. */
 export async function endClientSessions(
-  { events }: EndDeps,
+  { events }: EventWriter,
   trx: Trx,
   of: ClientGrants,
   now: Date,

@@ -1,16 +1,19 @@
 /** Validates client metadata from admins and registrations (RFC 7591 §2). */
+import type { FastifyInstance } from 'fastify'
+
 import type { ClientValues } from '../../../db/oauth-server/clients.ts'
 import type { OauthClientSettings } from '../../../db/tables/oauth-server.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { invalidClientMetadata } from '../../../schemas/errors.ts'
 import {
   authMethods,
+  type ClientRegistration,
   deviceGrant,
   grantTypes,
   type NewOauthClient,
 } from '../../../schemas/oauth/client.ts'
-import { supportedScopes } from '../scopes.ts'
+import { scopeList, supportedScopes } from '../scopes.ts'
 import { type AuthMethod, joinList } from './client.ts'
+import { maxClientKeys } from './key-set.ts'
 import { checkRedirectUris, findRedirectProblem } from './redirect-uris.ts'
 import { isAbsoluteUri, isWebUrl } from './urls.ts'
 
@@ -29,7 +32,7 @@ const invalid = (description: string) =>
 
 /** The row of these fields. Throws invalid_client_metadata or invalid_redirect_uri. */
 export function readClientMetadata(
-  deps: Deps<'config'>,
+  app: Pick<FastifyInstance, 'config'>,
   { client_type, ...fields }: NewOauthClient,
 ): ClientMetadata {
   const { redirect_uris = [] } = fields
@@ -40,7 +43,7 @@ export function readClientMetadata(
     throw invalid(`A ${client_type} client cannot authenticate with ${authMethod}`)
   }
   checkDescription(fields)
-  const settings = readSettings(deps, fields, authMethod)
+  const settings = readSettings(app, fields, authMethod)
   if (type === 'public' && settings.require_pkce === false) {
     throw invalid('require_pkce: a public client must use PKCE')
   }
@@ -55,6 +58,32 @@ export function readClientMetadata(
     settings,
   }
   return { values, authMethod, type }
+}
+
+/**
+ * What a client registers of itself, without the grants, scopes and authentication methods that this server does not
+ * have: the response says what was registered (RFC 7591 §3.2.1). Where nothing of a list remains, it is kept to be
+ * rejected, or replaced by the default.
+ */
+export function reduceToSupported(
+  { config }: FastifyInstance,
+  { token_endpoint_auth_method: method, ...fields }: ClientRegistration,
+): ClientRegistration {
+  const { grant_types: grants, scope } = fields
+  const supportedGrants = grants?.filter((type) => grantTypes.includes(type)) ?? []
+  const isKnownMethod = authMethods.some((name) => name === method)
+  return {
+    ...fields,
+    ...(method !== undefined && isKnownMethod && { token_endpoint_auth_method: method }),
+    ...(supportedGrants.length > 0 && { grant_types: supportedGrants }),
+    ...(scope && { scope: reduceScope(config, scope) }),
+  }
+}
+
+function reduceScope(config: FastifyInstance['config'], scope: string): string {
+  const supported = supportedScopes(config)
+  const names = scopeList(scope).filter((name) => supported.includes(name))
+  return names.length > 0 ? names.join(' ') : config.AUTH_OAUTH_SERVER_DEFAULT_SCOPE
 }
 
 function readAuthMethod(
@@ -107,11 +136,14 @@ const kept = [
 ]
 
 function readSettings(
-  { config }: Deps<'config'>,
+  { config }: Pick<FastifyInstance, 'config'>,
   fields: Fields,
   authMethod: AuthMethod,
 ): OauthClientSettings {
   if (fields.jwks && fields.jwks_uri) throw invalid('Send either jwks or jwks_uri, not both')
+  if (fields.jwks && fields.jwks.keys.length > maxClientKeys) {
+    throw invalid(`jwks has more than ${maxClientKeys} keys`)
+  }
   if (authMethod === 'private_key_jwt' && !fields.jwks && !fields.jwks_uri) {
     throw invalid('private_key_jwt requires jwks or jwks_uri')
   }

@@ -5,6 +5,11 @@ import { hasActiveScheme } from '../../flows/index.ts'
 const maxUris = 10
 const maxLength = 2048
 
+const hasHost = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i
+
+/** The scheme is a domain name of the app's owner in reverse order, so that apps do not share one (RFC 8252 §7.1). */
+const isPrivateUse = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:\/(?!\/)/i
+
 /** Throws invalid_redirect_uri for an invalid list. */
 export function checkRedirectUris(uris: readonly string[]): void {
   if (uris.length < 1 || uris.length > maxUris) {
@@ -24,8 +29,8 @@ export function findRedirectProblem(uri: string): string | undefined {
     return 'an address must not contain blanks, control characters or backslashes'
   }
   const url = URL.parse(uri)
-  if (!url || !/^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(uri)) {
-    return 'a URL must have a scheme and a host, as in https://app.example/callback'
+  if (!url || !(hasHost.test(uri) || isPrivateUse.test(uri))) {
+    return 'a URL must have a scheme and a host, as in https://app.example/callback, or be that of an app, as in com.example.app:/callback'
   }
   if (uri.includes('#')) return 'a URL must not have a fragment'
   if (hasActiveScheme(url)) return `the scheme ${url.protocol} is not allowed`

@@ -1,8 +1,9 @@
 /** Device codes, and the user's decision (RFC 8628 §3.1 to §3.3). */
 import { randomInt } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
-import { upsertConsent } from '../../../db/oauth-server/consents.ts'
 import {
   approveDevice,
   type DeviceCode,
@@ -10,14 +11,13 @@ import {
   insertDeviceCode,
   lockDeviceByUserCode,
 } from '../../../db/oauth-server/devices.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { invalidScope, invalidTarget, unauthorizedClient } from '../../../schemas/errors.ts'
 import { deviceGrant } from '../../../schemas/oauth/client.ts'
 import { recordAudit } from '../../audit/index.ts'
 import type { Client } from '../clients/client.ts'
 import { getClient } from '../clients/manage.ts'
 import { hashClientSecret, makeSecret } from '../clients/secret.ts'
-import type { Answering } from '../requests/answer.ts'
+import { type Answering, storeConsent } from '../requests/answer.ts'
 import { AuthorizationError } from '../requests/authorization-error.ts'
 import { readResources } from '../requests/resources.ts'
 import { readScope } from '../requests/scope.ts'
@@ -39,7 +39,7 @@ const maxTries = 5
 
 /** Throws unauthorized_client, invalid_scope or invalid_target. */
 export async function createDeviceCode(
-  { config, db }: Deps<'config' | 'db'>,
+  app: FastifyInstance,
   client: Client,
   requested: { scope: string | undefined; resources: readonly string[] },
   now: Date,
@@ -47,7 +47,7 @@ export async function createDeviceCode(
   if (!client.grantTypes.includes(deviceGrant)) {
     throw unauthorizedClient(`This client is not registered for the grant type ${deviceGrant}`)
   }
-  const { scope, resources } = readRequested({ config }, client, requested)
+  const { scope, resources } = readRequested(app, client, requested)
   const deviceCode = makeSecret()
   const stored = {
     id: hashClientSecret(deviceCode),
@@ -59,7 +59,7 @@ export async function createDeviceCode(
   }
   for (let attempt = 1; attempt <= maxTries; attempt++) {
     const user_code = makeUserCode()
-    if (await insertDeviceCode(db, { ...stored, user_code }, now)) {
+    if (await insertDeviceCode(app.db, { ...stored, user_code }, now)) {
       return { deviceCode, userCode: `${user_code.slice(0, 4)}-${user_code.slice(4)}` }
     }
   }
@@ -67,14 +67,14 @@ export async function createDeviceCode(
 }
 
 function readRequested(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   client: Client,
   { scope, resources }: { scope: string | undefined; resources: readonly string[] },
 ) {
   try {
     return {
-      scope: readScope(deps, client, scope),
-      resources: readResources(deps, client, resources),
+      scope: readScope(app, client, scope),
+      resources: readResources(app, client, resources),
     }
   } catch (error) {
     if (!(error instanceof AuthorizationError)) throw error
@@ -110,7 +110,7 @@ export async function openDevice(
 
 /** Stores the user's decision. */
 export async function decideDevice(
-  { audit }: Deps<'audit'>,
+  app: FastifyInstance,
   trx: Trx,
   { device, client }: OpenDevice,
   { user, signIn, ip, isApproved }: Omit<Answering, 'requiresFactor'> & { isApproved: boolean },
@@ -119,11 +119,9 @@ export async function decideDevice(
   if (!isApproved) {
     await denyDevice(trx, device.id, user.id)
     const traits = { client_id: client.id }
-    return recordAudit(audit, trx, 'oauth_consent_denied', user, { ip, now, traits })
+    return recordAudit(app.audit, trx, 'oauth_consent_denied', user, { ip, now, traits })
   }
-  const { scope: scopes } = device
-  await upsertConsent(trx, { userId: user.id, clientId: client.id, scopes }, now)
-  const traits = { client_id: client.id, scopes }
-  await recordAudit(audit, trx, 'oauth_consent_granted', user, { ip, now, traits })
+  const { scope: scopes, resources } = device
+  await storeConsent(app, trx, { client, scopes, resources, user, ip }, now)
   await approveDevice(trx, device.id, user.id, signIn)
 }

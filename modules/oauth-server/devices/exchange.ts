@@ -1,4 +1,6 @@
 /** The device polls until its user has decided (RFC 8628 §3.4, §3.5). */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
 import {
   type DeviceCode,
@@ -9,7 +11,6 @@ import {
 } from '../../../db/oauth-server/devices.ts'
 import { findApprovingFactor } from '../../../db/oauth-server/sessions.ts'
 import { isBanned, type UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import {
   ApiError,
   devicePending,
@@ -22,16 +23,12 @@ import type { Client } from '../clients/client.ts'
 import { hashClientSecret } from '../clients/secret.ts'
 import {
   approvalIsOver,
-  type IssueDeps,
   issueTokens,
   type OpenedGrant,
   openClientSession,
   type TokenResponse,
 } from '../tokens/issue.ts'
 import type { Origin } from '../tokens/origin.ts'
-import { pollSeconds } from './codes.ts'
-
-type DeviceDeps = IssueDeps & Deps<'db' | 'users'>
 
 interface DeviceRequest {
   deviceCode: string | undefined
@@ -40,14 +37,14 @@ interface DeviceRequest {
 
 /** Throws authorization_pending, slow_down, expired_token, access_denied, invalid_grant or invalid_request. */
 export async function exchangeDeviceCode(
-  deps: DeviceDeps,
+  app: FastifyInstance,
   client: Client,
   { deviceCode, resources }: DeviceRequest,
   origin: Origin,
   now: Date,
 ): Promise<TokenResponse> {
   if (!deviceCode) throw oauthInvalidRequest('device_code is missing')
-  const outcome = await deps.db.transaction().execute(async (trx) => {
+  const outcome = await app.db.transaction().execute(async (trx) => {
     const id = hashClientSecret(deviceCode)
     // The user is locked before the code, as in a revocation of sessions, to prevent deadlocks.
     const userId = await findDeviceUser(trx, id)
@@ -60,10 +57,10 @@ export async function exchangeDeviceCode(
     const isNew = device.user_id !== userId
     const waiting = await waitingFor(trx, isNew ? { ...device, status: 'pending' } : device, now)
     if (waiting) return waiting
-    return openSession(deps, trx, { device, client, user, resources }, origin, now)
+    return openSession(app, trx, { device, client, user, resources }, origin, now)
   })
   if (outcome instanceof ApiError) throw outcome
-  return issueTokens(deps, outcome, now)
+  return issueTokens(app, outcome, now)
 }
 
 /** The error while there is nothing to exchange. Returned instead of thrown, because the time of the poll is stored. */
@@ -78,9 +75,10 @@ async function waitingFor(trx: Trx, device: DeviceCode, now: Date): Promise<ApiE
     return oauthAccessDenied('The user denied the request')
   }
   if (status === 'approved') return undefined
-  // A second of tolerance for network jitter.
+  // A second of tolerance for network jitter. The interval stays: a client that polls at a fixed rate would otherwise be
+  // told to slow down for ever after one early poll.
   const isEarly = polledAt && now.getTime() - polledAt.getTime() < (interval - 1) * 1000
-  await recordPoll(trx, id, isEarly ? interval + pollSeconds : interval, now)
+  await recordPoll(trx, id, now)
   return devicePending(isEarly ? 'slow_down' : 'authorization_pending')
 }
 
@@ -92,7 +90,7 @@ interface ApprovedDevice {
 }
 
 async function openSession(
-  deps: DeviceDeps,
+  app: FastifyInstance,
   trx: Trx,
   { device, client, user, resources }: ApprovedDevice,
   origin: Origin,
@@ -101,7 +99,7 @@ async function openSession(
   const { session_id, auth_time, aal, amr } = device
   await deleteDevice(trx, device.id)
   if (!user || user.deleted_at || isBanned(user, now)) {
-    return oauthAccessDenied('The user is banned')
+    return invalidGrant('The account of the user was banned or deleted')
   }
   const signIn = { session_id, auth_time: auth_time ?? now, aal: aal ?? 'aal1', amr: amr ?? [] }
   const approval = await findApprovingFactor(trx, signIn)
@@ -119,5 +117,5 @@ async function openSession(
     userinfoNames: [],
     method: 'oauth_provider/device_code' as const,
   }
-  return openClientSession(deps, trx, grant, origin, now)
+  return openClientSession(app, trx, grant, origin, now)
 }

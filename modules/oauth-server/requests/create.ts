@@ -1,12 +1,13 @@
 /** Authorization requests of clients, through the browser or /oauth/par. */
 import { randomBytes } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import { insertAuthorization } from '../../../db/oauth-server/authorizations.ts'
 import {
   consumePushedRequest,
   insertPushedRequest,
 } from '../../../db/oauth-server/pushed-requests.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import {
   invalidScope,
   invalidTarget,
@@ -20,17 +21,16 @@ import { isRegistered } from '../clients/redirect-uris.ts'
 import { hashClientSecret, makeSecret } from '../clients/secret.ts'
 import { AuthorizationError } from './authorization-error.ts'
 import { readParameters, withoutUnknown } from './parameters.ts'
-import { redirectTo } from './redirect.ts'
+import { type PostedResponse, respond } from './redirect.ts'
+import { readErrorMode, readResponseMode } from './response-mode.ts'
 import { type SentParameters, sentValue } from './sent.ts'
 
-type RequestDeps = Deps<'config' | 'db' | 'flows' | 'httpClient' | 'jwt' | 'log'>
-
-/** A stored request, or the redirect URI with the error. */
+/** A stored request, or the response with the error. */
 export type CreatedRequest =
   | { state: 'pending'; authorizationId: string }
   | {
       state: 'rejected'
-      redirectUrl: string
+      response: string | PostedResponse
       error: string
       /**
        * The redirect URI was not verified by an operator: the browser must not be redirected without the user (RFC 9700
@@ -49,27 +49,29 @@ export const pushedRequestSeconds = 90
  * because the redirect URI may not be the client's.
  */
 export async function createAuthorizationRequest(
-  deps: RequestDeps,
+  app: FastifyInstance,
   query: SentParameters,
   now: Date,
 ): Promise<CreatedRequest> {
   const clientId = sentValue(query, 'client_id')
   if (!clientId) throw validationFailed('client_id is missing')
-  const client = await findClient(deps, clientId, now)
+  const client = await findClient(app, clientId, now)
   if (!client) throw oauthClientNotFound(400)
-  const sent = await pushedOr(deps, client, query, now)
+  const sent = await pushedOr(app, client, query, now)
   const redirectUri = readRedirectUri(client, sent)
   try {
-    const read = readParameters(deps, client, sent)
+    const mode = readResponseMode(sent, redirectUri)
+    const { parameters, ...read } = readParameters(app, client, sent)
     const authorizationId = makeId()
     const stored = {
       ...read,
+      parameters: { ...parameters, ...(mode && { response_mode: mode }) },
       authorization_id: authorizationId,
       client_id: client.id,
       redirect_uri: redirectUri,
-      expires_at: secondsAfter(now, deps.config.AUTH_OAUTH_SERVER_AUTHORIZATION_TTL),
+      expires_at: secondsAfter(now, app.config.AUTH_OAUTH_SERVER_AUTHORIZATION_TTL),
     }
-    await insertAuthorization(deps.db, stored, now)
+    await insertAuthorization(app.db, stored, now)
     return { state: 'pending', authorizationId }
   } catch (error) {
     if (!(error instanceof AuthorizationError)) throw error
@@ -77,7 +79,7 @@ export async function createAuthorizationRequest(
     const parameters = { ...reported, state: sentValue(sent, 'state') }
     return {
       state: 'rejected',
-      redirectUrl: redirectTo(deps, redirectUri, parameters),
+      response: respond(app, { redirectUri, mode: readErrorMode(sent, redirectUri) }, parameters),
       error: error.error,
       isSelfRegistered: client.isSelfRegistered,
     }
@@ -86,7 +88,7 @@ export async function createAuthorizationRequest(
 
 /** The pushed parameters, when the request refers to them (RFC 9126 §4). Throws validation_failed. */
 async function pushedOr(
-  { db }: RequestDeps,
+  { db }: FastifyInstance,
   client: Client,
   query: SentParameters,
   now: Date,
@@ -118,25 +120,25 @@ function readRedirectUri({ redirectUris }: Client, sent: SentParameters): string
 
 /** The request URI of a pushed request. Throws invalid_request, invalid_scope or invalid_target. */
 export async function pushRequest(
-  deps: RequestDeps,
+  app: FastifyInstance,
   client: Client,
   sent: SentParameters,
   now: Date,
 ): Promise<string> {
   if (sent.request_uri) throw oauthInvalidRequest('request_uri cannot be pushed')
-  checkPushed(deps, client, sent)
+  checkPushed(app, client, sent)
   const parameters = { ...withoutUnknown(sent), client_id: client.clientId }
   const reference = makeSecret()
   const expiresAt = secondsAfter(now, pushedRequestSeconds)
   const stored = { id: hashClientSecret(reference), client_id: client.id, parameters, expiresAt }
-  await insertPushedRequest(deps.db, stored, now)
+  await insertPushedRequest(app.db, stored, now)
   return `${requestUriPrefix}${reference}`
 }
 
-function checkPushed(deps: RequestDeps, client: Client, sent: SentParameters): void {
+function checkPushed(app: FastifyInstance, client: Client, sent: SentParameters): void {
   try {
-    readRedirectUri(client, sent)
-    readParameters(deps, client, sent)
+    readResponseMode(sent, readRedirectUri(client, sent))
+    readParameters(app, client, sent)
   } catch (error) {
     const description = error instanceof Error ? error.message : ''
     if (!(error instanceof AuthorizationError)) throw oauthInvalidRequest(description)

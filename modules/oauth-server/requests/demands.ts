@@ -28,7 +28,8 @@ export function findMissing(
   } = parameters ?? {}
   if (sub !== undefined && sub !== id) return 'sign_in'
   const isNew = signIn.auth_time >= requestedAt
-  if (prompt.includes('login') && !isNew) return 'sign_in'
+  // A request to create an account is not answered by the user who happens to be signed in.
+  if ((prompt.includes('login') || prompt.includes('create')) && !isNew) return 'sign_in'
   // Reading the consent page takes time, so the age at the time of the request counts.
   const age = (requestedAt.getTime() - signIn.auth_time.getTime()) / 1000
   if (maxAge !== undefined && age > maxAge) return 'sign_in'

@@ -1,10 +1,13 @@
 /** Reads and validates the parameters of an authorization request (RFC 6749 §4.1.1, OpenID Connect Core §3.1.2.1). */
+import type { FastifyInstance } from 'fastify'
+
 import type { OauthRequestParameters } from '../../../db/tables/oauth-server.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { readPkce } from '../../flows/index.ts'
 import type { Client } from '../clients/client.ts'
+import { scopeList } from '../scopes.ts'
+import { readAcr } from './acr.ts'
 import { AuthorizationError } from './authorization-error.ts'
-import { readOptions } from './options.ts'
+import { parseClaims, readClaims } from './claims.ts'
 import { readResources } from './resources.ts'
 import { allowedScopes, readScope } from './scope.ts'
 import { type SentParameters, sentValue, sentValues } from './sent.ts'
@@ -19,8 +22,6 @@ interface ReadParameters {
   code_challenge_method: 's256' | 'plain' | null
   parameters: OauthRequestParameters
 }
-
-type ParametersDeps = Deps<'config' | 'flows'>
 
 /** Limits of GoTrue's columns, in characters. */
 const maxLengths: Record<string, number> = {
@@ -37,9 +38,22 @@ const maxLengths: Record<string, number> = {
 }
 
 const readNames = [
-  ...['response_type', 'response_mode', 'redirect_uri', 'scope', 'state', 'nonce', 'resource'],
-  ...['code_challenge', 'code_challenge_method', 'prompt', 'max_age', 'login_hint', 'ui_locales'],
-  ...['acr_values', 'claims', 'id_token_hint'],
+  'response_type',
+  'response_mode',
+  'redirect_uri',
+  'scope',
+  'state',
+  'nonce',
+  'resource',
+  'code_challenge',
+  'code_challenge_method',
+  'prompt',
+  'max_age',
+  'login_hint',
+  'ui_locales',
+  'acr_values',
+  'claims',
+  'id_token_hint',
 ]
 
 /** Without parameters that are ignored (RFC 6749 §3.1), which have no limit. */
@@ -49,21 +63,21 @@ export function withoutUnknown(sent: SentParameters): SentParameters {
 
 /** Throws AuthorizationError, which is reported to the client through its redirect URI. */
 export function readParameters(
-  deps: ParametersDeps,
+  app: FastifyInstance,
   client: Client,
   sent: SentParameters,
 ): ReadParameters {
   checkForm(sent)
   checkKind(sent)
-  const resources = readResources(deps, client, sentValues(sent, 'resource'))
+  const resources = readResources(app, client, sentValues(sent, 'resource'))
   return {
-    scope: readScope(deps, client, sentValue(sent, 'scope')),
+    scope: readScope(app, client, sentValue(sent, 'scope')),
     state: sentValue(sent, 'state') ?? null,
     nonce: sentValue(sent, 'nonce') ?? null,
     // GoTrue's column holds one resource; the parameters contain all of them.
     resource: resources[0] ?? null,
     ...readChallenge(client, sent),
-    parameters: readOptions(client, sent, { resources, scopes: allowedScopes(deps, client) }),
+    parameters: readOptions(client, sent, { resources, scopes: allowedScopes(app, client) }),
   }
 }
 
@@ -87,9 +101,6 @@ function checkKind(sent: SentParameters): void {
   }
   if (responseType !== 'code') {
     throw new AuthorizationError('unsupported_response_type', 'response_type must be code')
-  }
-  if ((sentValue(sent, 'response_mode') ?? 'query') !== 'query') {
-    throw new AuthorizationError('invalid_request', 'response_mode must be query')
   }
   if (sentValue(sent, 'request')) {
     throw new AuthorizationError('request_not_supported', 'Request objects are not supported')
@@ -120,4 +131,55 @@ function readChallenge(client: Client, sent: SentParameters) {
   } catch (error) {
     throw new AuthorizationError('invalid_request', error instanceof Error ? error.message : '')
   }
+}
+
+// The parameters of OpenID Connect Core §3.1.2.1 for the interaction with the user.
+
+const prompts = ['none', 'login', 'consent', 'select_account', 'create']
+
+/** `scopes`: the client's allowed scopes. Throws AuthorizationError. */
+function readOptions(
+  { settings }: Client,
+  sent: SentParameters,
+  { resources, scopes }: { resources: string[]; scopes: readonly string[] },
+): OauthRequestParameters {
+  const prompt = readPrompt(sentValue(sent, 'prompt'))
+  const maxAge = readMaxAge(sentValue(sent, 'max_age')) ?? settings.default_max_age
+  const loginHint = sentValue(sent, 'login_hint')
+  const locales = sentValue(sent, 'ui_locales')
+  const hint = sentValue(sent, 'id_token_hint')
+  const claims = parseClaims(sentValue(sent, 'claims'))
+  return {
+    ...(prompt.length > 0 && { prompt }),
+    ...(maxAge !== undefined && { max_age: maxAge }),
+    ...(loginHint && { login_hint: loginHint }),
+    ...(locales && { ui_locales: locales }),
+    ...(hint && { id_token_hint: hint }),
+    ...(resources.length > 0 && { resources }),
+    ...readAcr(sentValue(sent, 'acr_values'), claims),
+    ...readClaims(claims, scopes),
+  }
+}
+
+function readPrompt(sent = ''): string[] {
+  const values = scopeList(sent)
+  const unknown = values.find((value) => !prompts.includes(value))
+  if (unknown !== undefined) {
+    throw new AuthorizationError('invalid_request', `prompt may contain ${prompts.join(', ')}`)
+  }
+  if (values.includes('none') && values.length > 1) {
+    throw new AuthorizationError(
+      'invalid_request',
+      'prompt=none cannot be combined with other values',
+    )
+  }
+  return values
+}
+
+function readMaxAge(sent: string | undefined): number | undefined {
+  if (sent === undefined) return undefined
+  if (!/^\d{1,9}$/.test(sent)) {
+    throw new AuthorizationError('invalid_request', 'max_age must be a number of seconds')
+  }
+  return Number(sent)
 }

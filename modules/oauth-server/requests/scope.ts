@@ -1,12 +1,13 @@
 /** The requested scope (RFC 6749 §3.3). */
-import type { Deps } from '../../../plugins/define-plugin.ts'
+import type { FastifyInstance } from 'fastify'
+
 import type { Client } from '../clients/client.ts'
 import { scopeList, supportedScopes } from '../scopes.ts'
 import { AuthorizationError } from './authorization-error.ts'
 
 /** The scopes of the client's registration, or all. */
 export function allowedScopes(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   { settings }: Pick<Client, 'settings'>,
 ): string[] {
   return settings.scope === undefined ? supportedScopes(config) : scopeList(settings.scope)
@@ -14,14 +15,14 @@ export function allowedScopes(
 
 /** The default scope when none is requested. Throws AuthorizationError. */
 export function readScope(
-  { config }: Deps<'config'>,
+  app: FastifyInstance,
   { settings }: Client,
   sent: string | undefined,
 ): string {
-  const names = scopeList(sent ?? config.AUTH_OAUTH_SERVER_DEFAULT_SCOPE)
+  const names = scopeList(sent ?? app.config.AUTH_OAUTH_SERVER_DEFAULT_SCOPE)
   if (names.length === 0) throw new AuthorizationError('invalid_scope', 'scope is empty')
-  const supported = supportedScopes(config)
-  const allowed = allowedScopes({ config }, { settings })
+  const supported = supportedScopes(app.config)
+  const allowed = allowedScopes(app, { settings })
   const unknown = names.find((name) => !supported.includes(name))
   if (unknown !== undefined) {
     throw new AuthorizationError('invalid_scope', `Unknown scope ${printable(unknown)}`)

@@ -1,4 +1,6 @@
 /** The authorization code grant (RFC 6749 §4.1.3): exchanges a code for a session of the client. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
 import {
   consumeAuthorization,
@@ -9,26 +11,14 @@ import {
 import { findApprovingFactor } from '../../../db/oauth-server/sessions.ts'
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
 import { isBanned, type UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
-import {
-  type ApiError,
-  invalidGrant,
-  oauthAccessDenied,
-  oauthInvalidRequest,
-} from '../../../schemas/errors.ts'
+import { type ApiError, invalidGrant, oauthInvalidRequest } from '../../../schemas/errors.ts'
 import { recordAudit } from '../../audit/index.ts'
 import { isVerifierValid } from '../../flows/index.ts'
 import { revokeSession } from '../../sessions/index.ts'
 import { lockAndLoadUser } from '../../users/index.ts'
 import type { Client } from '../clients/client.ts'
 import { hashClientSecret } from '../clients/secret.ts'
-import {
-  approvalIsOver,
-  type IssueDeps,
-  issueTokens,
-  openClientSession,
-  type TokenResponse,
-} from './issue.ts'
+import { approvalIsOver, issueTokens, openClientSession, type TokenResponse } from './issue.ts'
 import type { Origin } from './origin.ts'
 
 interface CodeRequest {
@@ -38,11 +28,9 @@ interface CodeRequest {
   resources: readonly string[]
 }
 
-type ExchangeDeps = IssueDeps & Deps<'db' | 'flows' | 'users'>
-
-/** Throws invalid_request, invalid_grant, invalid_target, access_denied, token_too_large or HookError. */
+/** Throws invalid_request, invalid_grant, invalid_target, token_too_large or HookError. */
 export async function exchangeCode(
-  deps: ExchangeDeps,
+  app: FastifyInstance,
   client: Client,
   codeRequest: CodeRequest,
   origin: Origin,
@@ -50,25 +38,25 @@ export async function exchangeCode(
 ): Promise<TokenResponse> {
   if (!codeRequest.code) throw oauthInvalidRequest('code is missing')
   const hash = hashClientSecret(codeRequest.code)
-  const found = await findAuthorizationByCode(deps.db, hash)
+  const found = await findAuthorizationByCode(app.db, hash)
   if (!found?.user_id) throw invalidGrant('The authorization code is unknown')
   const { user_id: userId } = found
-  const outcome = await deps.db.transaction().execute(async (trx) => {
+  const outcome = await app.db.transaction().execute(async (trx) => {
     // The user is locked before the code, as in a revocation of sessions, to prevent deadlocks.
     const user = await lockAndLoadUser(trx, userId)
     const request = await lockAuthorizationByCode(trx, hash)
     if (!user || !request) return invalidGrant('The authorization code is unknown')
     const mismatch = findMismatch({ request, client, codeRequest })
     if (mismatch) return mismatch
-    if (request.consumed_at) return revokeReplayed(deps, trx, request, user, origin, now)
+    if (request.consumed_at) return revokeReplayed(app, trx, request, user, origin, now)
     const end = findEnd({ request, user }, now)
     if (end) return end
     const approval = await findApprovingFactor(trx, toSignIn(request))
     if (!approval) return invalidGrant(approvalIsOver)
-    return exchange(deps, trx, { request, client, user, codeRequest }, approval, origin, now)
+    return exchange(app, trx, { request, client, user, codeRequest }, approval, origin, now)
   })
   if ('errorCode' in outcome) throw outcome
-  return issueTokens(deps, outcome, now)
+  return issueTokens(app, outcome, now)
 }
 
 interface Exchange {
@@ -111,12 +99,12 @@ function findEnd(
     return invalidGrant('The authorization code has expired')
   }
   return user.deleted_at || isBanned(user, now)
-    ? oauthAccessDenied('The user is banned')
+    ? invalidGrant('The account of the user was banned or deleted')
     : undefined
 }
 
 async function exchange(
-  deps: ExchangeDeps,
+  app: FastifyInstance,
   trx: Trx,
   { request, client, user, codeRequest }: Exchange,
   { factor_id: factorId }: { factor_id: string | null },
@@ -136,7 +124,7 @@ async function exchange(
     userinfoNames: request.parameters?.userinfo_claims ?? [],
     method: 'oauth_provider/authorization_code' as const,
   }
-  const opened = await openClientSession(deps, trx, grant, origin, now)
+  const opened = await openClientSession(app, trx, grant, origin, now)
   await consumeAuthorization(trx, request.id, opened.sessionId, now)
   return opened
 }
@@ -153,16 +141,16 @@ function toSignIn({
 
 /** A replayed code may have been stolen: the session issued for it is revoked (RFC 6749 §4.1.2). */
 async function revokeReplayed(
-  { audit, sessions }: ExchangeDeps,
+  app: FastifyInstance,
   trx: Trx,
   { issued_session_id: sessionId }: StoredAuthorization,
   user: UserRecord,
   { ip }: Origin,
   now: Date,
 ): Promise<ApiError> {
-  if (sessionId && (await revokeSession(sessions, trx, user.id, sessionId, now))) {
+  if (sessionId && (await revokeSession(app, trx, user.id, sessionId, now))) {
     const traits = { session_id: sessionId, reason: 'authorization code reused' }
-    await recordAudit(audit, trx, 'token_revoked', user, { ip, now, traits })
+    await recordAudit(app.audit, trx, 'token_revoked', user, { ip, now, traits })
   }
   return invalidGrant('The authorization code was already used')
 }

@@ -1,20 +1,25 @@
 /** Creates a client's session and issues its tokens. */
+import { createHash } from 'node:crypto'
+
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
 import { touchClient } from '../../../db/oauth-server/client-usage.ts'
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
+import { ApiError } from '../../../schemas/errors.ts'
+import type { VerifiedContacts } from '../../../schemas/oauth/shared-metadata.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { createAuditEntry } from '../../audit/index.ts'
 import type { CreatedSession } from '../../sessions/create.ts'
 import { createSession, toTokenResponse } from '../../sessions/index.ts'
 import type { Client } from '../clients/client.ts'
 import { scopeList } from '../scopes.ts'
-import { listTokenAudiences, narrowResources } from './audience.ts'
-import { makeIdToken } from './id-token.ts'
+import { hasDataAccess, listTokenAudiences, narrowResources } from './audience.ts'
+import { idTokenClaims } from './claims.ts'
 import type { Origin } from './origin.ts'
-
-export type IssueDeps = Deps<'audit' | 'config' | 'jwt' | 'sessions'>
+import { rejectGrant } from './rejection.ts'
+import { findVerifiedContacts } from './verified.ts'
 
 /** What a user granted. */
 interface UserGrant {
@@ -42,6 +47,7 @@ export interface OpenedGrant {
   grant: UserGrant
   stored: CreatedSession
   sessionId: string
+  verified: VerifiedContacts
 }
 
 /** RFC 6749 §5.1. */
@@ -54,20 +60,24 @@ export interface TokenResponse {
   scope: string
 }
 
-/** Creates the client's session in the caller's transaction. Throws invalid_target, token_too_large. */
+/** Creates the client's session in the caller's transaction. Throws invalid_target, invalid_grant, token_too_large. */
 export async function openClientSession(
-  { audit, sessions }: IssueDeps,
+  app: FastifyInstance,
   trx: Trx,
   grant: UserGrant,
   { client: info, ip }: Origin,
   now: Date,
 ): Promise<OpenedGrant> {
+  const { audit } = app
   const { client, user, scope, granted, resources, signIn, factorId, method } = grant
-  const audience = listTokenAudiences(client, narrowResources(granted, resources), user.aud)
+  const narrowed = narrowResources(granted, resources)
+  if (narrowed instanceof ApiError) throw narrowed
+  const audience = listTokenAudiences(app, client, narrowed, user.aud)
+  const verified = await findVerifiedContacts(trx, user)
   const provider_type = method.replace('/', '_')
   const entry = createAuditEntry(audit, 'login', user, ip, { provider_type, client_id: client.id })
   const stored = await createSession(
-    sessions,
+    app,
     trx,
     user,
     {
@@ -82,27 +92,29 @@ export async function openClientSession(
         resources: [...granted],
         auth_time: signIn.auth_time,
         audience,
+        verified,
+        hasDataAccess: hasDataAccess(app, client),
         userinfo_claims: [...grant.userinfoNames],
         factor_id: factorId,
       },
     },
     now,
-  )
+  ).catch(rejectGrant)
   if (client.row.registration_type === 'dynamic') await touchClient(trx, client.id, now)
-  return { grant, stored, sessionId: stored.facts.session.session_id }
+  return { grant, stored, sessionId: stored.facts.session.session_id, verified }
 }
 
 /** The response, after the commit. Throws token_too_large or HookError. */
 export async function issueTokens(
-  deps: IssueDeps,
-  { grant, stored, sessionId }: OpenedGrant,
+  app: FastifyInstance,
+  { grant, stored, sessionId, verified }: OpenedGrant,
   now: Date,
 ): Promise<TokenResponse> {
-  const session = await toTokenResponse(deps.sessions, stored, now)
+  const session = await toTokenResponse(app, stored, now)
   const response = toOauthTokenResponse(grant.client, session, grant.scope)
   if (!scopeList(grant.scope).includes('openid')) return response
-  const source = { ...grant, sessionId, accessToken: session.access_token }
-  return { ...response, id_token: await makeIdToken(deps, source, now) }
+  const source = { ...grant, sessionId, verified, accessToken: session.access_token }
+  return { ...response, id_token: await makeIdToken(app, source, now) }
 }
 
 /** Without the user: a client gets user data from the ID token and the userinfo endpoint. */
@@ -119,4 +131,65 @@ export function toOauthTokenResponse(
     ...(mayRefresh && { refresh_token }),
     scope,
   }
+}
+
+// ID tokens (OpenID Connect Core §2), which identify the user to the client.
+
+interface IdTokenSource {
+  client: Client
+  user: UserRecord
+  signIn: StoredAuthentication
+  scope: string
+  nonce: string | null
+  accessToken: string
+  sessionId: string
+  verified: VerifiedContacts
+  /** Individually requested claims. */
+  idTokenNames: readonly string[]
+}
+
+/** Seconds. */
+const lifetime = 3600
+
+/** RFC 8176 names of this server's methods. */
+const amrNames: Record<string, string> = {
+  password: 'pwd',
+  totp: 'otp',
+  'mfa/phone': 'sms',
+  'mfa/webauthn': 'hwk',
+  passkey: 'hwk',
+}
+
+/** Signs the token with a key whose public part clients can fetch. */
+function makeIdToken(
+  { config, jwt }: FastifyInstance,
+  source: IdTokenSource,
+  now: Date,
+): Promise<string> {
+  const { client, user, signIn, scope, nonce, accessToken, sessionId } = source
+  const iat = Math.floor(now.getTime() / 1000)
+  const amr = [...new Set(signIn.amr.map((method) => amrNames[method] ?? method))]
+  return jwt.signIdToken({
+    iss: jwt.issuer,
+    sub: user.id,
+    aud: client.clientId,
+    azp: client.clientId,
+    iat,
+    exp: iat + lifetime,
+    auth_time: Math.floor(signIn.auth_time.getTime() / 1000),
+    ...(nonce && { nonce }),
+    acr: signIn.aal,
+    amr: signIn.aal === 'aal1' ? amr : [...amr, 'mfa'],
+    sid: sessionId,
+    at_hash: hashOfToken(accessToken, jwt.keys.ring.idTokenSigning?.alg ?? 'RS256'),
+    client_id: client.clientId,
+    ...idTokenClaims(config, source, { scopes: scopeList(scope), names: source.idTokenNames }),
+  })
+}
+
+/** OpenID Connect Core §3.1.3.6: the left half of the hash that the signature uses. */
+function hashOfToken(token: string, alg: string): string {
+  const digest = createHash(alg === 'EdDSA' || alg.endsWith('512') ? 'sha512' : 'sha256')
+  const hash = digest.update(token).digest()
+  return hash.subarray(0, hash.length / 2).toString('base64url')
 }

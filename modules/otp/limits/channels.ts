@@ -2,7 +2,6 @@
 import type { KeyObject } from 'node:crypto'
 
 import type { Config } from '../../../config/groups/index.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 
 export type SendChannel = 'email' | 'sms'
 
@@ -31,6 +30,16 @@ export const repeats: Partial<Record<SendPurpose, SendPurpose>> = { confirmation
 
 const confirmations: readonly SendPurpose[] = ['signup', 'confirmation']
 
+/** Purposes with their own quota. */
+export type QuotaPurpose =
+  | 'signup'
+  | 'recovery'
+  | 'sign_in'
+  | 'email_change'
+  | 'phone_change'
+  /** What members of organizations send to addresses of their choice. */
+  | 'invitation'
+
 export interface Rate {
   count: number
   seconds: number
@@ -38,8 +47,8 @@ export interface Rate {
 
 interface ChannelLimits {
   intervalSeconds: (purpose: SendPurpose) => number
-  /** Undefined for channels without confirmation. */
-  quota: Rate | undefined
+  /** Undefined for messages of a channel without confirmation. */
+  quota: (purpose: QuotaPurpose) => Rate | undefined
 }
 
 type SendLimits = Record<SendChannel, ChannelLimits>
@@ -49,23 +58,21 @@ export function channelLimits(config: Config): SendLimits {
   return {
     email: {
       intervalSeconds: (purpose) => mailInterval ?? (confirmations.includes(purpose) ? 900 : 60),
-      get quota() {
-        return config.AUTH_MAILER_AUTOCONFIRM ? undefined : config.AUTH_RATE_LIMIT_EMAIL_SENT
-      },
+      quota: (purpose) =>
+        config.AUTH_MAILER_AUTOCONFIRM && purpose !== 'invitation'
+          ? undefined
+          : config.AUTH_RATE_LIMIT_EMAIL_SENT,
     },
     sms: {
       intervalSeconds: (purpose) =>
         purpose === 'factor' ? config.AUTH_MFA_PHONE_MAX_FREQUENCY : config.AUTH_SMS_MAX_FREQUENCY,
-      get quota() {
-        return config.AUTH_SMS_AUTOCONFIRM ? undefined : config.AUTH_RATE_LIMIT_SMS_SENT
-      },
+      quota: () => (config.AUTH_SMS_AUTOCONFIRM ? undefined : config.AUTH_RATE_LIMIT_SMS_SENT),
     },
   }
 }
 
 /** The limits of sending. */
 export interface SendPolicy {
-  metrics: Pick<Deps<'telemetry'>['telemetry']['metrics'], 'count'>
   /** The key that hashes recipients. */
   sendKey: KeyObject
   channels: SendLimits

@@ -1,13 +1,14 @@
 /** Minimum intervals per recipient. They apply to unknown recipients too, so that waiting reveals nothing. */
 import { createHmac, type KeyObject } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { Db } from '../../../db/core/database.ts'
 import {
   deleteSendInterval,
   findSendWait,
   reserveSendInterval,
 } from '../../../db/limits/send-limits.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { repeatTooSoon, sentTooRecently } from '../../../schemas/errors.ts'
 import {
   channelLimits,
@@ -20,12 +21,12 @@ import { addQuotaGauge } from './send-quotas.ts'
 
 /** The configured limits, and a gauge of the remaining quota. */
 export function createSendPolicy(
-  deps: Deps<'config' | 'db' | 'encryption' | 'telemetry'>,
+  app: Pick<FastifyInstance, 'config' | 'db' | 'encryption' | 'telemetry'>,
 ): SendPolicy {
-  const { config, encryption, telemetry } = deps
+  const { config, encryption } = app
   const channels = channelLimits(config)
-  addQuotaGauge(deps, channels)
-  return { sendKey: encryption.deriveKey('send limits'), channels, metrics: telemetry.metrics }
+  addQuotaGauge(app, channels)
+  return { sendKey: encryption.deriveKey('send limits'), channels }
 }
 
 /**
@@ -38,16 +39,16 @@ export function perClientInterval(address: string, network: string | undefined):
 
 /** Throws over_email_send_rate_limit or over_sms_send_rate_limit within the interval. */
 export async function reserveInterval(
-  { sendKey, channels }: SendPolicy,
+  app: FastifyInstance,
   db: Db,
   channel: SendChannel,
   purpose: SendPurpose,
   address: string,
   now: Date,
 ): Promise<void> {
-  const seconds = channels[channel].intervalSeconds(purpose)
+  const seconds = app.otp.channels[channel].intervalSeconds(purpose)
   if (seconds === 0) return
-  const hashPurpose = (what: SendPurpose) => hashRecipient(sendKey, channel, what, address)
+  const hashPurpose = (what: SendPurpose) => hashRecipient(app.otp.sendKey, channel, what, address)
   const repeated = repeats[purpose]
   const interval = {
     key: hashPurpose(purpose),
@@ -60,16 +61,16 @@ export async function reserveInterval(
 
 /** Checks without reserving. */
 export async function checkInterval(
-  { sendKey, channels }: SendPolicy,
+  app: FastifyInstance,
   db: Db,
   channel: SendChannel,
   purpose: SendPurpose,
   address: string,
   now: Date,
 ): Promise<void> {
-  const seconds = channels[channel].intervalSeconds(purpose)
+  const seconds = app.otp.channels[channel].intervalSeconds(purpose)
   if (seconds === 0) return
-  const key = hashRecipient(sendKey, channel, purpose, address)
+  const key = hashRecipient(app.otp.sendKey, channel, purpose, address)
   const wait = await findSendWait(db, { key, seconds }, now)
   if (wait > 0) throw sentTooRecently(channel, wait)
 }
@@ -79,28 +80,28 @@ export async function checkInterval(
  * would reveal the original request to an unauthenticated client. Throws RepeatTooSoon.
  */
 export async function checkRepeatInterval(
-  { sendKey, channels }: SendPolicy,
+  app: FastifyInstance,
   db: Db,
   channel: SendChannel,
   repeated: SendPurpose,
   address: string,
   now: Date,
 ): Promise<void> {
-  const seconds = channels[channel].intervalSeconds(repeated)
-  const key = hashRecipient(sendKey, channel, repeated, address)
+  const seconds = app.otp.channels[channel].intervalSeconds(repeated)
+  const key = hashRecipient(app.otp.sendKey, channel, repeated, address)
   const wait = await findSendWait(db, { key, seconds }, now)
   if (wait > 0) throw repeatTooSoon(wait)
 }
 
 /** Releases the interval when nothing was sent. */
 export function releaseInterval(
-  { sendKey }: Pick<SendPolicy, 'sendKey'>,
+  app: FastifyInstance,
   db: Db,
   channel: SendChannel,
   purpose: SendPurpose,
   address: string,
 ): Promise<void> {
-  return deleteSendInterval(db, hashRecipient(sendKey, channel, purpose, address))
+  return deleteSendInterval(db, hashRecipient(app.otp.sendKey, channel, purpose, address))
 }
 
 function hashRecipient(

@@ -4,6 +4,8 @@
  */
 import { createHmac, type KeyObject } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../../db/core/database.ts'
 import {
   findQuotaLeft,
@@ -13,12 +15,8 @@ import {
   reserveSendQuotas,
   type SendQuota,
 } from '../../../db/limits/send-quotas.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { sendQuotaExceeded } from '../../../schemas/errors.ts'
-import type { Rate, SendChannel, SendPolicy } from './channels.ts'
-
-/** Purposes with their own quota. */
-export type QuotaPurpose = 'signup' | 'recovery' | 'sign_in' | 'email_change' | 'phone_change'
+import type { QuotaPurpose, Rate, SendChannel, SendPolicy } from './channels.ts'
 
 /** A counted message. */
 export interface CountedMessage {
@@ -34,7 +32,7 @@ const smallestShare = 20
 
 const channels: readonly SendChannel[] = ['email', 'sms']
 const purposesByChannel: Record<SendChannel, readonly QuotaPurpose[]> = {
-  email: ['signup', 'recovery', 'sign_in', 'email_change'],
+  email: ['signup', 'recovery', 'sign_in', 'email_change', 'invitation'],
   sms: ['signup', 'sign_in', 'phone_change'],
 }
 
@@ -43,37 +41,37 @@ const purposesByChannel: Record<SendChannel, readonly QuotaPurpose[]> = {
  * over_sms_send_rate_limit.
  */
 export async function checkSendQuota(
-  policy: SendPolicy,
+  app: FastifyInstance,
   db: Db,
   channel: SendChannel,
   message: CountedMessage,
   now: Date,
 ): Promise<void> {
-  rejectExhausted(policy, channel, await findWait(policy, db, channel, message, now))
+  rejectExhausted(app, channel, await findWait(app, db, channel, message, now))
 }
 
 /** True when no such message may be sent now. */
 export async function isQuotaExhausted(
-  policy: SendPolicy,
+  app: FastifyInstance,
   db: Db,
   channel: SendChannel,
   message: CountedMessage,
   now: Date,
 ): Promise<boolean> {
-  return (await findWait(policy, db, channel, message, now)) > 0
+  return (await findWait(app, db, channel, message, now)) > 0
 }
 
 async function findWait(
-  policy: SendPolicy,
+  app: FastifyInstance,
   db: Db,
   channel: SendChannel,
   message: CountedMessage,
   now: Date,
 ): Promise<number> {
-  const { quota } = policy.channels[channel]
+  const quota = app.otp.channels[channel].quota(message.purpose)
   if (!quota) return 0
   if (quota.count === 0) return quota.seconds
-  return findQuotaWait(db, listQuotas(policy, channel, message, quota), quota.seconds, now)
+  return findQuotaWait(db, listQuotas(app, channel, message, quota), quota.seconds, now)
 }
 
 /**
@@ -81,29 +79,34 @@ async function findWait(
  * until the transaction ends, so call this late in the transaction. Returns the reservations; none without a quota.
  */
 export async function reserveSendQuota(
-  policy: SendPolicy,
+  app: FastifyInstance,
   trx: Trx,
   channel: SendChannel,
   message: CountedMessage,
   now: Date,
 ): Promise<ReservedQuota[]> {
-  const { quota } = policy.channels[channel]
+  const quota = app.otp.channels[channel].quota(message.purpose)
   if (!quota) return []
-  if (quota.count === 0) rejectExhausted(policy, channel, quota.seconds)
-  const quotas = listQuotas(policy, channel, message, quota)
+  if (quota.count === 0) rejectExhausted(app, channel, quota.seconds)
+  const quotas = listQuotas(app, channel, message, quota)
   const { wait, taken } = await reserveSendQuotas(trx, quotas, quota.seconds, now)
-  rejectExhausted(policy, channel, wait)
+  rejectExhausted(app, channel, wait)
   return taken
 }
 
-/** Reserves one message of another kind, by a key of its caller. Returns the seconds to wait, 0 when it may be sent. */
+/**
+ * Reserves one message of another kind: `of` names what is counted, such as an address. Returns the seconds to wait, 0
+ * when it may be sent.
+ */
 export async function reserveOwnQuota(
+  app: FastifyInstance,
   trx: Trx,
-  key: string,
+  { kind, of }: { kind: string; of: string },
   { count, seconds }: Rate,
   now: Date,
 ): Promise<number> {
   if (count === 0) return seconds
+  const key = `${kind} ${hashText(app.otp.sendKey, of)}`
   return (await reserveSendQuotas(trx, [{ key, count }], seconds, now)).wait
 }
 
@@ -112,7 +115,7 @@ export async function reserveOwnQuota(
  * exhaust the quota for an hour.
  */
 export async function releaseQuotaOnError(
-  { sms }: Deps<'sms'>,
+  { sms }: FastifyInstance,
   db: Db,
   taken: readonly ReservedQuota[],
   send: () => Promise<void>,
@@ -127,14 +130,17 @@ export async function releaseQuotaOnError(
 
 /** The row shared by all requests is locked last. */
 function listQuotas(
-  { sendKey }: Pick<SendPolicy, 'sendKey'>,
+  app: FastifyInstance,
   channel: SendChannel,
   { purpose, to, network }: CountedMessage,
   { count }: Rate,
 ): SendQuota[] {
   const share = Math.min(count, Math.max(smallestShare, Math.floor((count * 2) / 3)))
   const all = toKey(channel, purpose)
-  const toShare = (what: string) => ({ key: `${all} ${hashText(sendKey, what)}`, count: share })
+  const toShare = (what: string) => ({
+    key: `${all} ${hashText(app.otp.sendKey, what)}`,
+    count: share,
+  })
   return [
     ...(network ? [toShare(`client\n${network}`)] : []),
     toShare(`address\n${to}`),
@@ -149,19 +155,19 @@ function hashText(key: KeyObject, what: string): string {
 }
 
 /** `wait`: the seconds until the quota has room, 0 when it has some. */
-function rejectExhausted({ metrics }: SendPolicy, channel: SendChannel, wait: number): void {
+function rejectExhausted(app: FastifyInstance, channel: SendChannel, wait: number): void {
   if (wait === 0) return
-  metrics.count('postern.send_quota.exceeded', { channel })
+  app.telemetry.metrics.count('postern.send_quota.exceeded', { channel })
   throw sendQuotaExceeded(channel, wait)
 }
 
 /** For channels with a quota. */
 export function addQuotaGauge(
-  { db, telemetry }: Deps<'db' | 'telemetry'>,
+  { db, telemetry }: Pick<FastifyInstance, 'db' | 'telemetry'>,
   limits: SendPolicy['channels'],
 ): void {
   const left = async (channel: SendChannel, purpose: QuotaPurpose) => {
-    const { quota } = limits[channel]
+    const quota = limits[channel].quota(purpose)
     if (!quota) return []
     const all = { key: toKey(channel, purpose), count: quota.count }
     const value = await findQuotaLeft(db, all, quota.seconds, new Date())

@@ -3,7 +3,9 @@
  * exceed the limit. After the first few, from any address, each further one doubles the waiting time. Unknown accounts
  * are throttled too, so that waiting reveals nothing.
  */
-import { createHmac, type KeyObject } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+
+import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../../db/core/database.ts'
 import {
@@ -17,10 +19,10 @@ import {
   uncountAttempt,
 } from '../../../db/limits/throttles.ts'
 import type { DeviceOwner, IdentifierOwner } from '../../../db/sessions/known-devices.ts'
+import { findUsername } from '../../../db/usernames/usernames.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { ClientInfo } from '../../../plugins/http/client-info/index.ts'
 import { type ApiError, tooManyAttempts, tooManyAttemptsToday } from '../../../schemas/errors.ts'
-import { type DevicePolicy, deviceHash } from './known-devices.ts'
 
 /** The types of secrets; each is counted separately. */
 type AttemptKind = 'password' | 'code' | 'nonce' | 'factor'
@@ -38,11 +40,6 @@ interface VerificationAttempt<Owner extends DeviceOwner = DeviceOwner> {
    * together.
    */
   device?: Device<Owner>
-}
-
-interface ThrottlePolicy extends DevicePolicy {
-  /** Keys that hash the account, per type. */
-  attemptKeys: Record<AttemptKind, KeyObject>
 }
 
 /** An attempt that was not throttled. */
@@ -74,65 +71,76 @@ const resetAfterMs = 3_600_000
 
 /** Throws over_request_rate_limit while the account is blocked; otherwise the attempt is counted. */
 export async function throttleAttempt(
-  deps: ThrottlePolicy,
+  app: FastifyInstance,
   db: Db,
   target: VerificationAttempt,
   now: Date,
 ): Promise<Attempt> {
-  const count = toAttemptCount(deps, target, now)
+  const count = toAttemptCount(app, target, now)
   return toAttempt(db, count, await countAttempt(db, count, now), now)
 }
 
 /** Throttles a password attempt and looks its user up in one round trip. */
 export async function throttleSignIn(
-  deps: ThrottlePolicy,
+  app: FastifyInstance,
   db: Db,
   { account, device }: { account: string; device: Device<IdentifierOwner> },
   now: Date,
 ): Promise<{ attempt: Attempt; user: UserRecord | undefined }> {
-  const count = toAttemptCount(deps, { kind: 'password', account, device }, now)
+  const count = toAttemptCount(app, { kind: 'password', account, device }, now)
   const { user, ...counted } = await countSignIn(db, count, device, now)
   return { attempt: await toAttempt(db, count, counted, now), user }
 }
 
+/**
+ * The account of attempts by username. They count apart from those by address: with a common count, the limit of one
+ * would tell whose name or address the other is.
+ */
+export const usernameAccount = (username: string): string => `username ${username}`
+
 /** The keys of a user's attempts, apart from those of known devices. */
-const listAttemptAccounts = ({ id, email, phone }: Pick<UserRecord, 'id' | 'email' | 'phone'>) => ({
-  password: [email, phone, `current password of ${id}`, `addresses wanted by ${id}`],
-  code: [email, phone],
+const listAttemptAccounts = (
+  { id, email, phone }: Pick<UserRecord, 'id' | 'email' | 'phone'>,
+  name: string | undefined,
+) => ({
+  password: [email, phone, name, `current password of ${id}`, `addresses wanted by ${id}`],
+  code: [email, phone, name],
   nonce: [id],
   factor: [id, `recovery code of ${id}`],
 })
 
 /** After an email link was opened: earlier failures no longer block the user. */
 export async function resetFailures(
-  deps: ThrottlePolicy,
+  app: FastifyInstance,
   trx: Trx,
   user: Pick<UserRecord, 'id' | 'email' | 'phone'>,
 ): Promise<void> {
-  const accounts = listAttemptAccounts(user)
+  const isNamed = app.config.AUTH_USERNAMES_ENABLED
+  const { username } = (isNamed && (await findUsername(trx, user.id))) || {}
+  const accounts = listAttemptAccounts(user, username && usernameAccount(username))
   const kinds: AttemptKind[] = ['password', 'code', 'nonce', 'factor']
   const keys = kinds.flatMap((kind) =>
-    accounts[kind].flatMap((account) => (account ? hashAccount(deps, kind, account) : [])),
+    accounts[kind].flatMap((account) => (account ? hashAccount(app, kind, account) : [])),
   )
   await resetAllAttempts(trx, { keys })
 }
 
-function hashAccount({ attemptKeys }: ThrottlePolicy, kind: AttemptKind, what: string): string {
-  return createHmac('sha256', attemptKeys[kind]).update(what).digest('base64url')
+function hashAccount(app: FastifyInstance, kind: AttemptKind, what: string): string {
+  return createHmac('sha256', app.otp.attemptKeys[kind]).update(what).digest('base64url')
 }
 
 function toAttemptCount(
-  deps: ThrottlePolicy,
+  app: FastifyInstance,
   { kind, account, device }: VerificationAttempt,
   now: Date,
 ): AttemptCount {
   const free = freeAttempts[kind]
-  const hash = device && deviceHash(deps, device.clientInfo)
+  const hash = device && deviceHash(app, device.clientInfo)
   return {
-    accountKey: hashAccount(deps, kind, account),
+    accountKey: hashAccount(app, kind, account),
     device:
       device && hash
-        ? { key: hashAccount(deps, kind, `${account}\n${hash}`), hash, owner: device }
+        ? { key: hashAccount(app, kind, `${account}\n${hash}`), hash, owner: device }
         : undefined,
     free,
     maxBlockSeconds,
@@ -177,4 +185,14 @@ async function blockedBy(db: Db, key: string, now: Date): Promise<ApiError> {
 /** At least 1: a successful attempt may have lifted the block since. */
 function secondsUntil(time: Date | null, now: Date): number {
   return Math.max(1, Math.ceil(((time?.getTime() ?? 0) - now.getTime()) / 1000))
+}
+
+/** Network and user agent: distinguishes the user's device from other clients, but authenticates nothing. */
+export function deviceHash(
+  app: FastifyInstance,
+  { network, userAgent }: Pick<ClientInfo, 'network' | 'userAgent'>,
+): string {
+  return createHmac('sha256', app.otp.deviceKey)
+    .update(`${network}\n${userAgent ?? ''}`)
+    .digest('base64url')
 }

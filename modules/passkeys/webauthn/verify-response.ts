@@ -3,8 +3,22 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 
 import { loadLibrary } from './library.ts'
-import { CredentialRejectedError, rejectionReason } from './rejected.ts'
 import type { RelyingParty } from './relying-party.ts'
+
+/** A rejected credential. The message is for the log and contains neither challenge nor key. */
+class CredentialRejectedError extends Error {
+  override name = 'CredentialRejectedError'
+}
+
+/**
+ * Converts an error of the library, which quotes its input. An origin is kept: it is no secret, and operators need to
+ * find one that is missing in AUTH_WEBAUTHN_RP_ORIGINS.
+ */
+function rejectionReason(thrown: unknown): CredentialRejectedError {
+  const message = thrown instanceof Error ? thrown.message : ''
+  const isOrigin = /^Unexpected (registration|authentication) response origin "/.test(message)
+  return new CredentialRejectedError(isOrigin ? message : (message.split('"')[0] ?? ''))
+}
 
 /** A new credential. */
 export interface RegisteredCredential {

@@ -1,4 +1,6 @@
 /** An admin's change of a user, and its effects on tokens, sessions and identities. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
 import { upsertIdentity } from '../../../db/identities/identities.ts'
 import { deleteDeactivation } from '../../../db/scim/deactivation.ts'
@@ -6,15 +8,19 @@ import { deleteKnownDevices } from '../../../db/sessions/known-devices.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
 import { deleteOrphanedSignUp, deleteTokensSentTo } from '../../../db/tokens/by-channel.ts'
 import { deleteTokens } from '../../../db/tokens/one-time-tokens.ts'
+import {
+  deleteAssertedAddress,
+  insertAutoconfirmed,
+} from '../../../db/users/autoconfirmed-addresses.ts'
 import { recomputeProviders } from '../../../db/users/providers.ts'
 import { type UserChange, updateUser, withoutSentTokens } from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { RecordChange } from '../../../schemas/admin-user.ts'
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
 import { revokeAllSessions, suspendSessions } from '../../sessions/index.ts'
 import { verifyEmail } from '../confirm-email.ts'
 import { verifyPhone } from '../confirm-phone.ts'
+import { addEmailIdentity } from '../email-identity.ts'
 import { mergeWithin } from '../metadata-size.ts'
 import { bannedUntil } from './ban.ts'
 
@@ -34,7 +40,7 @@ export interface AdminUserChange {
 
 /** Throws validation_failed or weak_password. Hashes the password, so that it must run before the transaction. */
 export async function readAdminChange(
-  { passwords }: Deps<'passwords'>,
+  { passwords }: FastifyInstance,
   input: RecordChange,
   now: Date,
 ): Promise<AdminUserChange> {
@@ -56,7 +62,7 @@ export async function readAdminChange(
 
 /** Writes the change. Throws metadata_too_large; a taken identifier is a unique violation of the database. */
 export async function writeChange(
-  deps: Deps<'config' | 'events' | 'sessions'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   change: AdminUserChange,
@@ -64,18 +70,20 @@ export async function writeChange(
 ): Promise<void> {
   await updateUser(trx, user.id, toColumns(change), now)
   if (change.bannedUntil === null) await deleteDeactivation(trx, user.id)
-  await writeConfirmations(deps, trx, user, change, now)
-  await endSessions(deps, trx, user, change, now)
+  await writeConfirmations(app, trx, user, change, now)
+  await endSessions(app, trx, user, change, now)
   await deleteChangedTokens(trx, user.id, change)
   await writeIdentities(trx, user.id, change, now)
+  const isFirstPassword = change.passwordHash && !user.encrypted_password
+  if (isFirstPassword) await addEmailIdentity(app, trx, user.id, now)
   const { appMetadata, userMetadata } = change
   const metadata = { app: appMetadata, user: userMetadata }
-  if (appMetadata || userMetadata) await mergeWithin(deps, trx, user.id, metadata, now)
+  if (appMetadata || userMetadata) await mergeWithin(app, trx, user.id, metadata, now)
 }
 
 /** Earlier authentications no longer reflect the user's identifiers or role. */
 async function endSessions(
-  { sessions }: Deps<'sessions'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   { passwordHash, role, bannedUntil: end }: AdminUserChange,
@@ -83,7 +91,7 @@ async function endSessions(
 ): Promise<void> {
   const hasOtherRole = role !== undefined && role !== user.role
   if (passwordHash) await deleteKnownDevices(trx, user.id)
-  if (passwordHash || hasOtherRole) await revokeAllSessions(sessions, trx, user.id, {}, now)
+  if (passwordHash || hasOtherRole) await revokeAllSessions(app, trx, user.id, {}, now)
   else if (end && end > now) await suspendSessions(trx, user.id)
 }
 
@@ -99,7 +107,7 @@ function toColumns({ role, email, phone, passwordHash, bannedUntil }: AdminUserC
 
 /** An anonymous user becomes permanent with a verified identifier, set in this change or before. */
 async function writeConfirmations(
-  deps: Deps<'events' | 'sessions'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   change: AdminUserChange,
@@ -110,8 +118,28 @@ async function writeConfirmations(
   const provesPhone = confirmsPhone && (phone ?? (user.phone_confirmed_at ? null : user.phone))
   const turnsPermanent = provesEmail || provesPhone
   const columns = { is_anonymous: turnsPermanent ? false : user.is_anonymous }
-  if (confirmsEmail) await verifyEmail(deps, trx, user.id, { columns }, now)
-  if (confirmsPhone) await verifyPhone(deps, trx, user.id, { columns, inMetadata: false }, now)
+  await recordAssumptions(trx, user, change, now)
+  if (confirmsEmail) await verifyEmail(app, trx, user.id, { columns }, now)
+  if (confirmsPhone) await verifyPhone(app, trx, user.id, { columns, inMetadata: false }, now)
+}
+
+/**
+ * As in GoTrue, a changed address keeps the confirmation of the previous one; there is no proof that it is the user's.
+ */
+async function recordAssumptions(
+  trx: Trx,
+  user: UserRecord,
+  { email, phone, confirmsEmail, confirmsPhone }: AdminUserChange,
+  now: Date,
+): Promise<void> {
+  if (confirmsEmail) await deleteAssertedAddress(trx, user.id, email ?? user.email ?? '')
+  if (confirmsPhone) await deleteAssertedAddress(trx, user.id, phone ?? user.phone ?? '')
+  if (email && !confirmsEmail && email !== user.email && user.email_confirmed_at) {
+    await insertAutoconfirmed(trx, user.id, email, now, 'admin')
+  }
+  if (phone && !confirmsPhone && phone !== user.phone && user.phone_confirmed_at) {
+    await insertAutoconfirmed(trx, user.id, phone, now, 'admin')
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
+import type { FastifyInstance } from 'fastify'
+
 import { nilUuid, type UserMetadata } from '../../../db/tables/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { NewRecord } from '../../../schemas/admin-user.ts'
 import { isAllowedAudience } from '../../../schemas/audience.ts'
 import { validationFailed } from '../../../schemas/errors.ts'
@@ -11,11 +12,11 @@ import { bannedUntil } from './ban.ts'
 
 /** Throws validation_failed or metadata_too_large. Hashes the password, so that it must run before the transaction. */
 export async function readNewAdminUser(
-  { config, passwords }: Deps<'config' | 'passwords'>,
+  app: FastifyInstance,
   input: NewRecord,
   now: Date,
 ): Promise<NewUserInput> {
-  checkMetadataSize({ config }, input)
+  checkMetadataSize(app, input)
   const email = input.email ? normalizeEmail(input.email) : null
   const phone = input.phone ? normalizePhone(input.phone) : null
   if (!email && !phone) {
@@ -30,8 +31,8 @@ export async function readNewAdminUser(
     phone,
     bannedUntil: bannedTo,
     ...(role && { role }),
-    aud: readAudience(config, input.aud),
-    passwordHash: await readPassword(passwords, input),
+    aud: readAudience(app.config, input.aud),
+    passwordHash: await readPassword(app.passwords, input),
     appMetadata: { ...buildProviderMetadata(email, phone), ...withoutNulls(input.app_metadata) },
     userMetadata: {
       ...input.user_metadata,
@@ -43,7 +44,7 @@ export async function readNewAdminUser(
   }
 }
 
-function readAudience(config: Deps<'config'>['config'], aud: string | undefined): string {
+function readAudience(config: FastifyInstance['config'], aud: string | undefined): string {
   if (!aud) return config.AUTH_JWT_AUD
   if (isAllowedAudience(config, aud)) return aud
   throw validationFailed('aud is not one of AUTH_JWT_ALLOWED_AUDIENCES')
@@ -56,7 +57,7 @@ function readId(id: string | undefined): string {
 }
 
 async function readPassword(
-  passwords: Deps<'passwords'>['passwords'],
+  passwords: FastifyInstance['passwords'],
   { password, password_hash }: NewRecord,
 ): Promise<string | null> {
   if (password && password_hash) {

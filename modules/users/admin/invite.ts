@@ -1,11 +1,11 @@
 /** Invitations by email: an account without a password for the user who opens the link. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
 import { findUserByAnyEmail, type UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { emailExists } from '../../../schemas/errors.ts'
 import { checkRecipient, sendUncountedLinkEmail } from '../../emails/index.ts'
 import type { LinkContext } from '../../otp/link-context.ts'
-import type { CreateUserDeps } from '../sign-up/create-user.ts'
 import { storePendingSignUp } from '../sign-up/pending.ts'
 import type { SignUpInput, SignUpResult } from '../sign-up/types.ts'
 import { findOrCreateUnconfirmedUser } from '../sign-up/unconfirmed-user.ts'
@@ -15,7 +15,7 @@ import { findOrCreateUnconfirmedUser } from '../sign-up/unconfirmed-user.ts'
  * is cleared when the invitation is accepted. Throws email_exists for a verified account.
  */
 export async function prepareInvitation(
-  deps: CreateUserDeps & Deps<'sessions'>,
+  app: FastifyInstance,
   trx: Trx,
   user: SignUpInput,
   now: Date,
@@ -26,23 +26,23 @@ export async function prepareInvitation(
     existing?.invited_at && !existing.email_confirmed_at && !existing.encrypted_password
   const invited = isWaiting
     ? { user: existing }
-    : await findOrCreateUnconfirmedUser(deps, trx, user, now)
+    : await findOrCreateUnconfirmedUser(app, trx, user, now)
   if (!invited) throw emailExists()
   return invited
 }
 
 /** Exempt from send limits. Throws email_exists or email_provider_not_configured. */
 export async function inviteUser(
-  deps: CreateUserDeps & Deps<'emails' | 'sessions'>,
+  app: FastifyInstance,
   trx: Trx,
   user: SignUpInput,
   context: LinkContext,
   now: Date,
 ): Promise<UserRecord> {
-  const { emails } = deps
+  const { emails } = app
   checkRecipient(emails.policy, user.contact.address)
-  const invited = await prepareInvitation(deps, trx, user, now)
-  const sent = await sendUncountedLinkEmail(emails, trx, 'invite', invited.user, context, now)
+  const invited = await prepareInvitation(app, trx, user, now)
+  const sent = await sendUncountedLinkEmail(app, trx, 'invite', invited.user, context, now)
   await storePendingSignUp(trx, invited, now)
   return { ...invited.user, ...sent }
 }

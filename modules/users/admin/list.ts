@@ -1,4 +1,5 @@
 /** Pages of the list of users, with their totals. */
+import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 
 import { exactCountLimit } from '../../../db/core/paging.ts'
@@ -10,12 +11,10 @@ import {
   estimateListed,
   type Listing,
 } from '../../../db/users/search.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { validationFailed } from '../../../schemas/errors.ts'
 import { isUuid } from '../../../schemas/fields.ts'
 import { listedUsersJson } from '../../../schemas/listed-user.ts'
 import type { RequestedNumberedPage, Total } from '../../../schemas/pagination.ts'
-import { shareCalls } from './shared-calls.ts'
 
 interface PageOfUsers {
   /** JSON. */
@@ -49,7 +48,7 @@ export interface ListState {
   isIndexed: boolean | undefined
 }
 
-export const createListState = ({ readDb }: Deps<'readDb'>): ListState => ({
+export const createListState = ({ readDb }: Pick<FastifyInstance, 'readDb'>): ListState => ({
   positions: new LRUCache(positionCache),
   estimates: new LRUCache(estimateCache),
   countUsers: shareCalls((aud) =>
@@ -58,24 +57,22 @@ export const createListState = ({ readDb }: Deps<'readDb'>): ListState => ({
   isIndexed: undefined,
 })
 
-type ListDeps = Deps<'readDb'> & { listState: ListState }
-
 /**
  * A page by number. Where totals are only estimated, a page after one that was read within a minute starts where that
  * page ended: at the same cost for any number, and without repeating or omitting users when others are created or
  * deleted.
  */
 export async function listUserPage(
-  deps: ListDeps,
+  app: FastifyInstance,
   listing: Listing,
   { number, size }: RequestedNumberedPage,
 ): Promise<PageOfUsers> {
-  const { positions, countUsers } = deps.listState
+  const { positions, countUsers } = app.users.listState
   const offset = (number - 1) * size
   const after = listing.search ? undefined : positions.get(placeKey(listing, offset))
   const window = { offset: after ? 0 : offset, size, after }
   const [rows, users] = await Promise.all([
-    listPage(deps.readDb, listing, window),
+    listPage(app.readDb, listing, window),
     listing.search ? null : countUsers(listing.aud),
   ])
   const hasNext = rows.length > size
@@ -87,7 +84,7 @@ export async function listUserPage(
   const isLast = !hasNext && (seen > 0 || number === 1)
   const total = isLast
     ? { count: seen, exact: true }
-    : await countTotal(deps, listing, { seen, users })
+    : await countTotal(app, listing, { seen, users })
   const body = listedUsersJson(rows.slice(0, size), { aud: listing.aud })
   return { body, total: { ...total, exact: total.exact && !after }, hasNext }
 }
@@ -102,34 +99,38 @@ interface Counts {
 }
 
 async function countTotal(
-  deps: ListDeps,
+  app: FastifyInstance,
   listing: Listing,
   { seen, users }: Counts,
 ): Promise<Total> {
-  const counted = await countMatches(deps, listing, { seen, users })
+  const counted = await countMatches(app, listing, { seen, users })
   if (counted !== null && counted <= exactCountLimit) return { count: counted, exact: true }
-  const estimated = await estimateTotal(deps, listing)
+  const estimated = await estimateTotal(app, listing)
   return { count: Math.max(estimated, counted ?? 0, seen), exact: false }
 }
 
-async function countMatches({ readDb }: ListDeps, listing: Listing, { seen, users }: Counts) {
+async function countMatches(
+  { readDb }: FastifyInstance,
+  listing: Listing,
+  { seen, users }: Counts,
+) {
   if (seen === 0) return countListed(readDb, listing)
   return listing.search ? countInSmallTable(readDb, listing) : users
 }
 
-async function estimateTotal(deps: ListDeps, listing: Listing): Promise<number> {
-  if (listing.search) return estimateListed(deps.readDb, listing)
-  const { estimates } = deps.listState
+async function estimateTotal(app: FastifyInstance, listing: Listing): Promise<number> {
+  if (listing.search) return estimateListed(app.readDb, listing)
+  const { estimates } = app.users.listState
   const known = estimates.get(listing.aud)
   if (known !== undefined) return known
-  const estimated = await estimateListed(deps.readDb, listing)
+  const estimated = await estimateListed(app.readDb, listing)
   estimates.set(listing.aud, estimated)
   return estimated
 }
 
 /** The page after a cursor, at a constant cost. Throws validation_failed. */
 export async function listUsersAfter(
-  { readDb: db }: Deps<'readDb'>,
+  { readDb: db }: FastifyInstance,
   listing: Listing,
   cursor: string | undefined,
   size: number,
@@ -143,7 +144,9 @@ export async function listUsersAfter(
   const last = users.at(-1)
   const next = last && rows.length > size && { cursor: toCursor(last.place, last.id) }
   const { aud } = listing
-  const body = listedUsersJson(users, { aud, ...(next && { next_cursor: next.cursor }) })
+  const link = next && { next_cursor: next.cursor }
+  const pagination = { ...link, has_more: rows.length > size }
+  const body = listedUsersJson(users, { aud, ...link, pagination })
   return { body, ...next }
 }
 
@@ -159,4 +162,38 @@ function readCursor(cursor: string | undefined): Cursor | undefined {
   // Also false for NaN.
   if (Math.abs(createdAt) <= endOfTime && isUuid(id)) return { createdAt, id }
   throw validationFailed('Bad Pagination Parameters: cursor is not from this list')
+}
+
+// Concurrent requests share the result of one call.
+
+/**
+ * Returns a function that calls `load` once for all callers of a key that wait at the same time. The call begins after
+ * their requests, so that its result is never older. When it fails, for example because the request that began it
+ * ended, the others call `load` themselves.
+ */
+export function shareCalls<Value>(
+  load: (key: string) => Promise<Value>,
+): (key: string) => Promise<Value> {
+  const running = new Map<string, Promise<unknown>>()
+  const waiting = new Map<string, Promise<Value>>()
+
+  async function loadNext(key: string): Promise<Value> {
+    await running.get(key)?.catch(() => {})
+    waiting.delete(key)
+    const loading = load(key)
+    running.set(key, loading)
+    try {
+      return await loading
+    } finally {
+      if (running.get(key) === loading) running.delete(key)
+    }
+  }
+
+  return (key) => {
+    const shared = waiting.get(key)
+    if (shared) return shared.catch(() => load(key))
+    const next = loadNext(key)
+    waiting.set(key, next)
+    return next
+  }
 }

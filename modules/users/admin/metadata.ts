@@ -1,6 +1,7 @@
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { lockAndLoadUser } from '../lock.ts'
 import { mergeWithin } from '../metadata-size.ts'
 import { findOwner } from '../sign-up/find-owner.ts'
@@ -12,7 +13,7 @@ import { isMadeByAdmin, type LoginIdentifier } from '../sign-up/user-data.ts'
  * metadata_too_large.
  */
 export async function applyAdminMetadata(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   trx: Trx,
   { contact, aud, data }: { contact: LoginIdentifier; aud: string; data: UserMetadata },
   now: Date,
@@ -21,5 +22,5 @@ export async function applyAdminMetadata(
   const found = await findOwner(trx, contact, aud)
   const user = found && (await lockAndLoadUser(trx, found.id))
   if (!user || !isUnverified(user, contact) || !isMadeByAdmin(user)) return
-  await mergeWithin(deps, trx, user.id, { user: data }, now)
+  await mergeWithin(app, trx, user.id, { user: data }, now)
 }

@@ -1,15 +1,15 @@
 /** Parses the search text of the list of users. */
+import type { FastifyInstance } from 'fastify'
+
 import { hasOwner, hasTrigramIndex, type UserSearch } from '../../../db/users/search.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { isUuid } from '../../../schemas/fields.ts'
-import type { ListState } from './list.ts'
 
 /**
  * The owner of a whole identifier or id; otherwise users whose email, phone or name contains the text, or starts with
  * it without trigrams.
  */
 export async function readUserSearch(
-  { config, readDb: db, listState }: Deps<'config' | 'readDb'> & { listState: ListState },
+  { config, readDb: db, users: { listState } }: FastifyInstance,
   text: string,
   aud: string,
 ): Promise<UserSearch> {
@@ -28,12 +28,12 @@ export async function readUserSearch(
 }
 
 /** GoTrue's filter: a substring of the email or name. */
-export function readUserFilter({ config }: Deps<'config'>, text: string): UserSearch {
+export function readUserFilter({ config }: FastifyInstance, text: string): UserSearch {
   return withoutName(config, { email: `%${escaped(text)}%`, name: `%${escaped(text)}%` })
 }
 
 /** An unindexed name is not searched: that would read all users. */
-function withoutName({ AUTH_DB_INDEX_USER_NAMES }: Deps<'config'>['config'], search: UserSearch) {
+function withoutName({ AUTH_DB_INDEX_USER_NAMES }: FastifyInstance['config'], search: UserSearch) {
   return AUTH_DB_INDEX_USER_NAMES ? search : { ...search, name: undefined }
 }
 

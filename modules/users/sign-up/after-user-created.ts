@@ -3,10 +3,10 @@
  * for it, so that the response time does not distinguish new from known identifiers.
  */
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
 import { findUser } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { toUser } from '../../../schemas/user.ts'
 import { readStored } from '../../../schemas/values/stored.ts'
 import type { CreationPermit } from './types.ts'
@@ -29,7 +29,7 @@ const what = 'The after-user-created payload'
 
 /** Queues the call in the transaction that creates the account. */
 export async function enqueueAfterUserCreated(
-  { encryption, hooks, jobQueue }: Deps<'encryption' | 'hooks' | 'jobQueue'>,
+  { encryption, hooks, jobQueue }: FastifyInstance,
   trx: Trx,
   { userId, ip }: CreationPermit,
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function enqueueAfterUserCreated(
 
 /** The job. Throws HookError to be retried; does nothing for a deleted account. */
 export async function runAfterUserCreated(
-  { db, encryption, hooks }: Deps<'db' | 'encryption' | 'hooks'>,
+  { db, encryption, hooks }: FastifyInstance,
   payload: unknown,
 ): Promise<void> {
   const { userId, uuid, ip } = readStored(Announcement, payload, what)

@@ -1,17 +1,16 @@
 /** The operator's BEFORE_USER_CREATED hook, called before the transaction. `createUser` requires its permit. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { Db } from '../../../db/core/database.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { HookError } from '../../../schemas/errors.ts'
 import { findOwner } from './find-owner.ts'
 import type { CreationPermit, NewUserClaims, SignUpContact } from './types.ts'
 
-type ApprovalDeps = Deps<'hooks'>
-
 /** Throws HookError when the hook rejects or fails. */
 export async function callBeforeUserCreated(
-  { hooks }: ApprovalDeps,
+  { hooks }: FastifyInstance,
   { aud, email, phone, userMetadata, appMetadata, isAnonymous = false }: NewUserClaims,
   ip: string,
 ): Promise<CreationPermit> {
@@ -36,14 +35,14 @@ export async function callBeforeUserCreated(
  * HookError.
  */
 export function callBeforeUserCreatedForSignUp(
-  deps: ApprovalDeps,
+  app: FastifyInstance,
   { contact, aud, data }: SignUpContact,
   ip: string,
 ): Promise<CreationPermit> {
   const { provider, address } = contact
   const appMetadata = { provider, providers: [provider] }
   return callBeforeUserCreated(
-    deps,
+    app,
     { aud, [provider]: address, userMetadata: data, appMetadata },
     ip,
   )
@@ -54,14 +53,14 @@ export function callBeforeUserCreatedForSignUp(
  * waits for. Throws HookError.
  */
 export async function callBeforeUserCreatedIfNew(
-  deps: ApprovalDeps,
+  app: FastifyInstance,
   db: Db,
   applicant: SignUpContact,
   ip: string,
 ): Promise<CreationPermit | undefined> {
   const { contact, aud } = applicant
-  if (deps.hooks.beforeUserCreated && (await findOwner(db, contact, aud))) return undefined
-  return callBeforeUserCreatedForSignUp(deps, applicant, ip)
+  if (app.hooks.beforeUserCreated && (await findOwner(db, contact, aud))) return undefined
+  return callBeforeUserCreatedForSignUp(app, applicant, ip)
 }
 
 /** The assumed duration of a call before the first one, in milliseconds. */
@@ -79,17 +78,21 @@ export const createHookTiming = (): HookTiming => ({ lastMs: initialHookMs })
  * the hook is not called for a known identifier.
  */
 export async function callBeforeUserCreatedInConstantTime(
-  deps: ApprovalDeps & Deps<'log'> & { hookTiming: HookTiming },
+  app: FastifyInstance,
   db: Db,
   applicant: SignUpContact,
   ip: string,
 ): Promise<CreationPermit | 'rejected' | undefined> {
-  const { hooks, hookTiming, log } = deps
-  if (!hooks.beforeUserCreated) return callBeforeUserCreatedForSignUp(deps, applicant, ip)
+  const {
+    hooks,
+    log,
+    users: { hookTiming },
+  } = app
+  if (!hooks.beforeUserCreated) return callBeforeUserCreatedForSignUp(app, applicant, ip)
   const start = performance.now()
   const elapsedMs = () => performance.now() - start
   try {
-    const permit = await callBeforeUserCreatedIfNew(deps, db, applicant, ip)
+    const permit = await callBeforeUserCreatedIfNew(app, db, applicant, ip)
     if (permit) hookTiming.lastMs = elapsedMs()
     else await sleep(Math.max(0, hookTiming.lastMs - elapsedMs()))
     return permit

@@ -1,13 +1,13 @@
 /** Sign-up by phone: a new number, an unverified one, or one in use. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../../db/core/database.ts'
 import { createSavepoint, releaseSavepoint } from '../../../db/core/savepoint.ts'
 import { findPhoneHolder } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { recordAudit } from '../../audit/index.ts'
 import { dryRunSms, sendSms, storeSms } from '../../otp/index.ts'
 import type { SentCode, SmsChannel, SmsRequest } from '../../otp/sms-otp.ts'
 import { repeatedBy } from './autoconfirmed.ts'
-import type { CreateUserDeps } from './create-user.ts'
 import { dryRunPhoneSignUp } from './dry-run.ts'
 import { storePendingSignUp } from './pending.ts'
 import { toUnconfirmedUser } from './response.ts'
@@ -20,14 +20,12 @@ interface PhoneSignUp extends AutoconfirmedSignUp {
   network: string
 }
 
-type SignUpDeps = CreateUserDeps & Deps<'audit' | 'otp' | 'sessions'>
-
 /**
  * Sends the code. For a number in use, sends nothing and takes the same time. Throws over_sms_send_rate_limit,
  * sms_send_failed or unexpected_failure.
  */
 export async function sendSignUpOtp(
-  { otp }: Deps<'otp'>,
+  app: FastifyInstance,
   db: Db,
   { user, channel, network }: PhoneSignUp,
   now: Date,
@@ -38,45 +36,45 @@ export async function sendSignUpOtp(
   const recipient = { ...purpose, phone, channel, network }
   const request: SmsRequest = { ...recipient, owner: { audience: aud, metadata } }
   const owner = await findPhoneHolder(db, contact.address, aud)
-  if (!owner || isUnclaimed(owner, contact)) return sendSms(otp, db, request, now)
+  if (!owner || isUnclaimed(owner, contact)) return sendSms(app, db, request, now)
   // Counted like a sent message, so that the remaining quota reveals nothing.
-  await dryRunSms(otp, db, { ...request, isCounted: true }, now)
+  await dryRunSms(app, db, { ...request, isCounted: true }, now)
   return undefined
 }
 
 /** Creates the user of the number; `sent` is the result of `sendSignUpOtp`. */
 export async function signUpByPhone(
-  deps: SignUpDeps,
+  app: FastifyInstance,
   trx: Trx,
   signUp: PhoneSignUp,
   sent: SentCode | undefined,
   now: Date,
 ): Promise<SignUpOutcome> {
-  const { audit, otp } = deps
+  const { audit } = app
   // The same statements run for a new number and one in use; only the end of the savepoint differs.
   await createSavepoint(trx, 'sign_up')
-  const registered = sent && (await findOrCreateUnconfirmedUser(deps, trx, signUp.user, now))
-  if (!registered) return taken(deps, trx, signUp, now)
+  const registered = sent && (await findOrCreateUnconfirmedUser(app, trx, signUp.user, now))
+  if (!registered) return taken(app, trx, signUp, now)
   const { user } = registered
-  await storeSms(otp, trx, user.id, sent, now)
+  await storeSms(app, trx, user.id, sent, now)
   await storePendingSignUp(trx, registered, now)
   await releaseSavepoint(trx, 'sign_up')
   await recordAudit(audit, trx, 'user_confirmation_requested', user, { ip: signUp.ip, now })
   return {
     state: 'confirmation_required',
-    user: toUnconfirmedUser(deps, user, signUp.user.contact, now),
+    user: toUnconfirmedUser(app, user, signUp.user.contact, now),
   }
 }
 
 async function taken(
-  deps: SignUpDeps,
+  app: FastifyInstance,
   trx: Trx,
   { user, ip }: PhoneSignUp,
   now: Date,
 ): Promise<SignUpOutcome> {
   const owner = await findPhoneHolder(trx, user.contact.address, user.aud)
   // With autoconfirmed emails, clients can detect known ones anyway.
-  const reveal = deps.config.AUTH_MAILER_AUTOCONFIRM
-  const dummy = reveal ? undefined : await dryRunPhoneSignUp(deps, trx, user, now)
-  return repeatedBy(deps, trx, owner, dummy, { ip, now })
+  const reveal = app.config.AUTH_MAILER_AUTOCONFIRM
+  const dummy = reveal ? undefined : await dryRunPhoneSignUp(app, trx, user, now)
+  return repeatedBy(app, trx, owner, dummy, { ip, now })
 }

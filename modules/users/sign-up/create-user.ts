@@ -1,4 +1,6 @@
 /** The only functions that create a user. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../../db/core/database.ts'
 import type { NewIdentity } from '../../../db/identities/identities.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
@@ -8,7 +10,6 @@ import {
   type NewUser,
 } from '../../../db/users/insert-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { AuthenticationEvent } from '../../sessions/build.ts'
 import type { CreatedSession } from '../../sessions/create.ts'
 import { createSessionWithUser } from '../../sessions/index.ts'
@@ -36,23 +37,21 @@ export interface NewUserInput {
   identities?: readonly Omit<NewIdentity, 'user_id'>[]
 }
 
-export type CreateUserDeps = Deps<'config' | 'encryption' | 'events' | 'hooks' | 'jobQueue'>
-
 /** Undefined when another request took an identifier or the id. */
 export async function createUser(
-  deps: CreateUserDeps,
+  app: FastifyInstance,
   trx: Trx,
   input: NewUserInput,
   now: Date,
 ): Promise<UserRecord | undefined> {
-  const row = toRow(deps, input)
+  const row = toRow(app, input)
   const { identities = [] } = input
-  const events = deps.events.draft('user.created', row.id, {})
+  const events = app.events.draft('user.created', row.id, {})
   const insert = () => insertUser(trx, row, { identities, events }, now)
   const inserted = await insert()
   const user =
-    inserted ?? ((await deleteUnverifiedSignUp(deps, trx, row, now)) ? await insert() : undefined)
-  if (user) await enqueueAfterUserCreated(deps, trx, input.permit)
+    inserted ?? ((await deleteUnverifiedSignUp(app, trx, row, now)) ? await insert() : undefined)
+  if (user) await enqueueAfterUserCreated(app, trx, input.permit)
   return user
 }
 
@@ -62,7 +61,7 @@ export async function createUser(
  * now.
  */
 async function deleteUnverifiedSignUp(
-  { events }: Deps<'events'>,
+  { events }: FastifyInstance,
   trx: Trx,
   user: NewUser,
   now: Date,
@@ -77,27 +76,27 @@ async function deleteUnverifiedSignUp(
  * the id is in use.
  */
 export async function createUserWithSession(
-  deps: CreateUserDeps & Deps<'db' | 'sessions'>,
+  app: FastifyInstance,
   user: Omit<NewUserInput, 'identities' | 'email' | 'phone'>,
   authentication: AuthenticationEvent,
   now: Date,
 ): Promise<CreatedSession> {
-  const row = toRow(deps, user)
-  const newUser = { user: row, events: deps.events.draft('user.created', row.id, {}) }
+  const row = toRow(app, user)
+  const newUser = { user: row, events: app.events.draft('user.created', row.id, {}) }
   const insert = async (db: Db) => {
-    const opened = await createSessionWithUser(deps.sessions, db, newUser, authentication, now)
+    const opened = await createSessionWithUser(app, db, newUser, authentication, now)
     if (!opened) throw new Error('a random id was taken')
     return opened
   }
-  if (!deps.hooks.afterUserCreated) return insert(deps.db)
-  return deps.db.transaction().execute(async (trx) => {
+  if (!app.hooks.afterUserCreated) return insert(app.db)
+  return app.db.transaction().execute(async (trx) => {
     const opened = await insert(trx)
-    await enqueueAfterUserCreated(deps, trx, user.permit)
+    await enqueueAfterUserCreated(app, trx, user.permit)
     return opened
   })
 }
 
-function toRow({ config }: Deps<'config'>, user: NewUserInput): NewUser {
+function toRow({ config }: FastifyInstance, user: NewUserInput): NewUser {
   return {
     id: user.permit.userId,
     aud: user.aud,

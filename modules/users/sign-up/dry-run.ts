@@ -4,28 +4,28 @@
  */
 import { randomInt } from 'node:crypto'
 
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
 import { createSavepoint, rollbackToSavepoint } from '../../../db/core/savepoint.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { sendUncountedLinkEmail } from '../../emails/index.ts'
 import { storeSms } from '../../otp/index.ts'
-import type { CreateUserDeps } from './create-user.ts'
 import type { EmailSignUp, SignUpContact, SignUpInput } from './types.ts'
 import { createUnconfirmedUser } from './unconfirmed-user.ts'
 
 /** Rolls back to the savepoint `sign_up`. */
 export async function dryRunEmailSignUp(
-  deps: CreateUserDeps & Deps<'emails'>,
+  app: FastifyInstance,
   trx: Trx,
   { user: input, context }: EmailSignUp,
   now: Date,
 ): Promise<UserRecord> {
   const { address } = input.contact
   const unused = { ...input.contact, address: `${crypto.randomUUID()}@dry-run.invalid` }
-  const user = await createUnconfirmedUser(deps, trx, { ...input, contact: unused }, now)
+  const user = await createUnconfirmedUser(app, trx, { ...input, contact: unused }, now)
   if (!user) throw new Error('a random address was taken')
-  const sent = await sendUncountedLinkEmail(deps.emails, trx, 'confirmation', user, context, now)
+  const sent = await sendUncountedLinkEmail(app, trx, 'confirmation', user, context, now)
   await rollbackToSavepoint(trx, 'sign_up')
   const metadata = { ...user.raw_user_meta_data, email: address }
   return { ...user, ...sent, email: address, raw_user_meta_data: metadata, identities: [] }
@@ -33,7 +33,7 @@ export async function dryRunEmailSignUp(
 
 /** A dry run of a sign-up by phone, for a number that gets no account. */
 export async function dryRunPhoneOtp(
-  deps: CreateUserDeps & Deps<'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   { contact, aud, data }: SignUpContact,
   ip: string,
@@ -42,12 +42,12 @@ export async function dryRunPhoneOtp(
   const permit = { userId: crypto.randomUUID(), ip }
   const user = { contact, aud, data, permit, passwordHash: null, byAdmin: false }
   await createSavepoint(trx, 'sign_up')
-  await dryRunPhoneSignUp(deps, trx, user, now)
+  await dryRunPhoneSignUp(app, trx, user, now)
 }
 
 /** Rolls back to the savepoint `sign_up`. */
 export async function dryRunPhoneSignUp(
-  deps: CreateUserDeps & Deps<'otp'>,
+  app: FastifyInstance,
   trx: Trx,
   input: SignUpInput,
   now: Date,
@@ -55,10 +55,10 @@ export async function dryRunPhoneSignUp(
   const phone = input.contact.address
   const unused = `0${randomInt(10 ** 14)}`
   const contact = { ...input.contact, address: unused }
-  const user = await createUnconfirmedUser(deps, trx, { ...input, contact }, now)
+  const user = await createUnconfirmedUser(app, trx, { ...input, contact }, now)
   if (!user) throw new Error('a random number was taken')
   const message = { phone: unused, code: String(randomInt(10 ** 6)), messageId: user.id }
-  const sent = await storeSms(deps.otp, trx, user.id, { purpose: 'confirmation', ...message }, now)
+  const sent = await storeSms(app, trx, user.id, { purpose: 'confirmation', ...message }, now)
   await rollbackToSavepoint(trx, 'sign_up')
   return { ...user, ...sent, phone, identities: [] }
 }

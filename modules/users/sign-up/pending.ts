@@ -1,9 +1,10 @@
 /** A sign-up with an identifier in use changes nothing until its link or code is consumed. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Trx } from '../../../db/core/database.ts'
 import { consumePendingSignUp, upsertPendingSignUp } from '../../../db/users/pending-sign-ups.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
-import { replaceAccountData } from './apply-pending.ts'
+import { replaceAccountData } from './clear-unverified.ts'
 import type { SignUpResult } from './types.ts'
 import { isUnverified } from './unconfirmed-user.ts'
 import type { LoginIdentifier } from './user-data.ts'
@@ -23,7 +24,7 @@ export async function storePendingSignUp(
  * reads the email.
  */
 export async function resolvePendingSignUp(
-  deps: Deps<'sessions'>,
+  app: FastifyInstance,
   trx: Trx,
   user: UserRecord,
   { contact, tokenHash }: { contact: LoginIdentifier; tokenHash: string | null },
@@ -35,5 +36,5 @@ export async function resolvePendingSignUp(
   // The pending data of an invited user belong to the invitation.
   const metadata = user.invited_at ? pending.metadata : (user.raw_user_meta_data ?? {})
   const nothing = { passwordHash: null, metadata }
-  await replaceAccountData(deps, trx, user, contact, isMeant ? pending : nothing, now)
+  await replaceAccountData(app, trx, user, contact, isMeant ? pending : nothing, now)
 }

@@ -1,6 +1,7 @@
 /** The response of a sign-up that must be confirmed. */
+import type { FastifyInstance } from 'fastify'
+
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import type { LoginIdentifier } from './user-data.ts'
 
 /** Columns that are empty after a new sign-up. */
@@ -30,7 +31,7 @@ const emptyColumns = {
  * since, such as an invitation.
  */
 export function toUnconfirmedUser(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   user: UserRecord,
   { provider, address }: LoginIdentifier,
   now: Date,

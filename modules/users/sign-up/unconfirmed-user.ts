@@ -1,44 +1,45 @@
 /** Finds or creates the unconfirmed user of a sign-up. */
+import type { FastifyInstance } from 'fastify'
+
 import type { Db, Trx } from '../../../db/core/database.ts'
 import { asStored } from '../../../db/users/pending-sign-ups.ts'
 import { deleteOtherPassword, replaceSignUp } from '../../../db/users/repeated-sign-ups.ts'
 import { lockUser } from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { ApiError, accountChangedConcurrently } from '../../../schemas/errors.ts'
 import { lockAndLoadUser } from '../lock.ts'
-import { createPendingDraft, withPendingSignUp } from './apply-pending.ts'
-import { type CreateUserDeps, createUser } from './create-user.ts'
+import { createPendingDraft, withPendingSignUp } from './clear-unverified.ts'
+import { createUser } from './create-user.ts'
 import { findOwner } from './find-owner.ts'
 import type { SignUpInput, SignUpResult } from './types.ts'
 import { type LoginIdentifier, toNewIdentity, toUserMetadata } from './user-data.ts'
 
 /** Returns the user of a new or unverified identifier; undefined when it belongs to a verified or invited account. */
 export async function findOrCreateUnconfirmedUser(
-  deps: CreateUserDeps,
+  app: FastifyInstance,
   trx: Trx,
   user: SignUpInput,
   now: Date,
 ): Promise<SignUpResult | undefined> {
   const existing = await findOwner(trx, user.contact, user.aud)
-  return reuseOrCreateUnconfirmedUser(deps, trx, user, existing, now)
+  return reuseOrCreateUnconfirmedUser(app, trx, user, existing, now)
 }
 
 /** The same when the owner was just looked up in this transaction. */
 export async function reuseOrCreateUnconfirmedUser(
-  deps: CreateUserDeps,
+  app: FastifyInstance,
   trx: Trx,
   input: SignUpInput,
   existing: UserRecord | undefined,
   now: Date,
 ): Promise<SignUpResult | undefined> {
   const { contact, aud } = input
-  const user = existing ? undefined : await createUnconfirmedUser(deps, trx, input, now)
+  const user = existing ? undefined : await createUnconfirmedUser(app, trx, input, now)
   if (user) return { user }
   const owner = existing ?? (await findOwner(trx, contact, aud))
   // A verified owner is detected without a lock, whose duration would reveal it.
   if (!owner || !isFree(owner, input)) return undefined
-  return repeatSignUp(deps, trx, owner, input, now)
+  return repeatSignUp(app, trx, owner, input, now)
 }
 
 function isFree(owner: UserRecord, { byAdmin, contact }: SignUpInput): boolean {
@@ -50,7 +51,7 @@ function isFree(owner: UserRecord, { byAdmin, contact }: SignUpInput): boolean {
  * when the account from before the transaction was deleted.
  */
 export async function createUnconfirmedUser(
-  deps: CreateUserDeps,
+  app: FastifyInstance,
   trx: Trx,
   { contact, aud, passwordHash, data, permit, byAdmin }: SignUpInput,
   now: Date,
@@ -70,7 +71,7 @@ export async function createUnconfirmedUser(
     appMetadata: { provider, providers: [provider] },
     identities: [toNewIdentity(id, contact, userMetadata)],
   }
-  return createUser(deps, trx, user, now)
+  return createUser(app, trx, user, now)
 }
 
 /** The identifiers of an account and their confirmation times. */
@@ -92,13 +93,13 @@ export function isUnverified(user: Addresses, { provider, address }: LoginIdenti
 
 /** Undefined when the identifier was verified or invited since it was read. */
 async function repeatSignUp(
-  deps: Deps<'config'>,
+  app: FastifyInstance,
   trx: Trx,
   owner: UserRecord,
   input: SignUpInput,
   now: Date,
 ): Promise<SignUpResult | undefined> {
-  if (!mayBeInUse(deps, owner, input)) {
+  if (!mayBeInUse(app, owner, input)) {
     const user = await replace(trx, owner, input, now)
     if (user) return { user }
   }
@@ -109,14 +110,19 @@ async function repeatSignUp(
   const stored = await asStored(trx, { metadata, identityData: identity.identity_data })
   const { passwordHash: given, byAdmin } = input
   // After sign-ups with different passwords, the verification sets none of them.
-  const passwordHash = byAdmin || given === user.encrypted_password ? given : null
+  const isOnly = given === user.encrypted_password || isBeforeFirstSignUp(user)
+  const passwordHash = byAdmin || isOnly ? given : null
   const claim = { passwordHash, metadata: stored.metadata, byAdmin }
   return { user: withPendingSignUp(user, draft, stored, now), claim }
 }
 
+/** Whether the account was provisioned, and no sign-up has set or lost a password. */
+const isBeforeFirstSignUp = ({ encrypted_password, confirmation_sent_at }: UserRecord) =>
+  !encrypted_password && !confirmation_sent_at
+
 /** A sign-up rejected by a send limit still conflicts with the previous one. Throws `error`. */
 export async function recordRejectedSignUp(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   db: Db,
   { contact, passwordHash }: SignUpInput,
   error: unknown,
@@ -149,7 +155,7 @@ async function replace(
 
 /** The account has been used, or the sign-up has no password to replace. */
 function mayBeInUse(
-  { config }: Deps<'config'>,
+  { config }: FastifyInstance,
   { identities, invited_at }: UserRecord,
   { contact, passwordHash }: SignUpInput,
 ): boolean {

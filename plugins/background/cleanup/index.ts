@@ -43,7 +43,7 @@ export function createCleanup({ db, log, retention, batchSize }: CleanUpDeps) {
 
 /** How long a failed attempt delays the next one, and how long it counts towards the daily limit. */
 const attemptSeconds = 3600
-const dailyAttemptSeconds = 86_400
+const daySeconds = 86_400
 
 function getRetention(config: Config): Retention {
   const flowSeconds = config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION
@@ -58,15 +58,20 @@ function getRetention(config: Config): Retention {
     flow: config.AUTH_MAILER_OTP_EXP + flowSeconds,
     challenge: config.AUTH_MFA_CHALLENGE_EXPIRY_DURATION,
     factor: config.AUTH_MFA_FACTOR_EXPIRY_DURATION,
-    throttles: dailyAttemptSeconds,
+    throttles: daySeconds,
     limits: Math.max(
       attemptSeconds,
       // When it is unset, the interval between emails is shorter than the time for which failed attempts count.
       config.AUTH_SMTP_MAX_FREQUENCY ?? 0,
       config.AUTH_SMS_MAX_FREQUENCY,
       config.AUTH_MFA_PHONE_MAX_FREQUENCY,
+    ),
+    quotas: Math.max(
+      // As long as the emails of organizations to one address count.
+      daySeconds,
       config.AUTH_RATE_LIMIT_EMAIL_SENT.seconds,
       config.AUTH_RATE_LIMIT_SMS_SENT.seconds,
+      config.AUTH_RATE_LIMIT_ORGANIZATION_INVITATIONS.seconds,
     ),
     anonymousUsers: config.AUTH_DB_CLEANUP_ANONYMOUS_USERS_RETENTION,
     auditLog: config.AUTH_AUDIT_RETENTION || undefined,

@@ -29,7 +29,9 @@ import {
   deleteOldAuthorizations,
   deleteOldDeviceCodes,
   deleteOldPageSessions,
+  deleteOldPageSubmissions,
   deleteOldPushedRequests,
+  deleteUngrantedClients,
   deleteUnusedClients,
 } from '../../../db/oauth-server/cleanup.ts'
 import { deleteExpiredReplays } from '../../../db/replays/replays.ts'
@@ -60,6 +62,8 @@ export interface Retention {
   throttles: number
   /** The maximum time for which the last message to an address limits the next one. */
   limits: number
+  /** The maximum period of a quota of messages. */
+  quotas: number
   anonymousUsers: number | undefined
   auditLog: number | undefined
 }
@@ -69,6 +73,8 @@ const knownDeviceSeconds = 180 * 86_400
 
 /** Dynamically registered clients that were not used for this long are deleted. */
 const unusedClientSeconds = 90 * 86_400
+/** Those to which no user ever consented. */
+const ungrantedClientSeconds = 14 * 86_400
 
 /** Deletes expired rows in batches of about `batchSize`, and yields the count of each batch. */
 type CleanupStep = (db: Db, now: Date, batchSize: number) => AsyncIterable<number>
@@ -97,7 +103,9 @@ export function cleanupTasks(retention: Retention): Record<string, CleanupStep> 
     oauth_pushed_requests: step(ended, deleteOldPushedRequests),
     oauth_device_codes: step(ended, deleteOldDeviceCodes),
     page_sessions: step(ended, deleteOldPageSessions),
+    page_submissions: step(0, deleteOldPageSubmissions),
     unused_oauth_clients: step(unusedClientSeconds, deleteUnusedClients),
+    ungranted_oauth_clients: step(ungrantedClientSeconds, deleteUngrantedClients),
     factor_challenges: step(retention.challenge + ended, deleteOldChallenges),
     abandoned_factors: step(retention.factor + ended, deleteAbandonedFactors),
     pending_sign_ups: step(retention.flow + ended, deleteOldPendingSignUps),
@@ -105,7 +113,7 @@ export function cleanupTasks(retention: Retention): Record<string, CleanupStep> 
     known_devices: step(knownDeviceSeconds, deleteOldKnownDevices),
     sign_in_devices: step(knownDeviceSeconds, deleteOldSignInDevices),
     send_intervals: step(retention.limits + ended, deleteOldSendIntervals),
-    send_quotas: step(retention.limits + ended, deleteOldSendQuotas),
+    send_quotas: step(retention.quotas + ended, deleteOldSendQuotas),
     ...(anonymousUsers !== undefined && {
       anonymous_users: step(anonymousUsers, deleteUnreferenced),
     }),

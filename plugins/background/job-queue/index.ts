@@ -3,18 +3,103 @@
  * uses two connections besides the pool: one listens for notifications, the other fetches and completes jobs. Where
  * LISTEN does not work (poolers in transaction mode), the queue is polled.
  */
-import type pg from 'pg'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import pg from 'pg'
 
 import type { Db } from '../../../db/core/database.ts'
+import { findJobBacklog, type JobBacklog } from '../../../db/jobs/backlog.ts'
 import { insertJob, type NewJob } from '../../../db/jobs/jobs.ts'
 import { endDeadConnections } from '../../database/pool/dead-connections.ts'
 import { isPooled } from '../../database/pool/pooler.ts'
-import { definePlugin } from '../../define-plugin.ts'
-import { addJobBacklogGauges } from './backlog-gauges.ts'
-import { createQueuePool } from './queue-pool.ts'
+import { type Deps, definePlugin } from '../../define-plugin.ts'
+import { withLogFields } from '../../observability/request-context/index.ts'
+import { shareReading } from '../../observability/telemetry/shared-reading.ts'
+import type { QueueLog } from './library-log.ts'
 import { JobRunner } from './runner.ts'
-import type { JobHandler, JobRunnerOptions } from './runner-options.ts'
-import { watchJobs } from './watch.ts'
+import type { AroundJob, JobHandler, JobRunnerOptions } from './runner-options.ts'
+
+type Release = (error?: Error | boolean) => void
+
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  release: Release,
+) => void
+
+interface QueuePoolOptions extends pg.PoolConfig {
+  /** How long connecting is retried. */
+  retryMs?: number
+}
+
+/** Milliseconds. Longer than for requests, because no client waits. */
+const connectionTimeoutMillis = 30_000
+
+const defaultRetryMs = 30_000
+
+const pauseMs = 500
+
+/**
+ * The queue's connection pool, which works around two problems of graphile-worker: it gives up when it cannot connect
+ * to store a completion, leaving the job locked, so connecting is retried here for a while; and it releases a client
+ * twice when the database is lost during a completion, whose unhandled error would end the process.
+ */
+export class QueuePool extends pg.Pool {
+  readonly #retryMs: number
+
+  constructor({ retryMs = defaultRetryMs, ...options }: QueuePoolOptions) {
+    super(options)
+    this.#retryMs = retryMs
+  }
+
+  override connect(): Promise<pg.PoolClient>
+  override connect(callback: Connected): void
+  override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
+    const connected = this.#connectWithRetries()
+    if (!callback) return connected
+    connected.then(
+      (client) => callback(undefined, client, client.release),
+      (error) => callback(error, undefined, () => {}),
+    )
+    return undefined
+  }
+
+  async #connectWithRetries(): Promise<pg.PoolClient> {
+    const end = performance.now() + this.#retryMs
+    for (;;) {
+      try {
+        const client = await super.connect()
+        client.release = once(client.release)
+        return client
+      } catch (error) {
+        if (this.ending || isFinal(error) || performance.now() > end) throw error
+      }
+      await pause(pauseMs, undefined, { ref: false })
+    }
+  }
+}
+
+/** Wrong password, missing role or database (SQLSTATE 28, 3D). */
+function isFinal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '')
+}
+
+/** Two connections: one waits for notifications, the other fetches and finishes jobs. */
+export function createQueuePool(options: QueuePoolOptions, log: QueueLog): QueuePool {
+  const pool = new QueuePool({ ...options, max: 2, connectionTimeoutMillis })
+  pool.on('error', (error) => log.debug({ err: error }, 'job queue lost an idle connection'))
+  pool.on('connect', (client) => client.on('error', (error) => log.debug({ err: error })))
+  return pool
+}
+
+function once(release: Release): Release {
+  let isReleased = false
+  return (error) => {
+    if (isReleased) return
+    isReleased = true
+    release(error)
+  }
+}
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -112,3 +197,54 @@ export default definePlugin({
     return queue
   },
 })
+
+/** Log lines, metrics and spans of jobs. */
+function watchJobs({ metrics, tracing }: Deps<'telemetry'>['telemetry']): AroundJob {
+  return ({ id, task, payload }, work) =>
+    withLogFields({ job: id, task }, async () => {
+      let outcome = 'failed'
+      try {
+        await tracing.job(`job ${task}`, originIn(payload), work)
+        outcome = 'done'
+      } finally {
+        metrics.count('postern.jobs', { task, outcome })
+      }
+    })
+}
+
+/** The trace of the request that queued it; absent in jobs of older versions. */
+function originIn(payload: unknown): string | undefined {
+  const isObject = typeof payload === 'object' && payload !== null
+  const origin = isObject && 'origin' in payload ? payload.origin : undefined
+  return typeof origin === 'string' ? origin : undefined
+}
+
+interface Queue {
+  schema: string
+  tasks: () => string[]
+}
+
+/** Metrics of queued jobs. */
+function addJobBacklogGauges(
+  { db, telemetry }: Deps<'db' | 'telemetry'>,
+  { schema, tasks }: Queue,
+): void {
+  const { metrics } = telemetry
+  const read = shareReading(() => findJobBacklog(db, schema))
+
+  /** Includes every known task, so that an empty one is reported as 0. */
+  async function backlog(): Promise<JobBacklog[]> {
+    const found = new Map((await read()).map((one) => [one.task, one]))
+    return tasks().map((task) => found.get(task) ?? { task, waiting: 0, failed: 0, overdue: 0 })
+  }
+
+  metrics.gauge('postern.jobs.queued', async () =>
+    (await backlog()).map(({ task, waiting }) => ({ value: waiting, labels: { task } })),
+  )
+  metrics.gauge('postern.jobs.failed', async () =>
+    (await backlog()).map(({ task, failed }) => ({ value: failed, labels: { task } })),
+  )
+  metrics.gauge('postern.jobs.oldest_due_age', async () => [
+    { value: Math.max(0, ...(await backlog()).map(({ overdue }) => overdue)), labels: {} },
+  ])
+}

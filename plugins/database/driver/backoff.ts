@@ -3,7 +3,7 @@
  */
 
 /** The maximum duration of a group in milliseconds. A trigger of the operator may take longer. */
-export const maxGroupMs = 50
+const maxGroupMs = 50
 /** The maximum duration of each statement of a group. */
 const maxStatementMs = 5
 

@@ -11,7 +11,7 @@ interface BatchedLookup<Row> {
   maxDurationMs: number
 }
 
-export const lookupLimits = { maxBatchSize: 64, slowAfterMs: 25 }
+const lookupLimits = { maxBatchSize: 64, slowAfterMs: 25 }
 
 /**
  * A function that finds the row of a UUID in lower case. Its statement is sent after the call, so it sees everything that

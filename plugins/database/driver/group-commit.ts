@@ -10,7 +10,7 @@ import type { Connect, Result, Statement, StatementOutcome } from './connection.
 import { isOfOneStatement } from './error-scope.ts'
 
 /** Most disks commit within `slowAfterMs`. */
-export const commitLimits = { maxBatchSize: 16, slowAfterMs: 5 }
+const commitLimits = { maxBatchSize: 16, slowAfterMs: 5 }
 
 interface GroupCommitOptions {
   /** The maximum duration of a request in milliseconds. */

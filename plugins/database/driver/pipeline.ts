@@ -6,7 +6,9 @@
 import type pg from 'pg'
 import utils from 'pg/lib/utils.js'
 
+import type { ReportUnreadable } from '../../../db/core/stored-json.ts'
 import type { Result, StatementOutcome } from './connection.ts'
+import { getFieldParser } from './json-fields.ts'
 
 export interface DescribedStatement {
   name: string
@@ -22,10 +24,11 @@ export function describeStatement(
   client: pg.ClientBase,
   statement: { name: string; text: string },
   fields: readonly pg.FieldDef[],
+  report: ReportUnreadable,
 ): DescribedStatement {
-  const columns = fields.map(({ name, dataTypeID }) => ({
-    name,
-    parse: client.getTypeParser(dataTypeID, 'text'),
+  const columns = fields.map((field) => ({
+    name: field.name,
+    parse: getFieldParser(client, field, report),
   }))
   const emptyRow = Object.fromEntries(columns.map(({ name }) => [name, null]))
   return { ...statement, columns, emptyRow }

@@ -1,6 +1,7 @@
 /** A connection that sends each statement by itself, unnamed, for poolers that support no prepared statements. */
 import type pg from 'pg'
 
+import type { ReportUnreadable } from '../../../db/core/stored-json.ts'
 import {
   type DriverConnection,
   groupLockTimeout,
@@ -8,12 +9,15 @@ import {
   type Statement,
   type StatementOutcome,
 } from './connection.ts'
+import { jsonAsText, parseJsonFields } from './json-fields.ts'
 
 export class PlainConnection implements DriverConnection {
   protected readonly client: pg.PoolClient
+  protected readonly report: ReportUnreadable
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, report: ReportUnreadable) {
     this.client = client
+    this.report = report
   }
 
   async begin(text: string): Promise<void> {
@@ -29,7 +33,12 @@ export class PlainConnection implements DriverConnection {
   }
 
   run({ text, values }: Statement): Promise<Result> {
-    return this.client.query(text, [...values])
+    return this.query({ text, values: [...values] })
+  }
+
+  protected async query(query: { name?: string; text: string; values: unknown[] }) {
+    const result = await this.client.query({ ...query, types: jsonAsText(this.client) })
+    return parseJsonFields(result, this.report)
   }
 
   async runPipelined(statement: Statement): Promise<void> {

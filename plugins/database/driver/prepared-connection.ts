@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 
 import type pg from 'pg'
 
+import type { ReportUnreadable } from '../../../db/core/stored-json.ts'
 import {
   groupLockTimeout,
   type Result,
@@ -29,11 +30,14 @@ const maxNamedStatements = 500
 const beginGroup = ['begin', groupLockTimeout].map(commandStep)
 
 /** Makes the prepared connection of each connection of a pool, once. */
-export function prepareConnections(): (client: pg.PoolClient) => PreparedConnection {
+export function prepareConnections(
+  report: ReportUnreadable = () => {},
+): (client: pg.PoolClient) => PreparedConnection {
   const getStatementName = createStatementNames()
   const prepared = new WeakMap<pg.PoolClient, PreparedConnection>()
   return (client) => {
-    const connection = prepared.get(client) ?? new PreparedConnection(client, getStatementName)
+    const connection =
+      prepared.get(client) ?? new PreparedConnection(client, report, getStatementName)
     prepared.set(client, connection)
     return connection
   }
@@ -59,8 +63,12 @@ class PreparedConnection extends PlainConnection {
   #waiting: PipelineStep[] = []
   #isBeginWaiting = false
 
-  constructor(client: pg.PoolClient, getStatementName: (text: string) => string | undefined) {
-    super(client)
+  constructor(
+    client: pg.PoolClient,
+    report: ReportUnreadable,
+    getStatementName: (text: string) => string | undefined,
+  ) {
+    super(client, report)
     this.#getStatementName = getStatementName
   }
 
@@ -138,9 +146,10 @@ class PreparedConnection extends PlainConnection {
     await this.#sendWaiting()
     if (values.length === 0) return this.client.query(text)
     const name = this.#getStatementName(text)
-    if (name === undefined) return this.client.query(text, [...values])
-    const result = await this.client.query({ name, text, values: [...values] })
-    this.#described.set(name, describeStatement(this.client, { name, text }, result.fields))
+    if (name === undefined) return this.query({ text, values: [...values] })
+    const result = await this.query({ name, text, values: [...values] })
+    const statement = { name, text }
+    this.#described.set(name, describeStatement(this.client, statement, result.fields, this.report))
     return result
   }
 

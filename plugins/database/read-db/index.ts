@@ -6,11 +6,58 @@ import { createDbWithDialect, type Db } from '../../../db/core/database.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
 import { createDialect } from '../driver/index.ts'
 import { createPool } from '../pool/index.ts'
-import { createChooser, type FallbackReason } from './choose-replica.ts'
+import { createUnreadableReport } from '../unreadable-json.ts'
 import { createPositions, type Positions, parsePosition } from './positions.ts'
 import { createReadDialect } from './read-dialect.ts'
 import { createReplica, type Replica } from './replica.ts'
 import { readServerState, type ServerState } from './server-state.ts'
+
+// Chooses the replica for the next read, in rotation.
+
+interface Candidate {
+  replayedAt(): number | undefined
+}
+
+/** Why the primary serves a read although there are replicas. */
+type FallbackReason = 'unavailable' | 'lagging' | 'own_write' | 'failed'
+
+interface ChooserOptions<C> {
+  replicas: readonly C[]
+  maxLagMs: number
+  onFallback: (reason: FallbackReason) => void
+  now?: () => number
+}
+
+export function createChooser<C extends Candidate>(options: ChooserOptions<C>) {
+  const { replicas, maxLagMs, onFallback, now = () => performance.now() } = options
+  let lastWriteAt = Number.NEGATIVE_INFINITY
+  let turn = 0
+
+  return {
+    /** From now on this process reads from replicas that contain everything acknowledged until now. */
+    noteWrite(): void {
+      lastWriteAt = now()
+    },
+
+    choose(): C | undefined {
+      if (replicas.length === 0) return undefined
+      const at = now()
+      const fresh = replicas.filter((replica) => at - getReplayTime(replica) <= maxLagMs)
+      const usable = fresh.filter((replica) => getReplayTime(replica) > lastWriteAt)
+      turn += 1
+      const chosen = usable[turn % usable.length]
+      if (!chosen) onFallback(chooseReason(fresh.length > 0, replicas))
+      return chosen
+    },
+  }
+}
+
+function chooseReason(isFresh: boolean, replicas: readonly Candidate[]): FallbackReason {
+  if (isFresh) return 'own_write'
+  return replicas.some((replica) => replica.replayedAt() !== undefined) ? 'lagging' : 'unavailable'
+}
+
+const getReplayTime = (replica: Candidate) => replica.replayedAt() ?? Number.NEGATIVE_INFINITY
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -18,7 +65,7 @@ declare module 'fastify' {
   }
 }
 
-type ReadDeps = Deps<'addHook' | 'config' | 'db' | 'log' | 'telemetry'>
+type ReadDeps = Deps<'addHook' | 'config' | 'db' | 'log' | 'pool' | 'telemetry'>
 
 /** Measurements within the maximum lag, so that a replica without lag always counts as fresh. */
 const measuredPerLag = 5
@@ -26,7 +73,7 @@ const maxIntervalMs = 2_000
 
 export default definePlugin({
   name: 'readDb',
-  deps: ['addHook', 'config', 'db', 'log', 'telemetry'],
+  deps: ['addHook', 'config', 'db', 'log', 'pool', 'telemetry'],
   create(deps) {
     const { config, db } = deps
     const maxLagMs = config.AUTH_DB_READ_MAX_LAG * 1000
@@ -53,15 +100,22 @@ export default definePlugin({
   },
 })
 
-function createReplicas({ config, log, telemetry }: ReadDeps, positions: Positions): Replica[] {
+function createReplicas(
+  { config, log, pool, telemetry }: ReadDeps,
+  positions: Positions,
+): Replica[] {
   const options = {
     preparesStatements: config.AUTH_DB_PREPARED_STATEMENTS,
     maxDurationMs: config.AUTH_API_MAX_REQUEST_DURATION * 1000,
     onStatement: telemetry.onStatement,
+    onUnreadable: createUnreadableReport({ log, pool }),
   }
   return config.AUTH_DB_READ_URL.map((connectionString, index) =>
     createReplica({
-      ...{ connectionString, positions, log, name: String(index + 1) },
+      connectionString,
+      positions,
+      log,
+      name: String(index + 1),
       createDialect: (pool) => createDialect(pool, options),
     }),
   )

@@ -2,8 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { type ApiError, methodNotAllowed, notFound } from '../../../schemas/errors.ts'
+import { errorCodes } from '../../../schemas/values/error-codes.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
-import { help } from './help.ts'
 import { render } from './render.ts'
 import { toApiError } from './to-api-error.ts'
 
@@ -137,4 +137,24 @@ function allowedMethods(deps: ErrorsDeps, request: FastifyRequest): string[] {
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
   const routed = methods.filter((method) => deps.findRoute({ method, url: path }) !== null)
   return routed.some((method) => method === request.method) ? [] : routed
+}
+
+// In development, errors link to the section of docs/errors.md that explains them.
+
+/**
+ * Puts the page's address in a Link header (RFC 8288) and in the log. Returns it; undefined for an error
+ * without a code.
+ */
+function help(
+  { errorCode, message, status }: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string | undefined {
+  if (!errorCodes.some((code) => code === errorCode)) return undefined
+  const page = `/docs/guide/errors#${errorCode}`
+  reply.header('link', `<${page}>; rel="help"`)
+  const route = request.routeOptions.url ?? 'no path of this server'
+  // Server errors are already logged with their cause.
+  if (status < 500) request.log.warn({ status, error_code: errorCode, route, help: page }, message)
+  return page
 }

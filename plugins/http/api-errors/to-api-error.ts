@@ -1,6 +1,7 @@
 /** Maps any thrown value to an API error. */
 import type { FastifyError } from 'fastify'
 
+import { findFailedFunction } from '../../../db/core/trigger-failure.ts'
 import {
   ApiError,
   badJson,
@@ -29,6 +30,8 @@ export function toApiError(thrown: unknown, maxBytes = bodyLimit): ApiError {
   const code = getCode(error)
   if (isDatabaseGone(error, code)) return databaseUnavailable(error)
   if (busyCodes.has(code)) return databaseBusy(error)
+  const failedFunction = findFailedFunction(error)
+  if (failedFunction) return unexpectedFailure(failure, new TriggerFailure(failedFunction, error))
   // During a key rotation another replica may have the key, or this one after its restart.
   if (error instanceof DecryptionError) {
     return serviceUnavailable('Stored data cannot be decrypted at the moment. Try again.', 5, error)
@@ -42,10 +45,19 @@ export function toApiError(thrown: unknown, maxBytes = bodyLimit): ApiError {
   if (code === '22021' || code === '22P05') {
     return validationFailed('Text must not contain NUL')
   }
-  return unexpectedFailure(
-    'Unexpected failure, please check server logs for more information',
-    error,
-  )
+  return unexpectedFailure(failure, error)
+}
+
+const failure = 'Unexpected failure, please check server logs for more information'
+
+/** For the log: the trigger belongs to the operator, who would look for the error in this server. */
+class TriggerFailure extends Error {
+  override name = 'TriggerFailure'
+
+  constructor(failedFunction: string, cause: Error) {
+    const message = `A trigger on a table of this server failed in the function ${failedFunction} of another program: ${cause.message}`
+    super(message, { cause })
+  }
 }
 
 function getCode(error: Error): string {
@@ -74,9 +86,21 @@ function fromValidation({ validation, validationContext }: Invalid): ApiError {
 }
 
 const goneCodes = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH', 'EAI_AGAIN'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EAI_AGAIN',
   // SQLSTATEs of a server that is stopping, starting or a replica, and of connections it closed.
-  ...['57P01', '57P02', '57P03', '57P04', '57P05', '25P03', '25006'],
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P04',
+  '57P05',
+  '25P03',
+  '25006',
 ])
 
 /** Rolled back by a timeout, an operator, a serialization failure or a deadlock. */

@@ -3,7 +3,7 @@
  * accepted, because RFC 6749 clients and Apple's form_post send them.
  */
 import { badJson } from '../../../schemas/errors.ts'
-import { maxFormFields } from '../../../schemas/values/body-limits.ts'
+import { bodyLimit, maxFormFields, maxValuesOfAdmins } from '../../../schemas/values/body-limits.ts'
 import { defineHooksPlugin } from '../../define-plugin.ts'
 import { isPostgresValue } from './storable.ts'
 
@@ -23,11 +23,14 @@ function parseBody(contentType: string | undefined, text: string): unknown {
   return body
 }
 
+/** The last value of a field counts, except that several resources may be sent (RFC 8707 §2). */
 function parseForm(text: string): Json {
   if (hasMoreFields(text, maxFormFields)) {
     throw badJson(`a form has at most ${maxFormFields} fields`)
   }
-  return Object.fromEntries(new URLSearchParams(text))
+  const sent = new URLSearchParams(text)
+  const resources = sent.getAll('resource')
+  return { ...Object.fromEntries(sent), ...(resources.length > 1 && { resource: resources }) }
 }
 
 /** Stops counting at the limit, without building a list. */
@@ -39,12 +42,28 @@ function hasMoreFields(text: string, limit: number): boolean {
   return count > limit
 }
 
+/** Throws bad_json. */
 function parseJson(text: string): unknown {
+  if (text.length > bodyLimit && hasMoreValues(text, maxValuesOfAdmins)) {
+    throw badJson(`a body above ${bodyLimit} bytes has at most ${maxValuesOfAdmins} values`)
+  }
   try {
     return JSON.parse(text)
   } catch {
     throw badJson('the body is not one valid JSON object')
   }
+}
+
+/** Counts the commas and brackets outside of strings, up to the limit. */
+function hasMoreValues(text: string, limit: number): boolean {
+  let [count, isString] = [0, false]
+  for (let at = 0; at < text.length && count <= limit; at += 1) {
+    const character = text[at]
+    if (character === '"') isString = !isString
+    else if (isString && character === '\\') at += 1
+    else if (!isString && (character === ',' || character === '[' || character === '{')) count += 1
+  }
+  return count > limit
 }
 
 function normalize(value: unknown): unknown {

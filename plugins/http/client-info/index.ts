@@ -1,10 +1,12 @@
 /** The client's address, from headers of a trusted proxy, else from the connection. */
+import { BlockList, isIP, isIPv4 } from 'node:net'
+
 import type { FastifyRequest } from 'fastify'
+import ipaddr from 'ipaddr.js'
 
 import type { Config } from '../../../config/groups/index.ts'
 import { defineHooksPlugin } from '../../define-plugin.ts'
 import { addressKey } from '../rate-limits/index.ts'
-import { addressIn, createForwarded } from './forwarded.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -44,13 +46,12 @@ const maxLimitKey = 100
 
 type ForwardingConfig = Pick<
   Config,
-  'AUTH_RATE_LIMIT_HEADER' | 'AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED' | 'AUTH_TRUSTED_PROXIES'
+  'AUTH_RATE_LIMIT_HEADER' | 'AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED'
 >
 
-function createClientIp(config: ForwardingConfig) {
+function createClientIp(config: ForwardingConfig, forwarded: ReturnType<typeof createForwarded>) {
   const trustsOwnHeader = config.AUTH_SECURITY_PROXY_FORWARDED_FOR_ENABLED
   const limitHeader = config.AUTH_RATE_LIMIT_HEADER?.toLowerCase()
-  const forwarded = createForwarded(config.AUTH_TRUSTED_PROXIES)
 
   function readOwnHeader(request: FastifyRequest): string | undefined {
     const isTrusted = trustsOwnHeader && forwarded.isProxy(request.ip)
@@ -90,9 +91,11 @@ function readHeader({ headers }: FastifyRequest, name: string): string {
 
 export default defineHooksPlugin({
   name: 'client-info',
-  deps: ['config', 'decorateRequest'],
+  deps: ['config', 'decorateRequest', 'telemetry'],
   install(deps) {
-    const { read, readLimited } = createClientIp(deps.config)
+    const forwarded = createForwarded(deps.config.AUTH_TRUSTED_PROXIES)
+    deps.telemetry.continueTracesFrom(forwarded.isProxy)
+    const { read, readLimited } = createClientIp(deps.config, forwarded)
     deps.decorateRequest('clientIp', {
       getter(this: FastifyRequest) {
         return read(this)
@@ -124,4 +127,50 @@ function readClientInfo({ headers, clientIp }: FastifyRequest): ClientInfo {
     network: addressKey(clientIp),
     tag: typeof tag === 'string' ? tag : null,
   }
+}
+
+/** The client address of a request: from the connection, or from X-Forwarded-For of trusted proxies. */
+function createForwarded(networks: readonly string[]) {
+  const proxies = new BlockList()
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    const family = getFamily(address)
+    proxies.addSubnet(address, Number(bits ?? (family === 'ipv4' ? 32 : 128)), family)
+  }
+
+  function isProxy(address: string): boolean {
+    return isIP(address) !== 0 && proxies.check(address, getFamily(address))
+  }
+
+  return {
+    isProxy,
+
+    /**
+     * Each proxy appends the address it received the request from. Entries are trusted from the right for as long as
+     * the proxy that wrote them is trusted; entries further left may be forged by the client.
+     */
+    findClient(peer: string, chain: string): string {
+      let known = addressIn(peer) ?? peer
+      if (chain === '') return known
+      for (const entry of chain.split(',').reverse()) {
+        const next = isProxy(known) ? addressIn(entry) : undefined
+        if (next === undefined) return known
+        known = next
+      }
+      return known
+    },
+  }
+}
+
+/** Normalized, without a port and without a zone index (`%eth0`), which is local to one machine (RFC 4007 §11). */
+function addressIn(entry: string): string | undefined {
+  // The common case: already normalized.
+  if (isIPv4(entry)) return entry
+  const [, bracketed, dotted] = /^\s*(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)\s*$/.exec(entry) ?? []
+  const [address = ''] = (bracketed ?? dotted ?? entry.trim()).split('%', 1)
+  return isIP(address) === 0 ? undefined : ipaddr.process(address).toString()
+}
+
+function getFamily(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
 }

@@ -35,7 +35,9 @@ const known: Json = {
 
 const rejected = { code: 400, error_code: 'validation_failed', msg: 'An email address is required' }
 const failed = {
-  ...{ code: 500, error_code: 'unexpected_failure', error_id: id },
+  code: 500,
+  error_code: 'unexpected_failure',
+  error_id: id,
   msg: 'Unexpected failure, please check server logs for more information',
 }
 

@@ -6,15 +6,18 @@
  */
 import { isIPv4 } from 'node:net'
 
-import rateLimit, { type RateLimitOptions } from '@fastify/rate-limit'
+import rateLimit, {
+  type FastifyRateLimitStore,
+  type FastifyRateLimitStoreCtor,
+  type RateLimitOptions,
+} from '@fastify/rate-limit'
 import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 
 import type { Config } from '../../../config/groups/index.ts'
 import { overRequestRateLimit } from '../../../schemas/errors.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
-import { createLocalCounter } from './local-counter.ts'
-import { type CountHit, createStore } from './store.ts'
+import { createLocalCounter, type Hits } from './local-counter.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -77,6 +80,10 @@ function createRateLimits(config: Config) {
     oauthRegister: limit('AUTH_RATE_LIMIT_OAUTH_DYNAMIC_CLIENT_REGISTER', 5 * minute),
     /** The OAuth token endpoint and related endpoints. */
     oauthToken: limit('AUTH_RATE_LIMIT_TOKEN_REFRESH', 5 * minute),
+    /** Endpoints for resource servers: introspection and userinfo. */
+    oauthResource: limit('AUTH_RATE_LIMIT_OAUTH_RESOURCE', 5 * minute),
+    scim: limit('AUTH_RATE_LIMIT_SCIM', 5 * minute, 'scim'),
+    console: limit('AUTH_RATE_LIMIT_CONSOLE', 5 * minute, 'console'),
     mfa: limit('AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY', minute),
     sso: limit('AUTH_RATE_LIMIT_SSO', 5 * minute),
     samlAssertion: limit('AUTH_SAML_RATE_LIMIT_ASSERTION', 5 * minute),
@@ -164,3 +171,24 @@ export default definePlugin({
     return createRateLimits(config)
   },
 })
+
+// Adapts the counters to the store interface of @fastify/rate-limit.
+
+/** Adds a hit to a key of one limiter. */
+type CountHit = (key: string, windowMs: number) => Promise<Hits>
+
+function createStore(count: CountHit): FastifyRateLimitStoreCtor {
+  return class Store implements FastifyRateLimitStore {
+    incr(key: string, callback: Parameters<FastifyRateLimitStore['incr']>[1], windowMs: number) {
+      count(key, windowMs).then(
+        (hits) => callback(null, hits),
+        (error) => callback(error),
+      )
+    }
+
+    /** The key names the limiter, so one store serves all of them. */
+    child(): FastifyRateLimitStore {
+      return this
+    }
+  }
+}

@@ -1,8 +1,10 @@
 /** Outgoing email: rendered by kind, stored in the outbox and sent by a worker. */
+import type { IncomingHttpHeaders } from 'node:http'
+
 import type { Config } from '../../../config/groups/index.ts'
 import type { Db, Trx } from '../../../db/core/database.ts'
 import { requeueDeadMail } from '../../../db/emails/dead-letters.ts'
-import { confirmationUrl } from '../../../mail/kinds/confirmation-url.ts'
+import { confirmationUrl, mailBaseUrl } from '../../../mail/kinds/confirmation-url.ts'
 import {
   type EmailKind,
   emailKindDefinitions,
@@ -12,8 +14,9 @@ import {
 import { type MailPreview, previewAll } from '../../../mail/preview.ts'
 import type { MailRenderer } from '../../../mail/render.ts'
 import { mailNotConfigured } from '../../../schemas/errors.ts'
+import { backoff } from '../../background/backoff.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
-import { createBaseUrl } from './base-url.ts'
+import { refreshPeriodically } from '../../localization/languages/renewal.ts'
 import {
   createEmailDelivery,
   createSmtpDelivery,
@@ -23,12 +26,19 @@ import {
 import { createHookDelivery } from './hook-delivery.ts'
 import { createOutbox, type MailRequest, type Outbox, type RetryDelay } from './outbox/index.ts'
 import { createMailJobs } from './outbox/job.ts'
-import { getEmailRetryDelay } from './outbox/retry-delay.ts'
 import { retryBlocker } from './outbox/retryable.ts'
 import { configuredRenderer } from './renderer.ts'
-import { createRenewableRenderer } from './renewable-renderer.ts'
 import { createSamples } from './samples.ts'
-import { refreshTemplates } from './template-renewal.ts'
+
+const limits = { firstMs: 5_000, maxMs: 15 * 60_000 }
+
+/**
+ * Milliseconds until the next attempt: 5 s after the first, doubled after each, at most 15 minutes, so that email is
+ * sent soon after an outage.
+ */
+export function getEmailRetryDelay(attempts: number, chance: number = Math.random()): number {
+  return backoff(attempts, limits, chance)
+}
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -160,3 +170,47 @@ function startMailer(deps: CreateMailerDeps, pauseAfter: RetryDelay) {
 }
 
 export default mailerPlugin(getEmailRetryDelay)
+
+/** An email renderer that is rebuilt after subjects or templates changed. */
+function createRenewableRenderer(make: () => MailRenderer) {
+  let current = make()
+  const render: MailRenderer['render'] = (kind, variables, tag) =>
+    current.render(kind, variables, tag)
+  const renderer: MailRenderer = {
+    render,
+    readLocalTemplates: () => current.readLocalTemplates(),
+    renewTemplates: () => current.renewTemplates(),
+    reloadTemplates: () => current.reloadTemplates(),
+  }
+  return {
+    ...renderer,
+    renew(): void {
+      current = make()
+    },
+  }
+}
+
+/** The base URL of links in emails: this server, under the name that the operator configured. */
+function createBaseUrl(externalUrl: string, externalHosts: readonly string[]) {
+  return (headers: IncomingHttpHeaders): string =>
+    mailBaseUrl({
+      externalUrl,
+      externalHosts,
+      forwardedHost: first(headers['x-forwarded-host']),
+      forwardedProto: first(headers['x-forwarded-proto']),
+    })
+}
+
+function first(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}
+
+// AUTH_MAILER_TEMPLATE_RELOADING_ENABLED: refreshes templates before an email needs them.
+
+/** An unavailable template does not delay the start. */
+function refreshTemplates(deps: Deps<'addHook' | 'config'>, renderer: MailRenderer): void {
+  deps.addHook('onReady', renderer.readLocalTemplates)
+  if (!deps.config.AUTH_MAILER_TEMPLATE_RELOADING_ENABLED) return
+  const renew = () => renderer.renewTemplates()
+  refreshPeriodically(deps, { first: () => void renew(), renew })
+}

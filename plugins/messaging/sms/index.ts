@@ -6,12 +6,15 @@ import { randomUUID } from 'node:crypto'
 
 import type { FastifyBaseLogger } from 'fastify'
 
+import type { Config } from '../../../config/groups/index.ts'
+import { findUserByPhone } from '../../../db/users/users.ts'
 import {
   ApiError,
   smsSendFailed,
   unexpectedFailure,
   validationFailed,
 } from '../../../schemas/errors.ts'
+import { toUser } from '../../../schemas/user.ts'
 import { createFormClient, type PostForm } from '../../../sms/form-client.ts'
 import {
   type OtpChannel,
@@ -19,15 +22,12 @@ import {
   type SmsMessage,
   type SmsProvider,
 } from '../../../sms/provider.ts'
-import { renderSms } from '../../../sms/template.ts'
+import { hasCode, renderSms } from '../../../sms/template.ts'
 import { createTestOtps } from '../../../sms/test-otps.ts'
-import { definePlugin } from '../../define-plugin.ts'
+import { type Deps, definePlugin } from '../../define-plugin.ts'
 import { maxWaitMs } from '../../http/request-deadline.ts'
 import type { Languages } from '../../localization/languages/index.ts'
-import { createSmsHook } from './by-hook.ts'
 import { chooseProvider, type SmsConfig } from './choose-provider.ts'
-import { smsNotices } from './notices.ts'
-import { templateFor } from './template-for.ts'
 import type { OutgoingSms, SendByHook } from './types.ts'
 
 declare module 'fastify' {
@@ -191,3 +191,66 @@ export default definePlugin({
     })
   },
 })
+
+/** The custom template for all languages; when unset, the text in the recipient's language. */
+function templateFor(
+  config: SmsConfig,
+  { messagesFor, tagFor }: Pick<Languages, 'messagesFor' | 'tagFor'>,
+  variable: 'AUTH_SMS_TEMPLATE' | 'AUTH_MFA_PHONE_TEMPLATE',
+  reader: Readonly<Record<string, unknown>>,
+): string {
+  if (config.given.has(variable)) return config[variable]
+  return messagesFor(tagFor(reader)).texts.text_messages.code
+}
+
+/** The SEND_SMS hook; undefined when it is disabled. It receives the code, not the text or channel. */
+function createSmsHook({
+  config,
+  db,
+  hooks,
+}: Deps<'config' | 'db' | 'hooks'>): SendByHook | undefined {
+  const { sendSms, unsavedUser } = hooks
+  if (!sendSms) return undefined
+  /** A user for the payload, with metadata of the sign-up such as the language. */
+  function newUser(phone: string, aud: string, reader: OutgoingSms['reader']) {
+    const app_metadata = { provider: 'phone', providers: ['phone'] }
+    const id = crypto.randomUUID()
+    return unsavedUser({ id, aud, phone, app_metadata, user_metadata: { ...reader } })
+  }
+
+  return async ({ phone, code, messageId, isFactor, aud = config.AUTH_JWT_AUD, ...known }) => {
+    const existing = known.user ?? (await findUserByPhone(db, phone, aud))
+    const user = existing ? toUser(existing) : newUser(phone, aud, known.reader)
+    const sms = { otp: code, phone, ...(isFactor && { sms_type: 'mfa' as const }) }
+    await sendSms({ user, uuid: messageId }, sms)
+  }
+}
+
+/** Warnings at start about SMS settings that are valid but rarely intended. */
+export function smsNotices(config: Config, canSend: boolean): string[] {
+  const notices: string[] = []
+  const testNumbers = Object.keys(config.AUTH_SMS_TEST_OTP).length
+  const until = config.AUTH_SMS_TEST_OTP_VALID_UNTIL?.toISOString() ?? 'this setting is removed'
+  if (testNumbers > 0) {
+    notices.push(
+      `AUTH_SMS_TEST_OTP: ${testNumbers} number(s) sign in with a fixed code until ${until}`,
+    )
+  }
+  for (const variable of ['AUTH_SMS_TEMPLATE', 'AUTH_MFA_PHONE_TEMPLATE'] as const) {
+    if (hasCode(config[variable])) continue
+    notices.push(`${variable} has no {{ .Code }}: messages will not contain the code`)
+  }
+  if (!canSend && lacksProvider(config)) {
+    notices.push(
+      'AUTH_EXTERNAL_PHONE_ENABLED: no message can be sent until AUTH_SMS_PROVIDER is set',
+    )
+  }
+  return notices
+}
+
+/** Without phone confirmation, or with fixed codes only, no provider is needed. */
+function lacksProvider(config: Config): boolean {
+  const { AUTH_SMS_PROVIDER: provider, AUTH_SMS_TEST_OTP: fixed } = config
+  if (!config.AUTH_EXTERNAL_PHONE_ENABLED || config.AUTH_SMS_AUTOCONFIRM) return false
+  return provider === undefined && Object.keys(fixed).length === 0
+}

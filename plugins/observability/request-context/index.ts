@@ -1,8 +1,9 @@
-/** The context of the current request or job: its log fields and its deadline. */
+/** The context of the current request or job: its log fields, its deadline and who acts. */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 
 import type { FastifyRequest } from 'fastify'
 
+import { type Acting, systemActing } from '../../../schemas/values/acting.ts'
 import { defineHooksPlugin } from '../../define-plugin.ts'
 import type { RequestDeadline } from './deadline.ts'
 
@@ -15,6 +16,8 @@ declare module 'fastify' {
 
 interface Context {
   logFields: LogFields
+  /** Requests only: null before the authentication. */
+  acting?: Acting | null
   /** Requests only; jobs and background work have no deadline. */
   requestDeadline?: RequestDeadline
   /** Requests only: callbacks to run after the response or its cancellation; undefined from then on. */
@@ -42,6 +45,19 @@ export function logFields(): LogFields {
 /** Runs the work with these fields in every log line. */
 export function withLogFields<T>(fields: LogFields, work: () => T): T {
   return storage.run({ logFields: fields }, work)
+}
+
+/** Called by whatever authenticates the current request: its audit entries and events name this actor. */
+export function identify(acting: Acting): void {
+  const context = storage.getStore()
+  if (context?.acting !== undefined) context.acting = acting
+}
+
+/** Who makes the current request; before the authentication, the user concerned. Outside of requests, the system. */
+export function describeActor(userId: string | null): Acting {
+  const acting = storage.getStore()?.acting
+  if (acting === undefined) return systemActing
+  return acting ?? { actor: { type: userId ? 'user' : 'anonymous', id: userId } }
 }
 
 /** The deadline of the current request. */
@@ -87,7 +103,8 @@ export default defineHooksPlugin({
   install(deps) {
     deps.decorateRequest('requestContext', null)
     deps.addHook('onRequest', (request, reply, done) => {
-      const context: Context = { logFields: { request_id: request.id }, afterCallbacks: [] }
+      const logFields = { request_id: request.id }
+      const context: Context = { logFields, acting: null, afterCallbacks: [] }
       request.requestContext = context
       // The only listener: one more, or a context that references the response, made GET /user slower.
       reply.raw.once('close', () => close(context))

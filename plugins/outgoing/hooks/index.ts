@@ -2,20 +2,50 @@
  * Hooks: the operator's HTTP endpoints or database functions, called at defined points. A disabled hook is undefined
  * and costs nothing. None is called inside a transaction.
  */
+import type { FastifyBaseLogger } from 'fastify'
+
 import type { hookNames } from '../../../config/groups/hooks.ts'
+import type { User } from '../../../schemas/user.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
 import { configuredProxies, createHttpClient, type Fetch } from '../http-client/index.ts'
 import { customizeAccessToken } from './access-token.ts'
-import { createBackground } from './background.ts'
-import { createCaller, type HookCaller } from './caller.ts'
+import { createCaller, type HookCaller, type HookResponse } from './caller.ts'
 import { httpTransport, maxResponseBytes } from './http.ts'
 import { createSmsSender, sendEmail } from './messages.ts'
 import { beforeOrganizationJoin } from './organizations.ts'
 import { createFunctionHooks, type FunctionHooks } from './postgres.ts'
 import type { Transport } from './transport.ts'
-import { unsavedUser } from './unsaved-user.ts'
-import { afterUserCreated, beforeUserCreated } from './users.ts'
-import { type AttemptedFactor, callVerificationHook, type HookAttempt } from './verification.ts'
+
+/** A user without a row: not created yet, or deleted. */
+interface UnsavedUser {
+  id: string
+  aud: string
+  email?: string
+  phone?: string
+  app_metadata?: Record<string, unknown>
+  user_metadata?: Record<string, unknown>
+  is_anonymous?: boolean
+}
+
+/** The zero time that GoTrue sends. */
+const zeroTime = '0001-01-01T00:00:00Z'
+
+/** The hook payload of a user without a row: no role, identities or times. */
+function unsavedUser({ id, aud, ...known }: UnsavedUser): User {
+  return {
+    id,
+    aud,
+    role: '',
+    email: known.email ?? '',
+    phone: known.phone ?? '',
+    app_metadata: known.app_metadata ?? {},
+    user_metadata: known.user_metadata ?? {},
+    identities: [],
+    created_at: zeroTime,
+    updated_at: zeroTime,
+    is_anonymous: known.is_anonymous ?? false,
+  }
+}
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -136,3 +166,76 @@ function once<Value>(make: () => Value): () => Value {
 }
 
 export default definePlugin({ name: 'hooks', deps, create: createHooks })
+
+/** Hook work that no response waits for. */
+function createBackground(log: Pick<FastifyBaseLogger, 'warn'>) {
+  const running = new Set<Promise<void>>()
+
+  return {
+    /** Starts the work; a failure is logged. */
+    run(work: () => Promise<unknown>): void {
+      const done = work().then(
+        () => undefined,
+        (error) => log.warn({ err: error }, 'hook call failed'),
+      )
+      const ended = done.finally(() => running.delete(ended))
+      running.add(ended)
+    },
+
+    /** Resolves when all started work has ended. */
+    async settled(): Promise<void> {
+      while (running.size > 0) await Promise.all(running)
+    },
+  }
+}
+
+// BEFORE_USER_CREATED and AFTER_USER_CREATED.
+
+/** Calls the hook that decides whether the user may be created. Throws HookError when not. */
+function beforeUserCreated(call: HookCaller) {
+  return async (user: UnsavedUser, ip: string): Promise<void> => {
+    await call({ user: unsavedUser(user) }, { ip })
+  }
+}
+
+/** Reports a created user; `uuid` is the same for every attempt. Throws HookError. */
+function afterUserCreated(call: HookCaller) {
+  return async (user: User, told: { ip: string; uuid: string }): Promise<void> => {
+    await call({ user }, told)
+  }
+}
+
+// PASSWORD_VERIFICATION_ATTEMPT and MFA_VERIFICATION_ATTEMPT: the operator's decision about a verified attempt.
+
+interface HookAttempt {
+  user_id: string
+  /** Whether the attempt was correct. */
+  valid: boolean
+}
+
+interface AttemptedFactor extends HookAttempt {
+  factor_id: string
+  factor_type: string
+}
+
+interface HookDecision {
+  isRejected: boolean
+  /** For the client; undefined when the hook sends none. */
+  message: string | undefined
+  /** The hook requests that all sessions of the user be revoked. Only the password hook can. */
+  endSessions: boolean
+}
+
+/** Throws HookError. */
+function callVerificationHook<Attempt extends HookAttempt>(call: HookCaller) {
+  return async (attempt: Attempt, ip: string): Promise<HookDecision> =>
+    toDecision(await call(attempt, { ip }))
+}
+
+function toDecision({ decision, message, should_logout_user }: HookResponse): HookDecision {
+  return {
+    isRejected: decision === 'reject',
+    message: typeof message === 'string' && message !== '' ? message : undefined,
+    endSessions: should_logout_user === true,
+  }
+}

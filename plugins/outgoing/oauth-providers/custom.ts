@@ -2,13 +2,16 @@
  * Providers that admins add at run time. Each is read from the database when used, so that every replica has the
  * current one.
  */
+import { isUnreadable } from '../../../db/core/stored-json.ts'
 import {
   type CustomProviderRow,
   findCustomProvider,
+  listSharingProviders,
 } from '../../../db/custom-providers/providers.ts'
 import type { Provider } from '../../../providers/core/provider.ts'
 import type { ProviderHttp, ProviderSettings } from '../../../providers/core/types.ts'
 import { createOauthProvider } from '../../../providers/registry.ts'
+import { customCallbackUrl } from '../../../schemas/values/callback-urls.ts'
 import type { Deps } from '../../define-plugin.ts'
 
 interface UsableCustomProvider {
@@ -47,23 +50,40 @@ export function createFindCustom(
     if (known?.updatedAt === updatedAt) return known
     const settings = toSettings(deps, row)
     const provider = createOauthProvider(name, settings, upstream)
-    const found = { enabled: row.enabled, settings, provider, updatedAt }
+    // A mapping may replace the user's id and address: without it, they would be others.
+    const enabled = row.enabled && !isUnreadable(row.attribute_mapping)
+    const found = { enabled, settings, provider, updatedAt }
     made.set(name, found)
     return found
   }
+}
+
+/** Warns at each start of providers from before each had a redirect URI of its own. */
+export async function reportSharedCallback({
+  config,
+  db,
+  log,
+}: Deps<'config' | 'db' | 'log'>): Promise<void> {
+  if (!config.AUTH_CUSTOM_OAUTH_ENABLED) return
+  const providers = await listSharingProviders(db)
+  if (providers.length === 0) return
+  log.warn(
+    { providers },
+    'custom providers share the redirect URI /callback: the operator of one could sign in as users of another (docs/custom-providers.md, "Redirect URI")',
+  )
 }
 
 function toSettings(
   { config, encryption }: Deps<'config' | 'encryption'>,
   row: CustomProviderRow,
 ): ProviderSettings {
-  const baseUrl = config.AUTH_CUSTOM_OAUTH_EXTERNAL_URL ?? config.AUTH_API_EXTERNAL_URL
   const { authorization_url: authorize, token_url: token, userinfo_url: userinfo } = row
   const isPlain = row.provider_type === 'oauth2'
   return {
     clientIds: [row.client_id, ...row.acceptable_client_ids],
     secret: encryption.decrypt(row.id, row.client_secret, 'The secret of a custom provider'),
-    redirectUri: `${baseUrl}/callback`,
+    redirectUri: customCallbackUrl(config, row),
+    acceptsHs256: row.id_token_signed_response_alg === 'HS256',
     emailOptional: row.email_optional,
     skipNonceCheck: row.skip_nonce_check,
     scopes: row.scopes,

@@ -6,6 +6,7 @@ import {
   type ApiError,
   badIdToken,
   badOauthCallback,
+  oauthInvalidState,
   providerDisabled,
   providerDown,
   providerRejected,
@@ -49,12 +50,13 @@ export function callbackError(error: unknown, provider: string): unknown {
   if (error.kind === 'callback') {
     return badOauthCallback('The callback does not belong to this sign-in', error)
   }
+  if (error.kind === 'no_verifier') return oauthInvalidState(error)
   if (error.kind === 'user_form') return providerRejected('server_error', error)
   return unexpectedFailure(callbackSentences[error.kind], error)
 }
 
 const callbackSentences: Record<
-  Exclude<ProviderError['kind'], 'callback' | 'user_form'>,
+  Exclude<ProviderError['kind'], 'callback' | 'no_verifier' | 'user_form'>,
   string
 > = {
   configuration: 'This provider is not configured completely',

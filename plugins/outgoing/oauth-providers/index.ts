@@ -8,13 +8,18 @@ import {
   providerNames,
   providerTitles,
 } from '../../../providers/registry.ts'
-import { oauthProviderNotSupported, validationFailed } from '../../../schemas/errors.ts'
+import {
+  badOauthCallback,
+  oauthProviderNotSupported,
+  validationFailed,
+} from '../../../schemas/errors.ts'
 import { definePlugin } from '../../define-plugin.ts'
 import { maxWaitMs } from '../../http/request-deadline.ts'
-import { createFindCustom, type FindCustom, isCustom } from './custom.ts'
+import { createFindCustom, type FindCustom, isCustom, reportSharedCallback } from './custom.ts'
 import { serveDevOidc } from './dev-oidc/index.ts'
 import { toCallbackError } from './errors.ts'
 import { storeIssuers } from './issuers.ts'
+import { isOfAnother, type ReceivedCallback } from './mix-up.ts'
 import { createRenewable } from './renewable.ts'
 import { allowedIssuers, issuerProviders, namedProviders } from './settings.ts'
 import { createSignIns, type SignInDeps } from './sign-ins.ts'
@@ -76,9 +81,16 @@ export function createOauthProviders(deps: OauthProviderDeps) {
       )
     },
 
-    /** Throws oauth_provider_not_supported unless the provider is still enabled. */
-    async checkSupported(name: string): Promise<void> {
-      if (!(await find(name))) throw oauthProviderNotSupported('The provider is not enabled')
+    /**
+     * Checks a callback before anything is sent to the provider. Throws oauth_provider_not_supported unless it is still
+     * enabled, and bad_oauth_callback for a response of another provider.
+     */
+    async checkCallback(name: string, received: ReceivedCallback): Promise<void> {
+      const found = await find(name)
+      if (!found) throw oauthProviderNotSupported('The provider is not enabled')
+      if (isOfAnother({ name, settings: found.settings }, received, settings)) {
+        throw badOauthCallback('The callback belongs to another provider')
+      }
     },
 
     toCallbackError,
@@ -133,7 +145,10 @@ export default definePlugin({
     const { renewed, renew } = createRenewable(make)
     deps.runtimeSettings.onChange(renew)
     const configured = new Map([...namedProviders(config), ...generic])
-    deps.addHook('onReady', () => storeIssuers(deps, configured))
+    deps.addHook('onReady', async () => {
+      await storeIssuers(deps, configured)
+      await reportSharedCallback(deps)
+    })
     return renewed
   },
 })

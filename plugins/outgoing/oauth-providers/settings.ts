@@ -20,9 +20,9 @@ export function namedProviders(config: Config): Map<string, ProviderSettings> {
 export function issuerProviders(config: Config): Map<string, ProviderSettings> {
   const enabled = genericOidcProviders(config).filter((settings) => settings.enabled)
   return new Map(
-    enabled.map(({ issuer, scopes, ...settings }) => [
+    enabled.map(({ issuer, scopes, acceptsHs256, ...settings }) => [
       settings.name,
-      { ...toSettings(config, settings), issuer, scopes },
+      { ...toSettings(config, settings), issuer, scopes, acceptsHs256 },
     ]),
   )
 }

@@ -1,4 +1,7 @@
 /** Starts authorizations and identifies users. */
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { ProviderError } from '../../../providers/core/provider-error.ts'
 import type {
   AuthorizationRequest,
   Callback,
@@ -11,7 +14,6 @@ import type { IdTokenRequest } from '../../../providers/id-token-selection.ts'
 import { issuerOfCustom } from './custom.ts'
 import { authorizationError, callbackError, toIdTokenApiError } from './errors.ts'
 import type { createLookUp } from './usable.ts'
-import { withTimeout } from './with-timeout.ts'
 
 export interface SignInDeps {
   /** For an issuer's metadata and keys. One per provider, because clients may name enough tenants to fill a cache. */
@@ -72,5 +74,18 @@ export function createSignIns(
         throw toIdTokenApiError(error, provider || issuer)
       }
     },
+  }
+}
+
+/** Resolves with `work`; throws ProviderError discovery when it takes longer. */
+async function withTimeout<T>(work: Promise<T>, milliseconds: number): Promise<T> {
+  const done = new AbortController()
+  const timeout = pause(milliseconds, undefined, { signal: done.signal }).then(() => {
+    throw new ProviderError('discovery', `no answer within ${milliseconds} ms`, { isDown: true })
+  })
+  try {
+    return await Promise.race([work, timeout])
+  } finally {
+    done.abort()
   }
 }

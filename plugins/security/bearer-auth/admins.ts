@@ -4,21 +4,23 @@
  */
 import type { FastifyRequest } from 'fastify'
 
-import { hasAdminAmong } from '../../../db/admins/admins.ts'
-import type { Trx } from '../../../db/core/database.ts'
+import { findAdminRole, hasAdminAmong } from '../../../db/admins/admins.ts'
+import type { Db, Trx } from '../../../db/core/database.ts'
 import { lockUsers } from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
+import { type AccessTokenClaims, subjectUserId } from '../../../schemas/access-token.ts'
 import { type AdminRole, includesRole } from '../../../schemas/console/admin-role.ts'
 import { adminRoleRequired, notAdmin } from '../../../schemas/errors.ts'
-import { getMinimumRole, listEndpoints } from './admin-endpoints.ts'
+import type { Acting } from '../../../schemas/values/acting.ts'
+import { identify } from '../../observability/request-context/index.ts'
 import { type AdminDeps, authorizeRole, checkRole, findListedRole } from './admin-roles.ts'
-import { createFindAccess } from './console-access.ts'
 import { getSessionId, pathUserId } from './find-bearer.ts'
 import { lookUpsIn } from './look-ups.ts'
+import { getRequiredFactor, type RequiredFactor } from './session-policy.ts'
 
 export type AdminRequest = Pick<
   FastifyRequest,
-  'admin' | 'adminRole' | 'adminRoles' | 'method' | 'params' | 'routeOptions'
+  'admin' | 'adminRole' | 'adminRoles' | 'params' | 'routeOptions'
 >
 
 type Subject = Pick<UserRecord, 'id'>
@@ -30,7 +32,6 @@ export function createAdmins(deps: AdminDeps) {
     adminRoles,
     /** Admin roles, and the two roles that may always invite. */
     inviterRoles: [...adminRoles, 'service_role', 'platform_admin'],
-    listEndpoints: listEndpoints,
 
     authorizeAdmin: (request: FastifyRequest, roles: readonly string[], now: Date) =>
       authorizeAdmin(deps, request, roles, now),
@@ -46,13 +47,13 @@ export function createAdmins(deps: AdminDeps) {
      * After `reauthorizeAdmin`: only owners may grant a role that gives access to the admin API. Throws admin_role_required.
      */
     checkGrantedRole({ adminRole }: Pick<FastifyRequest, 'adminRole'>, granted?: string): void {
-      const blocker = grantBlocker(deps, adminRole, granted)
-      if (blocker) throw adminRoleRequired('owner', adminRole, blocker)
+      if (adminRole === 'owner' || granted === undefined || !adminRoles.includes(granted)) return
+      throw adminRoleRequired('owner', adminRole, `Only owners may grant the role ${granted}`)
     },
 
-    /** As `checkGrantedRole`, returned as a sentence; undefined for a role that the admin may grant. */
-    grantBlocker: ({ adminRole }: Pick<FastifyRequest, 'adminRole'>, granted: string) =>
-      grantBlocker(deps, adminRole, granted),
+    /** The user and session of an admin's verified claims; undefined for the token of a service. Throws like `authenticate`. */
+    findActingUser: async (claims: AccessTokenClaims, now: Date) =>
+      claims.sub && getSessionId(claims) ? deps.findLive(deps.lookUps, claims, now) : undefined,
 
     findAccess: createFindAccess({
       adminRoles,
@@ -91,11 +92,22 @@ async function authorizeAdmin(
   request.admin = claims
   request.adminRoles = roles
   request.adminRole = listed ?? 'owner'
+  identify({ actor: toActor(claims, listed) })
 }
 
-function checkReach(request: AdminRequest, role: AdminRole): void {
-  const minimum = getMinimumRole(request)
-  if (!includesRole(role, minimum)) throw adminRoleRequired(minimum, role)
+function toActor(claims: AccessTokenClaims, listed: AdminRole | undefined): Acting['actor'] {
+  return {
+    type: getSessionId(claims) ? 'admin' : 'service',
+    id: subjectUserId(claims) ?? null,
+    role: listed ?? claims.role ?? '',
+  }
+}
+
+/** A route outside the admin API that declares no role is for owners. */
+function checkReach({ routeOptions }: AdminRequest, role: AdminRole): void {
+  const { minimumRole = 'owner' } = routeOptions.config
+  if (minimumRole === 'none' || includesRole(role, minimumRole)) return
+  throw adminRoleRequired(minimumRole, role)
 }
 
 /**
@@ -137,12 +149,38 @@ async function checkSubjects(
   }
 }
 
-function grantBlocker(
-  { config }: Pick<AdminDeps, 'config'>,
-  role: AdminRole | null,
-  granted: string | undefined,
-): string | undefined {
-  const isAdminRole = config.AUTH_JWT_ADMIN_ROLES.includes(granted ?? '')
-  if (role === 'owner' || !isAdminRole) return undefined
-  return `Only owners may grant the role ${granted}`
+interface Checks {
+  adminRoles: readonly string[]
+  db: Db
+  authorizeRole: (claims: AccessTokenClaims, roles: readonly string[], now: Date) => Promise<void>
+  findListed: (claims: AccessTokenClaims, now: Date) => Promise<AdminRole | undefined>
+}
+
+interface SignedInUser {
+  claims: AccessTokenClaims
+  user: Pick<UserRecord, 'id' | 'role'>
+}
+
+interface AdminAccess {
+  role: AdminRole | null
+  requiredFactor: RequiredFactor | null
+}
+
+/** Console access of a user who signed in at the pages. */
+function createFindAccess({ adminRoles, db, authorizeRole, findListed }: Checks) {
+  /** The user's role, and the second factor that is required first. Throws like authorizeAdmin. */
+  return async ({ claims, user }: SignedInUser, now: Date): Promise<AdminAccess> => {
+    const isAdminByRole = adminRoles.includes(user.role ?? '')
+    const role = isAdminByRole ? 'owner' : await findAdminRole(db, user.id)
+    if (!role) return { role: null, requiredFactor: null }
+    try {
+      if (isAdminByRole) await authorizeRole(claims, adminRoles, now)
+      else await findListed(claims, now)
+      return { role, requiredFactor: null }
+    } catch (error) {
+      const required = getRequiredFactor(error)
+      if (!required) throw error
+      return { role, requiredFactor: required }
+    }
+  }
 }

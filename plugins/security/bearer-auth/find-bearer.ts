@@ -9,6 +9,7 @@ import {
   badJwt,
   clientTokenRejected,
   sessionNotFound,
+  unexpectedAudience,
   userBanned,
   userFromTokenNotFound,
   validationFailed,
@@ -65,12 +66,15 @@ export function getSessionId({ session_id }: AccessTokenClaims): string | undefi
   return session_id === nilUuid ? undefined : session_id
 }
 
-/** Throws validation_failed when the request names another audience than the token. */
+/** Where GoTrue has an error code of its own for another audience. */
+const unlinking = '/user/identities/:identity_id'
+
+/** Throws validation_failed or unexpected_audience when the request names another audience than the token. */
 export function checkAudience(request: FastifyRequest, { aud }: AccessTokenClaims) {
   const requested = request.headers['x-jwt-aud']
-  if (requested !== undefined && requested !== aud) {
-    throw validationFailed("Token audience doesn't match request audience")
-  }
+  if (requested === undefined || requested === aud) return
+  if (request.routeOptions.url === unlinking) throw unexpectedAudience()
+  throw validationFailed("Token audience doesn't match request audience")
 }
 
 /** An OAuth client acts for a user within its scopes only (RFC 6749 §1.4). Throws insufficient_scope. */

@@ -10,8 +10,8 @@ declare module 'fastify' {
     /** Also open to users who still have to verify the second factor their role requires. */
     isOpenWithoutFactor?: true
     /**
-     * True for a route by which users change how they sign in: impersonating admins are rejected. Every route for
-     * signed-in users declares it.
+     * False for a route for signed-in users that an impersonating admin may call: it gives no access to the account, to
+     * an organization or to a client. Every other route rejects them.
      */
     rejectsImpersonation?: boolean
   }
@@ -36,14 +36,13 @@ interface Auth {
 export function createGuards(auth: Auth) {
   return {
     /**
-     * preParsing: requires a live user and stores them in `request.auth`. On routes with `rejectsImpersonation`, rejects an
-     * impersonating admin.
+     * preParsing: requires a live user and stores them in `request.auth`. Rejects an impersonating admin, except on
+     * routes with `rejectsImpersonation: false`.
      */
     async requireUser(request: FastifyRequest): Promise<void> {
       const { rejectsImpersonation } = request.routeOptions.config
-      const authenticate = rejectsImpersonation
-        ? auth.authenticateNotImpersonated
-        : auth.authenticate
+      const authenticate =
+        rejectsImpersonation === false ? auth.authenticate : auth.authenticateNotImpersonated
       request.auth = await authenticate(request, new Date())
     },
 

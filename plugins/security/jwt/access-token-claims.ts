@@ -1,56 +1,103 @@
 /** The claims of an access token: the user and their session. */
 import type { Config } from '../../../config/groups/index.ts'
-import type { SessionState, TokenSession } from '../../../db/sessions/sessions.ts'
+import type { ActiveOrganization } from '../../../db/organizations/active.ts'
 import type { AccessToken } from '../../../schemas/access-token.ts'
 import { isForUs } from '../../../schemas/audience.ts'
 import { validationFailed } from '../../../schemas/errors.ts'
-import { getOrganizationClaims } from './organization-claims.ts'
+import { shareMetadata } from '../../../schemas/oauth/shared-metadata.ts'
+import { effectivePermissions } from '../../../schemas/organizations/permissions.ts'
+import type { ClaimsSource } from './claims-source.ts'
 
-export interface ClaimsSource {
-  user: Pick<
-    TokenSession,
-    | 'id'
-    | 'aud'
-    | 'role'
-    | 'email'
-    | 'phone'
-    | 'raw_app_meta_data'
-    | 'raw_user_meta_data'
-    | 'is_anonymous'
-    | 'factors'
-  >
-  session: Pick<SessionState, 'session_id' | 'session_created_at' | 'aal'> &
-    Partial<
-      Pick<
-        TokenSession,
-        | 'not_after'
-        | 'refreshed_at'
-        | 'impersonated_by'
-        | 'oauth_client_id'
-        | 'scopes'
-        | 'organization'
-      >
-    > & {
-      /** Of a token for an OAuth client. */
-      audience?: readonly string[]
-      clientId?: string
-      userinfoClaims?: readonly string[]
-    }
-  amr: AccessToken['amr']
-  config: Pick<
-    Config,
-    | 'AUTH_API_EXTERNAL_URL'
-    | 'AUTH_JWT_ALLOWED_AUDIENCES'
-    | 'AUTH_JWT_AUD'
-    | 'AUTH_JWT_EXP'
-    | 'AUTH_JWT_ISSUER'
-    | 'AUTH_ORGANIZATIONS_CLAIMS'
-    | 'AUTH_SESSIONS_ALLOW_LOW_AAL'
-    | 'AUTH_SESSIONS_INACTIVITY_TIMEOUT'
-    | 'AUTH_SESSIONS_TIMEBOX'
-    | 'AUTH_USERNAMES_ENABLED'
-  >
-  now: Date
+// What an access token of an OAuth client has of the user: by its scopes, and by its access to the user's data.
+
+/**
+ * The role of a client that may not read the user's data. The database does not have it, so that no policy applies; an
+ * operator may create it for what such clients may read.
+ */
+const clientRole = 'oauth_client'
+
+/** The role of the user, unless the token is for a client without access to the user's data. */
+function getRole({ user, session }: ClaimsSource): string {
+  return session.oauth_client_id && !session.hasDataAccess ? clientRole : (user.role ?? '')
+}
+
+/** A client reads its token, so claims about the user are limited to the granted scopes. */
+function getContacts(source: ClaimsSource) {
+  const { user, config } = source
+  const grants = listGrants(source)
+  return {
+    email: grants('email') ? (user.email ?? '') : '',
+    phone: grants('phone') ? (user.phone ?? '') : '',
+    user_metadata: grants('profile') ? getUserMetadata(source) : {},
+    ...(config.AUTH_USERNAMES_ENABLED && grants('profile') && getUsername(user)),
+  }
+}
+
+/** Whether a scope is granted: all of them for the user's own token. */
+function listGrants({ session }: ClaimsSource): (scope: string) => boolean {
+  if (!session.oauth_client_id) return () => true
+  const scopes = (session.scopes ?? '').split(' ')
+  return (scope) => scopes.includes(scope)
+}
+
+function getUserMetadata(source: ClaimsSource) {
+  const { user, session } = source
+  const { email, phone, raw_user_meta_data: metadata } = user
+  if (!session.oauth_client_id) return metadata ?? {}
+  const grants = listGrants(source)
+  const shared = { email: grants('email'), phone: grants('phone'), address: grants('address') }
+  return shareMetadata(
+    { email, phone, metadata },
+    shared,
+    session.verified ?? { email: false, phone: false },
+  )
+}
+
+/** For the operator's policies; a client without access to the user's data has no use for it. */
+function getAppMetadata(source: ClaimsSource) {
+  const { user, session } = source
+  if (session.oauth_client_id && !session.hasDataAccess) return {}
+  const metadata = user.raw_app_meta_data ?? {}
+  if (listGrants(source)('profile')) return metadata
+  const { preferred_username: _, ...rest } = metadata
+  return rest
+}
+
+/** Written by the server only: a user may claim any name in user_metadata. */
+function getUsername({ raw_app_meta_data: metadata }: ClaimsSource['user']) {
+  const username = metadata?.preferred_username
+  return typeof username === 'string' ? { preferred_username: username } : undefined
+}
+
+function clientClaims({
+  clientId,
+  oauth_client_id: id,
+  scopes,
+  userinfoClaims = [],
+}: ClaimsSource['session']) {
+  return {
+    client_id: clientId ?? id ?? '',
+    scope: scopes ?? '',
+    ...(userinfoClaims.length > 0 && { userinfo_claims: [...userinfoClaims] }),
+  }
+}
+
+/** More would make every request larger: the token then has the role only. */
+const maxPermissions = 32
+
+/** The claims of an access token about the active organization. */
+function getOrganizationClaims(
+  { id, slug, role, permissions: stored }: ActiveOrganization,
+  claims: Config['AUTH_ORGANIZATIONS_CLAIMS'],
+): Partial<AccessToken> {
+  const permissions = effectivePermissions(role, stored)
+  return {
+    ...(claims.includes('org_id') && { org_id: id }),
+    ...(claims.includes('org_slug') && { org_slug: slug }),
+    ...(claims.includes('org_role') && { org_role: role }),
+    ...(claims.includes('org_permissions') &&
+      permissions.length <= maxPermissions && { org_permissions: permissions }),
+  }
 }
 
 const unlimited = Number.POSITIVE_INFINITY
@@ -76,11 +123,11 @@ export function accessTokenClaims(source: ClaimsSource): AccessToken {
     iss: getIssuer(config),
     sub: user.id,
     aud: getAudience(source),
-    role: user.role ?? '',
+    role: getRole(source),
     iat: toSeconds(now),
     exp: computeExpiry(source),
     ...getContacts(source),
-    app_metadata: user.raw_app_meta_data ?? {},
+    app_metadata: getAppMetadata(source),
     aal: getAal(session),
     amr,
     session_id: session.session_id,
@@ -89,37 +136,6 @@ export function accessTokenClaims(source: ClaimsSource): AccessToken {
     ...(session.oauth_client_id && clientClaims(session)),
     ...(session.organization &&
       getOrganizationClaims(session.organization, config.AUTH_ORGANIZATIONS_CLAIMS)),
-  }
-}
-
-/** A client reads its token, so claims about the user are limited to the granted scopes. */
-function getContacts({ user, session, config }: ClaimsSource) {
-  const scopes = session.oauth_client_id ? (session.scopes ?? '').split(' ') : undefined
-  const grants = (scope: string) => scopes === undefined || scopes.includes(scope)
-  return {
-    email: grants('email') ? (user.email ?? '') : '',
-    phone: grants('phone') ? (user.phone ?? '') : '',
-    user_metadata: grants('profile') ? (user.raw_user_meta_data ?? {}) : {},
-    ...(config.AUTH_USERNAMES_ENABLED && grants('profile') && getUsername(user)),
-  }
-}
-
-/** Written by the server only: a user may claim any name in user_metadata. */
-function getUsername({ raw_app_meta_data: metadata }: ClaimsSource['user']) {
-  const username = metadata?.preferred_username
-  return typeof username === 'string' ? { preferred_username: username } : undefined
-}
-
-function clientClaims({
-  clientId,
-  oauth_client_id: id,
-  scopes,
-  userinfoClaims = [],
-}: ClaimsSource['session']) {
-  return {
-    client_id: clientId ?? id ?? '',
-    scope: scopes ?? '',
-    ...(userinfoClaims.length > 0 && { userinfo_claims: [...userinfoClaims] }),
   }
 }
 

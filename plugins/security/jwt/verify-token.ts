@@ -3,10 +3,11 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { errors, type JWTHeaderParameters, jwtVerify } from 'jose'
 
 import type { Config } from '../../../config/groups/index.ts'
+import { nilUuid } from '../../../db/tables/users.ts'
 import { AccessTokenClaims } from '../../../schemas/access-token.ts'
 import { isForUs } from '../../../schemas/audience.ts'
 import { ApiError, badJwt } from '../../../schemas/errors.ts'
-import { isAccessToken, isIdToken, isIssuedHere } from './purpose.ts'
+import { isUuid } from '../../../schemas/fields.ts'
 import type { SigningKeys } from './signing-keys/index.ts'
 import { maxTokenLength } from './token-size.ts'
 import { createVerifiedTokens } from './verified-tokens.ts'
@@ -22,8 +23,10 @@ interface VerifierOptions {
   config: Pick<
     Config,
     | 'AUTH_API_EXTERNAL_URL'
+    | 'AUTH_JWT_ADMIN_ROLES'
     | 'AUTH_JWT_ALLOWED_AUDIENCES'
     | 'AUTH_JWT_AUD'
+    | 'AUTH_JWT_SERVICE_ISSUERS'
     | 'AUTH_JWT_VALID_METHODS'
   >
   /** The `iss` claim of tokens that are signed here. */
@@ -103,7 +106,8 @@ function checkClaims(
     throw unverifiable('its audience is not accepted here')
   }
   if (isIdToken(claims)) throw unverifiable('it is an ID token')
-  if (!isIssuedHere(claims, issuer, takeover?.isShared === true)) {
+  const isShared = takeover?.isShared === true
+  if (!isIssuedHere(claims, { issuer, isShared, config })) {
     throw unverifiable('it has another issuer')
   }
   if (signingKeys.isRevoked(claims.jti)) throw unverifiable('it was revoked')
@@ -130,4 +134,44 @@ function toBadJwt(error: unknown): unknown {
     return unverifiable('its signature is wrong')
   }
   return error instanceof errors.JOSEError ? unverifiable('it is malformed') : error
+}
+
+// The purpose of a token with a valid signature.
+
+/** An explicit type must be that of an access token (RFC 8725 §3.11, RFC 9068 §4). */
+function isAccessToken({ typ }: JWTHeaderParameters): boolean {
+  if (typ === undefined) return true
+  return typeof typ === 'string' && /^(application\/)?(at\+)?jwt$/i.test(typ)
+}
+
+/**
+ * An ID token reports a sign-in to a client (OpenID Connect Core §2); accepting it as an access token would grant more.
+ */
+function isIdToken(claims: AccessTokenClaims): boolean {
+  return claims.session_id === undefined && claims.role === undefined && 'auth_time' in claims
+}
+
+interface IssuerRules {
+  /** Of tokens that are signed here. */
+  issuer: string
+  /** Whether a GoTrue shares the database. */
+  isShared: boolean
+  config: Pick<Config, 'AUTH_JWT_ADMIN_ROLES' | 'AUTH_JWT_SERVICE_ISSUERS'>
+}
+
+/**
+ * Only this server creates sessions (and a GoTrue that shares the database, which may omit the issuer), so the issuer
+ * of a token with a session must match. A token that an operator signs for a user or a service may omit the issuer, but a
+ * secret shared with another installation must not make its users and admins valid here. Published API keys have issuers
+ * of their own. A token without user and admin role gives no rights.
+ */
+function isIssuedHere(
+  { iss, sub, role, session_id }: AccessTokenClaims,
+  { issuer, isShared, config }: IssuerRules,
+): boolean {
+  if (session_id && session_id !== nilUuid) return iss === issuer || (isShared && iss === undefined)
+  if (iss === undefined || iss === issuer) return true
+  if (sub && isUuid(sub)) return false
+  const isAdmins = role !== undefined && config.AUTH_JWT_ADMIN_ROLES.includes(role)
+  return !isAdmins || config.AUTH_JWT_SERVICE_ISSUERS.includes(iss)
 }

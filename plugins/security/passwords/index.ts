@@ -3,6 +3,9 @@
  * accounts.
  */
 import { createHmac, type KeyObject } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { setPriority } from 'node:os'
 
 import { samplePasswordHashes } from '../../../db/users/password-sample.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
@@ -19,8 +22,32 @@ import {
   verifyHash,
 } from './hashes.ts'
 import { checkLength, checkStrength, findWeakness, type StrengthRules } from './strength.ts'
-import { lowerPoolPriority } from './thread-priority.ts'
-import { createVerification } from './verification.ts'
+
+// Lowers the priority of libuv's thread pool, which computes hashes, where the system supports it.
+
+/** Hashes keep a tenth of a core when all cores are busy. */
+const niceness = 10
+
+const tasks = '/proc/self/task'
+
+/**
+ * True when hashing does not slow requests without hashes. Only Linux has per-thread priorities (setpriority(2)); on
+ * other systems nothing changes.
+ */
+export async function lowerPoolPriority(): Promise<boolean> {
+  if (process.platform !== 'linux') return false
+  // Starts the pool.
+  await stat('/')
+  try {
+    const pool = readdirSync(tasks).filter(
+      (id) => readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === 'libuv-worker',
+    )
+    for (const id of pool) setPriority(Number(id), niceness)
+    return pool.length > 0
+  } catch {
+    return false
+  }
+}
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -170,5 +197,46 @@ function strengthRules({ config, httpClient, log }: Deps<'config' | 'httpClient'
   return {
     rules: { ...rules, isBreached: checksBreaches ? breached.isBreached : undefined },
     advisoryRules: { ...rules, isBreached: checksBreaches ? breached.isKnownBreached : undefined },
+  }
+}
+
+/** A user who may have a password. */
+interface Owner {
+  id: string
+  /** A hash, or one encrypted by GoTrue. */
+  encrypted_password: string | null
+}
+
+interface VerificationDeps {
+  /** The hash in a stored value; undefined when it cannot be decrypted. */
+  open: (id: string, stored: string) => string | undefined
+  queue: ReturnType<typeof createHashQueue>
+  dummies: ReturnType<typeof createDummyHashes>
+}
+
+/** Verifies passwords against stored hashes, or against dummy ones. */
+function createVerification({ open, queue, dummies }: VerificationDeps) {
+  /** Undefined when no password can match. */
+  function decryptHash(owner: Owner | undefined): string | undefined {
+    const stored = owner?.encrypted_password
+    const opened = stored ? open(owner.id, stored) : undefined
+    return opened && isSupportedHash(opened) ? opened : undefined
+  }
+
+  return {
+    /** Verifies against the stored hash; false for a user without one. */
+    async verify(owner: Owner, password: string): Promise<boolean> {
+      const hash = decryptHash(owner)
+      return hash !== undefined && queue.run(() => verifyHash(hash, password))
+    },
+
+    /** Without an account, verifies a dummy hash, so that an unknown account takes as long as a known one. */
+    async verifyFor(account: string, owner: Owner | undefined, password: string) {
+      dummies.renewWhenOld()
+      const hash = decryptHash(owner)
+      if (hash !== undefined) return queue.run(() => verifyHash(hash, password))
+      await queue.run(() => verifyHash(dummies.dummyFor(account), password))
+      return false
+    },
   }
 }

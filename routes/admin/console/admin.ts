@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
+import { recordServerRole } from '../../../modules/access/index.ts'
 import { changeAdminRole, removeAdmin } from '../../../modules/admins/index.ts'
 import { recordAdminActionOnUser } from '../../../modules/audit/index.ts'
 import { UserPath } from '../../../schemas/admin-user.ts'
@@ -27,45 +28,54 @@ const deleteSchema = {
   response: { 204: NoBody, ...ErrorResponses },
 }
 
-const admin: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db } = fastify
+const admin: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.put(path, { schema: updateSchema }, async (request) => {
-    const now = new Date()
-    const id = readUuid('user_id', request.params.user_id)
-    const { role } = request.body
-    return db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const { before, after } = await changeAdminRole(trx, id, role, now)
-      const changes = { before: { role: before.role }, after: { role } }
-      const subject = { ...after, id }
-      await recordAdminActionOnUser(audit, trx, 'admin_role_changed', request, subject, {
-        now,
-        role,
-        ...changes,
+  app.put(
+    path,
+    { config: { minimumRole: 'owner', givesAccess: true }, schema: updateSchema },
+    async (request) => {
+      const now = new Date()
+      const id = readUuid('user_id', request.params.user_id)
+      const { role } = request.body
+      return db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const { before, after } = await changeAdminRole(trx, id, role, now)
+        const changes = { before: { role: before.role }, after: { role } }
+        const subject = { ...after, id }
+        await recordAdminActionOnUser(audit, trx, 'admin_role_changed', request, subject, {
+          now,
+          role,
+          ...changes,
+        })
+        await recordServerRole(app, trx, { userId: id, role }, now)
+        return toAdmin(after)
       })
-      return toAdmin(after)
-    })
-  })
+    },
+  )
 
-  fastify.delete(path, { schema: deleteSchema }, async (request, reply) => {
-    const now = new Date()
-    const id = readUuid('user_id', request.params.user_id)
-    await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const { role, ...removed } = await removeAdmin(trx, id)
-      const traits = { now, before: { role } }
-      await recordAdminActionOnUser(
-        audit,
-        trx,
-        'admin_removed',
-        request,
-        { ...removed, id },
-        traits,
-      )
-    })
-    return reply.status(204).send(null)
-  })
+  app.delete(
+    path,
+    { config: { minimumRole: 'owner' }, schema: deleteSchema },
+    async (request, reply) => {
+      const now = new Date()
+      const id = readUuid('user_id', request.params.user_id)
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const { role, ...removed } = await removeAdmin(trx, id)
+        const traits = { now, before: { role } }
+        await recordAdminActionOnUser(
+          audit,
+          trx,
+          'admin_removed',
+          request,
+          { ...removed, id },
+          traits,
+        )
+      })
+      return reply.status(204).send(null)
+    },
+  )
 }
 
 export default admin

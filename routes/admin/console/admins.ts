@@ -1,16 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { listAdmins } from '../../../db/admins/admins.ts'
-import type { Db } from '../../../db/core/database.ts'
+import type { Db, Trx } from '../../../db/core/database.ts'
 import { findUser, findUserByEmail, type UserRecord } from '../../../db/users/users.ts'
-import { addAdmin } from '../../../modules/admins/index.ts'
-import { recordAdminActionOnUser } from '../../../modules/audit/index.ts'
-import { Admin, Admins, toAdmin } from '../../../schemas/console/admin.ts'
+import { hasProvenHolder, recordServerRole } from '../../../modules/access/index.ts'
+import { addAdmin, createAdminLink } from '../../../modules/admins/index.ts'
+import { recordAdminAction, recordAdminActionOnUser } from '../../../modules/audit/index.ts'
+import { subjectUserId } from '../../../schemas/access-token.ts'
+import { Admin, AdminInvitation, Admins, toAdmin } from '../../../schemas/console/admin.ts'
 import { AdminRole } from '../../../schemas/console/admin-role.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { userNotFound, validationFailed } from '../../../schemas/errors.ts'
+import { emailNotConfirmed, userNotFound, validationFailed } from '../../../schemas/errors.ts'
 import { normalizeEmail, readUuid } from '../../../schemas/fields.ts'
+import { toTimestamp } from '../../../schemas/values/timestamp.ts'
 
 const path = '/admin/admins'
 
@@ -20,12 +24,13 @@ const Body = Type.Object({
   role: AdminRole,
 })
 
-const admins: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db } = fastify
+const admins: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'operator' },
       schema: {
         summary: 'List the admins, oldest first',
         tags: ['admin'],
@@ -35,14 +40,17 @@ const admins: FastifyPluginAsyncTypebox = async (fastify) => {
     async () => ({ admins: (await listAdmins(db)).map(toAdmin) }),
   )
 
-  fastify.post(
+  app.post(
     path,
     {
+      config: { minimumRole: 'owner', givesAccess: true },
       schema: {
         summary: 'Add an admin',
+        description:
+          'Ends the sessions of the account, with the links and codes that were not used. An address that no user has confirmed gets a one-time link instead (202), by which its holder sets a password.',
         tags: ['admin'],
         body: Body,
-        response: { 201: Admin, ...ErrorResponses },
+        response: { 201: Admin, 202: AdminInvitation, ...ErrorResponses },
       },
     },
     async (request, reply) => {
@@ -51,19 +59,47 @@ const admins: FastifyPluginAsyncTypebox = async (fastify) => {
       const added = await db.transaction().execute(async (trx) => {
         const user = await findNamed(trx, request.body, request.audience)
         await bearerAuth.reauthorizeAdmin(trx, request, now, user ?? [])
+        const email = await findUnconfirmed(trx, request.body, user)
+        if (email !== undefined) return inviteAdmin(app, trx, request, { email, role }, now)
         if (!user) throw userNotFound()
-        const admin = await addAdmin(trx, user.id, role, now)
-        await recordAdminActionOnUser(audit, trx, 'admin_added', request, user, {
-          now,
-          role,
-          after: { role },
-        })
-        return admin
+        const admin = await addAdmin(app, trx, { userId: user.id, role }, now)
+        const traits = { now, role, after: { role } }
+        await recordAdminActionOnUser(audit, trx, 'admin_added', request, user, traits)
+        await recordServerRole(app, trx, { userId: user.id, role }, now)
+        return toAdmin(admin)
       })
-      reply.status(201)
-      return toAdmin(added)
+      return reply.status('link' in added ? 202 : 201).send(added)
     },
   )
+}
+
+/**
+ * The address that gets a link instead of a role: no user has it, or who signed up with it has not confirmed it. Throws
+ * email_not_confirmed for a user without an address.
+ */
+async function findUnconfirmed(
+  db: Db,
+  { user_id, email }: Static<typeof Body>,
+  user: UserRecord | undefined,
+): Promise<string | undefined> {
+  if (!user) return user_id || !email ? undefined : normalizeEmail(email)
+  if (await hasProvenHolder(db, user, { isNamed: Boolean(user_id) })) return undefined
+  if (user.email) return user.email
+  throw emailNotConfirmed('The user has confirmed neither an email address nor a phone number', 422)
+}
+
+async function inviteAdmin(
+  app: FastifyInstance,
+  trx: Trx,
+  request: FastifyRequest,
+  { email, role }: { email: string; role: AdminRole },
+  now: Date,
+) {
+  const createdBy = subjectUserId(request.admin) ?? null
+  const made = await createAdminLink(app, trx, { email, role, createdBy }, now)
+  const traits = { now, role, user_email: email }
+  await recordAdminAction(app.audit, trx, 'admin_invited', request, traits)
+  return { email, role, link: made.link, expires_at: toTimestamp(made.expiresAt) }
 }
 
 /** Finds the user that the request names. Throws validation_failed. */

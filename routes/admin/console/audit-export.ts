@@ -13,18 +13,26 @@ import { ErrorResponses } from '../../../schemas/error.ts'
 const Query = Type.Object({ ...AuditFilterQuery, format: ExportFormat })
 
 const columns = [
-  ...['id', 'created_at', 'action', 'log_type', 'actor_id', 'actor_username', 'actor_name'],
-  ...['ip_address', 'traits'],
+  'id',
+  'created_at',
+  'action',
+  'log_type',
+  'actor_id',
+  'actor_username',
+  'actor_name',
+  'ip_address',
+  'traits',
 ]
 
 const pageSize = 1_000
 
-const auditExport: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, readDb } = fastify
+const auditExport: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db, readDb } = app
 
-  fastify.get(
+  app.get(
     '/admin/audit/export',
     {
+      config: { minimumRole: 'operator' },
       schema: {
         summary: 'Download the audit log as CSV or NDJSON, newest first',
         tags: ['admin'],

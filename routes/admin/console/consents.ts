@@ -5,6 +5,7 @@ import { listConsentsOfClient } from '../../../db/oauth-server/consents.ts'
 import { readRowCursor, toRowCursor } from '../../../schemas/console/cursor.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { readUuid } from '../../../schemas/fields.ts'
+import { OauthClientPath } from '../../../schemas/oauth/client.ts'
 import { readLimit } from '../../../schemas/pagination.ts'
 import { nullable } from '../../../schemas/values/choices.ts'
 import { Timestamp } from '../../../schemas/values/timestamp.ts'
@@ -26,16 +27,17 @@ const Query = Type.Object({
   limit: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
 })
 
-const consents: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db } = fastify
+const consents: FastifyPluginAsyncTypebox = async (app) => {
+  const { db } = app
 
-  fastify.get(
+  app.get(
     '/admin/oauth/clients/:client_id/consents',
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List the users who granted an OAuth client access, newest first',
         tags: ['admin'],
-        params: Type.Object({ client_id: Type.String() }),
+        params: OauthClientPath,
         querystring: Query,
         response: { 200: Consents, ...ErrorResponses },
       },

@@ -18,12 +18,13 @@ const Report = Type.Object({
   ),
 })
 
-const doctor: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, examine } = fastify
+const doctor: FastifyPluginAsyncTypebox = async (app) => {
+  const { config, examine } = app
 
-  fastify.get(
+  app.get(
     '/admin/doctor',
     {
+      config: { minimumRole: 'operator' },
       schema: {
         summary: 'Run the checks of npm run doctor',
         description:

@@ -6,12 +6,13 @@ import { ErrorResponses } from '../../../schemas/error.ts'
 
 const dayMs = 86_400_000
 
-const hooks: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, hooks: configured, usageCounts } = fastify
+const hooks: FastifyPluginAsyncTypebox = async (app) => {
+  const { db, hooks: configured, usageCounts } = app
 
-  fastify.get(
+  app.get(
     '/admin/hooks',
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List the hooks with their calls and failures in the last 24 hours',
         tags: ['admin'],

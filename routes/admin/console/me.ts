@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { findUser } from '../../../db/users/users.ts'
-import { subjectUserId } from '../../../schemas/access-token.ts'
+import { findAdminUser } from '../../../modules/audit/index.ts'
 import { ConsoleUser, toConsoleUser } from '../../../schemas/console/admin.ts'
 import { AdminRole } from '../../../schemas/console/admin-role.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
@@ -24,12 +23,13 @@ const Me = Type.Object({
   version: Type.String(),
 })
 
-const me: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, config, db, events } = fastify
+const me: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, config, db, events } = app
 
-  fastify.get(
+  app.get(
     '/admin/me',
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'Get the current admin and their permissions',
         description: 'Service tokens have no user and the permissions of an owner.',
@@ -39,8 +39,7 @@ const me: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async ({ admin, adminRole }) => {
       const role = adminRole ?? 'support'
-      const id = admin ? subjectUserId(admin) : undefined
-      const user = id ? await findUser(db, id) : undefined
+      const user = await findAdminUser(db, admin)
       return {
         role,
         user: user ? toConsoleUser(user) : null,

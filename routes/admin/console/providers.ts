@@ -7,6 +7,7 @@ import { describeProviders } from '../../../modules/settings/index.ts'
 import { ProviderSummaries, ProviderTest } from '../../../schemas/console/providers.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { ApiError } from '../../../schemas/errors.ts'
+import { customCallbackUrl } from '../../../schemas/values/callback-urls.ts'
 
 const tags = ['admin']
 
@@ -24,35 +25,42 @@ const testSchema = {
   response: { 200: ProviderTest, ...ErrorResponses },
 }
 
-const providers: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db, httpClient, oauthProviders } = fastify
+const providers: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, config, db, httpClient, oauthProviders } = app
 
-  fastify.get('/admin/providers', { schema: readSchema }, async () => {
-    const custom = config.AUTH_CUSTOM_OAUTH_ENABLED ? await listCustomProviders(db) : []
-    const base = config.AUTH_CUSTOM_OAUTH_EXTERNAL_URL ?? config.AUTH_API_EXTERNAL_URL
-    const added = custom.map((row) => ({
-      name: row.identifier,
-      title: row.name,
-      kind: 'custom' as const,
-      enabled: row.enabled,
-      callback_url: `${base}/callback`,
-      client_id: row.client_id,
-      has_secret: true,
-      issuer: row.issuer,
-    }))
-    return { providers: [...describeProviders(config), ...added] }
-  })
+  app.get(
+    '/admin/providers',
+    { config: { minimumRole: 'support' }, schema: readSchema },
+    async () => {
+      const custom = config.AUTH_CUSTOM_OAUTH_ENABLED ? await listCustomProviders(db) : []
+      const added = custom.map((row) => ({
+        name: row.identifier,
+        title: row.name,
+        kind: 'custom' as const,
+        enabled: row.enabled,
+        callback_url: customCallbackUrl(config, row),
+        client_id: row.client_id,
+        has_secret: true,
+        issuer: row.issuer,
+      }))
+      return { providers: [...describeProviders(config), ...added] }
+    },
+  )
 
-  fastify.post('/admin/providers/:name/test', { schema: testSchema }, async (request) => {
-    const now = new Date()
-    const { name } = request.params
-    await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      await recordAdminAction(audit, trx, 'provider_tested', request, { now, provider: name })
-    })
-    const steps = await testProvider(name, now)
-    return { ok: steps.every(({ ok }) => ok), steps }
-  })
+  app.post(
+    '/admin/providers/:name/test',
+    { config: { minimumRole: 'operator' }, schema: testSchema },
+    async (request) => {
+      const now = new Date()
+      const { name } = request.params
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        await recordAdminAction(audit, trx, 'provider_tested', request, { now, provider: name })
+      })
+      const steps = await testProvider(name, now)
+      return { ok: steps.every(({ ok }) => ok), steps }
+    },
+  )
 
   async function testProvider(name: string, now: Date) {
     const start = { state: crypto.randomUUID(), scopes: [], params: {}, now }

@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
-import { findUser } from '../../../db/users/users.ts'
-import { recordAdminAction } from '../../../modules/audit/index.ts'
+import { recordSettings } from '../../../modules/access/index.ts'
+import { findAdminUser, recordAdminAction } from '../../../modules/audit/index.ts'
 import {
   changeSettings,
   readSettingChanges,
@@ -12,7 +12,6 @@ import {
   readVariables,
   revertChange,
 } from '../../../modules/settings/index.ts'
-import { subjectUserId } from '../../../schemas/access-token.ts'
 import { SettingChanges, Settings, Variables } from '../../../schemas/console/settings.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { readLimit, readPosition } from '../../../schemas/pagination.ts'
@@ -82,61 +81,81 @@ const revertSchema = {
   response,
 }
 
-const settings: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db } = fastify
+const settings: FastifyPluginAsyncTypebox = async (app) => {
+  const { db } = app
 
-  fastify.get('/admin/config', { schema: readConfigSchema }, async () => ({
-    variables: readVariables(fastify),
-  }))
-
-  fastify.get('/admin/settings', { schema: readSettingsSchema }, async () =>
-    readSettings(fastify, db),
+  app.get(
+    '/admin/config',
+    { config: { minimumRole: 'operator' }, schema: readConfigSchema },
+    async () => ({
+      variables: readVariables(app),
+    }),
   )
 
-  fastify.put('/admin/settings', { schema: updateSchema }, async (request) =>
-    change(fastify, request, (trx, by) => changeSettings(fastify, trx, request.body.values, by)),
+  app.get(
+    '/admin/settings',
+    { config: { minimumRole: 'operator' }, schema: readSettingsSchema },
+    async () => readSettings(app, db),
   )
 
-  fastify.delete('/admin/settings/:name', { schema: deleteSchema }, async (request) =>
-    change(fastify, request, (trx, by) =>
-      changeSettings(fastify, trx, { [request.params.name]: null }, by),
-    ),
+  app.put(
+    '/admin/settings',
+    { config: { minimumRole: 'owner', givesAccess: true }, schema: updateSchema },
+    async (request) =>
+      change(app, request, (trx, by) => changeSettings(app, trx, request.body.values, by)),
   )
 
-  fastify.get('/admin/settings/history', { schema: readHistorySchema }, async ({ query }) => {
-    const before = readPosition('before', query.before, 0) || undefined
-    return readSettingChanges(fastify, db, { name: query.name, before }, readLimit(query.limit))
-  })
+  app.delete(
+    '/admin/settings/:name',
+    { config: { minimumRole: 'owner', givesAccess: true }, schema: deleteSchema },
+    async (request) =>
+      change(app, request, (trx, by) =>
+        changeSettings(app, trx, { [request.params.name]: null }, by),
+      ),
+  )
 
-  fastify.post('/admin/settings/history/:id/revert', { schema: revertSchema }, async (request) => {
-    const target = { id: Number(request.params.id), force: request.body?.force ?? false }
-    return change(fastify, request, (trx, by) => revertChange(fastify, trx, target, by))
-  })
+  app.get(
+    '/admin/settings/history',
+    { config: { minimumRole: 'operator' }, schema: readHistorySchema },
+    async ({ query }) => {
+      const before = readPosition('before', query.before, 0) || undefined
+      return readSettingChanges(app, db, { name: query.name, before }, readLimit(query.limit))
+    },
+  )
+
+  app.post(
+    '/admin/settings/history/:id/revert',
+    { config: { minimumRole: 'owner', givesAccess: true }, schema: revertSchema },
+    async (request) => {
+      const target = { id: Number(request.params.id), force: request.body?.force ?? false }
+      return change(app, request, (trx, by) => revertChange(app, trx, target, by))
+    },
+  )
 }
 
 type By = { changedBy: string | null; now: Date }
 
 /** Changes settings as the admin, records the change, and returns the resulting settings. */
 async function change(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   work: (trx: Trx, by: By) => Promise<Changed>,
 ) {
-  const { audit, bearerAuth, db, runtimeSettings } = fastify
+  const { audit, bearerAuth, db, runtimeSettings } = app
   const now = new Date()
   await db.transaction().execute(async (trx) => {
     await bearerAuth.reauthorizeAdmin(trx, request, now)
     const changed = await work(trx, { changedBy: await findAdminName(trx, request), now })
     await recordAdminAction(audit, trx, 'settings_changed', request, { now, ...changed })
+    await recordSettings(app, trx, request, changed.after, now)
   })
   await runtimeSettings.refresh()
-  return readSettings(fastify, db)
+  return readSettings(app, db)
 }
 
 /** Null for a service token. */
 async function findAdminName(trx: Trx, { admin }: FastifyRequest): Promise<string | null> {
-  const id = admin ? subjectUserId(admin) : undefined
-  const user = id ? await findUser(trx, id) : undefined
+  const user = await findAdminUser(trx, admin)
   return user ? user.email || user.phone || user.id : null
 }
 

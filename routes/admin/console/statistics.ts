@@ -8,10 +8,11 @@ import { version } from '../../../version.ts'
 
 const Query = Type.Object({ range: Type.Optional(Range) })
 
-const statistics: FastifyPluginAsyncTypebox = async (fastify) => {
-  fastify.get(
+const statistics: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
     '/admin/statistics',
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'Get statistics of users, sign-ins, emails, hooks, webhooks and keys',
         description:
@@ -22,7 +23,7 @@ const statistics: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async ({ query, audience: aud }) =>
-      readStatistics(fastify, { range: query.range ?? '24h', aud, version }, new Date()),
+      readStatistics(app, { range: query.range ?? '24h', aud, version }, new Date()),
   )
 }
 

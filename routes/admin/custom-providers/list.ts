@@ -5,6 +5,7 @@ import {
   type CustomProviderType,
   listCustomProviders,
 } from '../../../db/custom-providers/providers.ts'
+import { recordServerChange } from '../../../modules/access/index.ts'
 import { changedFields, recordAdminAction } from '../../../modules/audit/index.ts'
 import { createCustomProvider, prepareNew } from '../../../modules/custom-providers/index.ts'
 import {
@@ -21,13 +22,14 @@ const Query = Type.Object({
   type: Type.Optional(Type.String({ description: 'oauth2 or oidc; both when absent' })),
 })
 
-const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db } = fastify
+const list: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, config, db } = app
   const path = '/admin/custom-providers'
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List custom providers',
         tags: ['admin'],
@@ -38,13 +40,14 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     async ({ query }) => {
       if (!config.AUTH_CUSTOM_OAUTH_ENABLED) throw customProvidersDisabled()
       const rows = await listCustomProviders(db, readType(query.type))
-      return { providers: rows.map(toCustomProvider) }
+      return { providers: rows.map((row) => toCustomProvider(row, config)) }
     },
   )
 
-  fastify.post(
+  app.post(
     path,
     {
+      config: { minimumRole: 'owner', givesAccess: true },
       schema: {
         summary: 'Create a custom provider',
         description: 'For an OpenID provider, its discovery document is fetched and stored.',
@@ -56,16 +59,18 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       if (!config.AUTH_CUSTOM_OAUTH_ENABLED) throw customProvidersDisabled()
       const now = new Date()
-      const prepared = await prepareNew(fastify, request.body)
+      const prepared = await prepareNew(app, request.body)
       const row = await db.transaction().execute(async (trx) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
-        const created = await createCustomProvider(fastify, trx, prepared, now)
+        const created = await createCustomProvider(app, trx, prepared, now)
         const changes = changedFields(undefined, auditedCustomProvider(created))
         const traits = { now, provider: created.identifier, ...changes }
         await recordAdminAction(audit, trx, 'custom_provider_created', request, traits)
+        const change = `custom_provider_created: ${created.identifier}`
+        await recordServerChange(app, trx, request, { change, details: changes }, now)
         return created
       })
-      return reply.status(201).send(toCustomProvider(row))
+      return reply.status(201).send(toCustomProvider(row, config))
     },
   )
 }

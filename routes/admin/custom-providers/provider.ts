@@ -6,6 +6,7 @@ import {
   type CustomProviderRow,
   findCustomProvider,
 } from '../../../db/custom-providers/providers.ts'
+import { recordServerChange } from '../../../modules/access/index.ts'
 import { changedFields, recordAdminAction } from '../../../modules/audit/index.ts'
 import {
   changeCustomProvider,
@@ -45,40 +46,50 @@ const deleteSchema = {
   response: { 204: NoBody, ...ErrorResponses },
 }
 
-const provider: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db } = fastify
+const provider: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, config, db } = app
   const path = '/admin/custom-providers/:identifier'
 
-  fastify.get(path, { schema: readSchema }, async ({ params }) =>
-    toCustomProvider(await find(db, params.identifier)),
+  app.get(path, { config: { minimumRole: 'support' }, schema: readSchema }, async ({ params }) =>
+    toCustomProvider(await find(db, params.identifier), config),
   )
 
-  fastify.put(path, { schema: updateSchema }, async (request) => {
-    const now = new Date()
-    const { identifier } = request.params
-    const prepared = await prepareChange(fastify, await find(db, identifier), request.body)
-    return db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const { before, after } = await changeCustomProvider(fastify, trx, identifier, prepared, now)
-      const changes = changedFields(auditedCustomProvider(before), auditedCustomProvider(after))
-      const traits = { now, provider: identifier, ...changes }
-      await recordAdminAction(audit, trx, 'custom_provider_updated', request, traits)
-      return toCustomProvider(after)
-    })
-  })
+  app.put(
+    path,
+    { config: { minimumRole: 'owner', givesAccess: true }, schema: updateSchema },
+    async (request) => {
+      const now = new Date()
+      const { identifier } = request.params
+      const prepared = await prepareChange(app, await find(db, identifier), request.body)
+      return db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const { before, after } = await changeCustomProvider(app, trx, identifier, prepared, now)
+        const changes = changedFields(auditedCustomProvider(before), auditedCustomProvider(after))
+        const traits = { now, provider: identifier, ...changes }
+        await recordAdminAction(audit, trx, 'custom_provider_updated', request, traits)
+        const change = `custom_provider_updated: ${identifier}`
+        await recordServerChange(app, trx, request, { change, details: changes }, now)
+        return toCustomProvider(after, config)
+      })
+    },
+  )
 
-  fastify.delete(path, { schema: deleteSchema }, async (request, reply) => {
-    const now = new Date()
-    await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const { identifier } = await find(trx, request.params.identifier)
-      const removed = await removeCustomProvider(trx, identifier)
-      const changes = changedFields(auditedCustomProvider(removed), undefined)
-      const traits = { now, provider: identifier, ...changes }
-      await recordAdminAction(audit, trx, 'custom_provider_deleted', request, traits)
-    })
-    return reply.status(204).send(null)
-  })
+  app.delete(
+    path,
+    { config: { minimumRole: 'owner' }, schema: deleteSchema },
+    async (request, reply) => {
+      const now = new Date()
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const { identifier } = await find(trx, request.params.identifier)
+        const removed = await removeCustomProvider(trx, identifier)
+        const changes = changedFields(auditedCustomProvider(removed), undefined)
+        const traits = { now, provider: identifier, ...changes }
+        await recordAdminAction(audit, trx, 'custom_provider_deleted', request, traits)
+      })
+      return reply.status(204).send(null)
+    },
+  )
 
   /** Throws feature_disabled, validation_failed, custom_provider_not_found. */
   async function find(db: Db, identifier: string): Promise<CustomProviderRow> {

@@ -1,14 +1,90 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 
 import { findUserByEmail } from '../../../db/users/users.ts'
+import { recordPreparation } from '../../../modules/access/index.ts'
 import { changedUserFields, recordAdminActionOnUser } from '../../../modules/audit/index.ts'
-import { generateLink } from '../../../modules/credentials/index.ts'
+import { generateLink, type LinkRequest } from '../../../modules/credentials/index.ts'
 import { readLinkContext } from '../../../modules/flows/index.ts'
+import { callBeforeUserCreatedIfNew, checkMetadataSize } from '../../../modules/users/index.ts'
+import { type AccessTokenClaims, subjectUserId } from '../../../schemas/access-token.ts'
+import { choices } from '../../../schemas/documented.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { RedirectQuery } from '../../../schemas/fields.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
+import { Metadata, normalizeEmail, RedirectQuery } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
-import { LinkBody, readLinkRequest } from './link-request.ts'
+
+const types = [
+  'signup',
+  'magiclink',
+  'recovery',
+  'invite',
+  'email_change_current',
+  'email_change_new',
+] as const
+
+/** Types that create an account for an unknown address. */
+const creating: readonly LinkRequest['type'][] = ['signup', 'magiclink', 'invite']
+
+const LinkBody = Type.Object({
+  type: Type.String(choices(...types)),
+  email: Type.String(),
+  new_email: Type.Optional(Type.String({ description: 'For the email_change types' })),
+  password: Type.Optional(Type.String({ description: 'For signup' })),
+  data: Type.Optional(Metadata),
+  redirect_to: Type.Optional(Type.String()),
+})
+
+interface LinkRequestInput {
+  body: Static<typeof LinkBody>
+  audience: string
+  clientIp: string
+  admin: AccessTokenClaims | null
+}
+
+/**
+ * Normalizes the request, hashes a new user's password, and obtains the permit. Throws validation_failed,
+ * metadata_too_large, weak_password or HookError.
+ */
+async function readLinkRequest(
+  app: FastifyInstance,
+  { body, audience: aud, clientIp: ip, admin }: LinkRequestInput,
+): Promise<LinkRequest> {
+  checkMetadataSize(app, { user_metadata: body.data })
+  const type = readType(body.type)
+  const changesEmail = type === 'email_change_current' || type === 'email_change_new'
+  const address = normalizeEmail(body.email)
+  const { data = {} } = body
+  const contact = { provider: 'email' as const, address }
+  return {
+    type,
+    email: address,
+    newEmail: changesEmail ? normalizeEmail(body.new_email ?? '') : '',
+    aud,
+    passwordHash: type === 'signup' ? await hashPassword(app, body.password) : null,
+    data,
+    madeBy: subjectUserId(admin) ?? null,
+    permit: creating.includes(type)
+      ? await callBeforeUserCreatedIfNew(app, app.db, { contact, aud, data }, ip)
+      : undefined,
+  }
+}
+
+function readType(text: string): LinkRequest['type'] {
+  const type = types.find((known) => known === text)
+  if (!type) throw validationFailed(`Invalid email action link type requested: ${text}`)
+  return type
+}
+
+async function hashPassword(
+  { passwords }: FastifyInstance,
+  password: string | undefined,
+): Promise<string> {
+  if (!password) throw validationFailed('Signup requires a valid password')
+  await passwords.checkStrength(password)
+  return passwords.hash(password)
+}
 
 const GeneratedLink = Type.Object({
   ...User.properties,
@@ -19,12 +95,13 @@ const GeneratedLink = Type.Object({
   redirect_to: Type.String(),
 })
 
-const generateLinkRoute: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, credentials, db, flows } = fastify
+const generateLinkRoute: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.post(
+  app.post(
     '/admin/generate_link',
     {
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         summary: 'Generate an email link without sending it',
         description:
@@ -37,13 +114,14 @@ const generateLinkRoute: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const now = new Date()
-      const linkRequest = await readLinkRequest(fastify, request)
-      const context = readLinkContext(flows, request, {}, request.body.redirect_to)
+      const linkRequest = await readLinkRequest(app, request)
+      const context = readLinkContext(app, request, {}, request.body.redirect_to)
       const { user, link, type } = await db.transaction().execute(async (trx) => {
         const subject = await findUserByEmail(trx, linkRequest.email, linkRequest.aud)
         await bearerAuth.reauthorizeAdmin(trx, request, now, subject)
         const before = await findUserByEmail(trx, linkRequest.email, linkRequest.aud)
-        const made = await generateLink(credentials, trx, linkRequest, context, now)
+        const made = await generateLink(app, trx, linkRequest, context, now)
+        await recordPreparation(trx, request, { before, after: made.user }, now)
         const changes = changedUserFields(before, made.user)
         const traits = { now, link_type: made.type, ...changes }
         await recordAdminActionOnUser(audit, trx, made.action, request, made.user, traits)

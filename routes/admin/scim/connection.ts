@@ -22,20 +22,24 @@ const path = '/admin/scim/connections/:connection_id'
 const schema = { tags: ['admin'], params: Path }
 const response = { 200: ScimConnection, ...ErrorResponses }
 
-const connection: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db } = fastify
+const connection: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, config, db } = app
   const { AUTH_API_EXTERNAL_URL: external } = config
 
-  fastify.get(
+  app.get(
     path,
-    { schema: { ...schema, summary: 'Get a SCIM connection', response } },
+    {
+      config: { minimumRole: 'support' },
+      schema: { ...schema, summary: 'Get a SCIM connection', response },
+    },
     async ({ params }) =>
       toScimConnection(await requireScimConnection(db, params.connection_id), external),
   )
 
-  fastify.put(
+  app.put(
     path,
     {
+      config: { minimumRole: 'owner', givesAccess: true },
       schema: {
         ...schema,
         summary: 'Update a SCIM connection',
@@ -59,12 +63,13 @@ const connection: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-export const connectionDeletion: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db } = fastify
+export const connectionDeletion: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.delete(
+  app.delete(
     path,
     {
+      config: { minimumRole: 'owner' },
       schema: {
         ...schema,
         summary: 'Delete a SCIM connection with its users, groups and tokens',

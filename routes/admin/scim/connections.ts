@@ -14,14 +14,15 @@ import {
 
 const ScimConnections = Type.Object({ connections: Type.Array(ScimConnection) })
 
-const connections: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db } = fastify
+const connections: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, config, db } = app
   const { AUTH_API_EXTERNAL_URL: external } = config
   const path = '/admin/scim/connections'
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List SCIM connections, oldest first',
         tags: ['admin'],
@@ -34,9 +35,10 @@ const connections: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.post(
+  app.post(
     path,
     {
+      config: { minimumRole: 'owner', givesAccess: true },
       schema: {
         summary: 'Create a SCIM connection',
         description: 'For an organization, for a SAML provider, or for both.',

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { listScimTokens } from '../../../db/scim/tokens.ts'
+import { recordScimToken } from '../../../modules/access/index.ts'
 import { recordAdminAction } from '../../../modules/audit/index.ts'
 import { endScimToken, issueScimToken, requireScimConnection } from '../../../modules/scim/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
@@ -20,12 +21,13 @@ const IssuedToken = Type.Object({
 
 const path = '/admin/scim/connections/:connection_id/tokens'
 
-const tokens: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db } = fastify
+const tokens: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List the tokens of a SCIM connection, oldest first',
         tags: ['admin'],
@@ -39,9 +41,10 @@ const tokens: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.post(
+  app.post(
     path,
     {
+      config: { minimumRole: 'owner', givesAccess: true },
       schema: {
         summary: 'Issue a token for a SCIM connection',
         tags: ['admin'],
@@ -58,10 +61,12 @@ const tokens: FastifyPluginAsyncTypebox = async (fastify) => {
       const issued = await db.transaction().execute(async (trx) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
         if (!name) throw validationFailed('name is required', 422)
-        const { sso_provider_id: id } = await requireScimConnection(trx, params.connection_id)
+        const connection = await requireScimConnection(trx, params.connection_id)
+        const { sso_provider_id: id } = connection
         const token = await issueScimToken(trx, id, { name, expiresAt }, now)
         const traits = { now, connection_id: id, token_id: token.id, after: { name } }
         await recordAdminAction(audit, trx, 'scim_token_issued', request, traits)
+        await recordScimToken(app, trx, { name, connection: connection.name }, now)
         return token
       })
       return reply.status(201).send(issued)
@@ -69,12 +74,13 @@ const tokens: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-export const tokenRevocation: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db } = fastify
+export const tokenRevocation: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.delete(
+  app.delete(
     `${path}/:token_id`,
     {
+      config: { minimumRole: 'owner' },
       schema: {
         summary: 'Revoke a token of a SCIM connection',
         tags: ['admin'],

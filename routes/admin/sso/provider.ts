@@ -7,6 +7,7 @@ import {
   findSsoProviderByResourceId,
   type SsoProviderRow,
 } from '../../../db/saml/providers.ts'
+import { recordServerChange } from '../../../modules/access/index.ts'
 import { changedFields, recordAdminAction } from '../../../modules/audit/index.ts'
 import {
   changeSamlProvider,
@@ -47,29 +48,35 @@ const deleteSchema = {
   response,
 }
 
-const provider: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db } = fastify
+const provider: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
   const path = '/admin/sso/providers/:provider'
 
-  fastify.get(path, { schema: readSchema }, async ({ params }) =>
+  app.get(path, { config: { minimumRole: 'support' }, schema: readSchema }, async ({ params }) =>
     toSsoProvider(await find(db, params.provider)),
   )
 
-  fastify.put(path, { schema: updateSchema }, async (request) => {
-    const now = new Date()
-    const prepared = await prepareProvider(fastify, request.body, now)
-    return db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const { id } = await find(trx, request.params.provider)
-      const { before, after } = await changeSamlProvider(trx, id, prepared, now)
-      const changes = changedFields(auditedSsoProvider(before), auditedSsoProvider(after))
-      const traits = { now, provider: `sso:${id}`, ...changes }
-      await recordAdminAction(audit, trx, 'sso_provider_updated', request, traits)
-      return toSsoProvider(after)
-    })
-  })
+  app.put(
+    path,
+    { config: { minimumRole: 'owner', givesAccess: true }, schema: updateSchema },
+    async (request) => {
+      const now = new Date()
+      const prepared = await prepareProvider(app, request.body, now)
+      return db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const { id } = await find(trx, request.params.provider)
+        const { before, after } = await changeSamlProvider(trx, id, prepared, now)
+        const changes = changedFields(auditedSsoProvider(before), auditedSsoProvider(after))
+        const traits = { now, provider: `sso:${id}`, ...changes }
+        await recordAdminAction(audit, trx, 'sso_provider_updated', request, traits)
+        const change = `sso_provider_updated: ${after.entity_id}`
+        await recordServerChange(app, trx, request, { change, details: changes }, now)
+        return toSsoProvider(after)
+      })
+    },
+  )
 
-  fastify.delete(path, { schema: deleteSchema }, async (request) => {
+  app.delete(path, { config: { minimumRole: 'owner' }, schema: deleteSchema }, async (request) => {
     const now = new Date()
     return db.transaction().execute(async (trx) => {
       await bearerAuth.reauthorizeAdmin(trx, request, now)

@@ -3,9 +3,11 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { isUniqueViolation } from '../../../db/core/unique-violation.ts'
 import { changeFactor, removeFactor } from '../../../db/factors/admin.ts'
+import { recordAccess } from '../../../modules/access/index.ts'
 import { changedFields, recordAdminActionOnUser } from '../../../modules/audit/index.ts'
 import { findCodesRemovedWith } from '../../../modules/factors/index.ts'
 import { lockUserById } from '../../../modules/users/index.ts'
+import { subjectUserId } from '../../../schemas/access-token.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import {
   mfaFactorNameConflict,
@@ -41,56 +43,70 @@ const deleteSchema = {
   response,
 }
 
-const factor: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db } = fastify
+const factor: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
   const path = '/admin/users/:user_id/factors/:factor_id'
 
-  fastify.put(path, { schema: updateSchema }, async (request) => {
-    const now = new Date()
-    const ids = readIds(request.params)
-    const { friendly_name, phone } = request.body
-    const change = {
-      ...(friendly_name && { friendly_name }),
-      ...(phone && { phone: normalizePhone(phone) }),
-    }
-    const changed = await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const user = await lockUserById(trx, ids.userId)
-      const row = await changeFactor(trx, ids, change, now).catch((error) => {
-        throw toConflict(error, friendly_name)
-      })
-      if (!row) throw mfaFactorNotFound()
-      const before = user.factors.find(({ id }) => id === ids.factorId)
-      const changes = changedFields(shown(before), shown(row))
-      const traits = { now, factor_id: ids.factorId, fields: Object.keys(change), ...changes }
-      await recordAdminActionOnUser(audit, trx, 'factor_updated', request, user, traits)
-      return row
-    })
-    return toFactor(changed)
-  })
-
-  fastify.delete(path, { schema: deleteSchema }, async (request) => {
-    const now = new Date()
-    const ids = readIds(request.params)
-    const removed = await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const user = await lockUserById(trx, ids.userId)
-      const row = await removeFactor(trx, ids, now)
-      if (!row) throw mfaFactorNotFound()
-      const changes = changedFields(shown(row), undefined)
-      const { factor_type } = row
-      const traits = { now, factor_id: ids.factorId, factor_type, ...changes }
-      await recordAdminActionOnUser(audit, trx, 'factor_deleted', request, user, traits)
-      const codes = findCodesRemovedWith(user, ids.factorId)
-      if (codes) {
-        await removeFactor(trx, { userId: user.id, factorId: codes.id }, now)
-        const ended = { now, factor_id: codes.id }
-        await recordAdminActionOnUser(audit, trx, 'recovery_codes_deleted', request, user, ended)
+  app.put(
+    path,
+    { config: { minimumRole: 'operator', givesAccess: true }, schema: updateSchema },
+    async (request) => {
+      const now = new Date()
+      const ids = readIds(request.params)
+      const { friendly_name, phone } = request.body
+      const change = {
+        ...(friendly_name && { friendly_name }),
+        ...(phone && { phone: normalizePhone(phone) }),
       }
-      return row
-    })
-    return toFactor(removed)
-  })
+      const changed = await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const user = await lockUserById(trx, ids.userId)
+        const row = await changeFactor(trx, ids, change, now).catch((error) => {
+          throw toConflict(error, friendly_name)
+        })
+        if (!row) throw mfaFactorNotFound()
+        const before = user.factors.find(({ id }) => id === ids.factorId)
+        const changes = changedFields(shown(before), shown(row))
+        const traits = { now, factor_id: ids.factorId, fields: Object.keys(change), ...changes }
+        await recordAdminActionOnUser(audit, trx, 'factor_updated', request, user, traits)
+        if (row.status === 'verified' && row.phone !== before?.phone) {
+          // As other credentials that admins set for themselves.
+          const isOwn = subjectUserId(request.admin) === user.id
+          const grant = { kind: 'factor', factorType: row.factor_type } as const
+          await recordAccess(app, trx, { user, grant, isEstablished: !isOwn }, now)
+        }
+        return row
+      })
+      return toFactor(changed)
+    },
+  )
+
+  app.delete(
+    path,
+    { config: { minimumRole: 'operator' }, schema: deleteSchema },
+    async (request) => {
+      const now = new Date()
+      const ids = readIds(request.params)
+      const removed = await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const user = await lockUserById(trx, ids.userId)
+        const row = await removeFactor(trx, ids, now)
+        if (!row) throw mfaFactorNotFound()
+        const changes = changedFields(shown(row), undefined)
+        const { factor_type } = row
+        const traits = { now, factor_id: ids.factorId, factor_type, ...changes }
+        await recordAdminActionOnUser(audit, trx, 'factor_deleted', request, user, traits)
+        const codes = findCodesRemovedWith(user, ids.factorId)
+        if (codes) {
+          await removeFactor(trx, { userId: user.id, factorId: codes.id }, now)
+          const ended = { now, factor_id: codes.id }
+          await recordAdminActionOnUser(audit, trx, 'recovery_codes_deleted', request, user, ended)
+        }
+        return row
+      })
+      return toFactor(removed)
+    },
+  )
 }
 
 /** Maps the violated index to an error. */

@@ -10,12 +10,13 @@ import { requireUserParam } from './user-param.ts'
 
 const Factors = Type.Array(Factor)
 
-const factors: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db } = fastify
+const factors: FastifyPluginAsyncTypebox = async (app) => {
+  const { db } = app
 
-  fastify.get(
+  app.get(
     '/admin/users/:user_id/factors',
     {
+      config: { minimumRole: 'support' },
       schema: {
         tags: ['admin'],
         summary: 'List the factors of a user',

@@ -18,12 +18,13 @@ const Body = Type.Union([
   Type.Null(),
 ])
 
-const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db, sessions } = fastify
+const impersonate: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, config, db } = app
 
-  fastify.post(
+  app.post(
     '/admin/users/:user_id/impersonate',
     {
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         summary: 'Impersonate a user: create a short session',
         description:
@@ -55,16 +56,16 @@ const impersonate: FastifyPluginAsyncTypebox = async (fastify) => {
         if (isBanned(user, now)) throw userBanned(403)
         const traits = { now, ...(body?.reason && { reason: body.reason }) }
         await recordAdminActionOnUser(audit, trx, 'user_impersonated', request, user, traits)
-        return createSession(sessions, trx, user, authentication, now)
+        return createSession(app, trx, user, authentication, now)
       })
-      return toTokenResponse(sessions, opened, now)
+      return toTokenResponse(app, opened, now)
     },
   )
 }
 
 /** A service token is named by its role, as in the audit log. */
 function getAdminName(admin: AccessTokenClaims | null): string {
-  return (admin && subjectUserId(admin)) || admin?.role || 'admin'
+  return subjectUserId(admin) || admin?.role || 'admin'
 }
 
 export default impersonate

@@ -38,7 +38,8 @@ const Query = Type.Object({
   ),
   limit: Type.Optional(
     Type.String({
-      description: '1 to 1000: paginates by cursor, without a total, instead of by page',
+      description:
+        '1 to 1000, more means 1000: paginates by cursor, without a total, instead of by page',
     }),
   ),
   cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous response' })),
@@ -48,14 +49,21 @@ const List = Type.Object({
   users: Type.Array(User),
   aud: Type.String(),
   next_cursor: Type.Optional(Type.String()),
+  pagination: Type.Optional(
+    Type.Object(
+      { next_cursor: Type.Optional(Type.String()), has_more: Type.Boolean() },
+      { description: 'Of a page by cursor' },
+    ),
+  ),
 })
 
-const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { users } = fastify
+const list: FastifyPluginAsyncTypebox = async (app) => {
+  const { config } = app
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List and search users',
         description:
@@ -74,22 +82,28 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
         search: await searchIn(query, aud),
       }
       const filter = readStateFilter(query)
-      if (query.limit || query.cursor || filter) {
-        const size = readLimit(query.limit)
-        const found = await listUsersAfter(users, listing, query.cursor, size, filter)
+      if (query.limit || query.cursor || filter || isByCursor(query)) {
+        const size = readLimit(query.limit, { isCapped: true })
+        const found = await listUsersAfter(app, listing, query.cursor, size, filter)
         const { cursor } = found
-        if (cursor) reply.header('link', `<${linkTarget(path, { ...query, cursor })}>; rel="next"`)
+        const next = linkTarget(path, { ...query, page: undefined, cursor })
+        if (cursor) reply.header('link', `<${next}>; rel="next"`)
         return sendJson(reply, found.body)
       }
-      const found = await listUserPage(users, listing, page)
+      const found = await listUserPage(app, listing, page)
       reply.headers(paginationHeaders(path, query, page, found))
       return sendJson(reply, found.body)
     },
   )
 
+  /** As in GoTrue with the same setting. */
+  function isByCursor({ page, per_page }: Static<typeof Query>): boolean {
+    return config.AUTH_EXPERIMENTAL_CURSOR_PAGINATION_ENABLED && !page && !per_page
+  }
+
   async function searchIn({ q, filter }: Static<typeof Query>, aud: string) {
-    if (q?.trim()) return readUserSearch(users, q, aud)
-    return filter ? readUserFilter(users, filter) : undefined
+    if (q?.trim()) return readUserSearch(app, q, aud)
+    return filter ? readUserFilter(app, filter) : undefined
   }
 }
 

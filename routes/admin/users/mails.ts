@@ -7,12 +7,13 @@ import { readUuid } from '../../../schemas/fields.ts'
 import { MailDeliveries, toMailDelivery } from '../../../schemas/mail-delivery.ts'
 import { requireUserParam } from './user-param.ts'
 
-const mails: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db } = fastify
+const mails: FastifyPluginAsyncTypebox = async (app) => {
+  const { db } = app
 
-  fastify.get(
+  app.get(
     '/admin/users/:user_id/mails',
     {
+      config: { minimumRole: 'support' },
       schema: {
         tags: ['admin'],
         summary: 'List the emails to a user with their delivery status, newest first',

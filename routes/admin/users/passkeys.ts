@@ -16,12 +16,13 @@ const Path = Type.Composite([UserPath, PasskeyPath])
 
 const path = '/admin/users/:user_id/passkeys'
 
-const passkeys: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db } = fastify
+const passkeys: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'support' },
       schema: {
         tags: ['admin'],
         summary: 'List the passkeys of a user, oldest first',
@@ -35,9 +36,10 @@ const passkeys: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.delete(
+  app.delete(
     `${path}/:passkey_id`,
     {
+      config: { minimumRole: 'operator' },
       schema: {
         tags: ['admin'],
         summary: 'Delete a passkey of a user',

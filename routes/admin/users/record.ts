@@ -1,7 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 
+import type { Trx } from '../../../db/core/database.ts'
 import { findDeactivatedAt } from '../../../db/scim/deactivation.ts'
+import type { UserRecord } from '../../../db/users/users.ts'
+import {
+  recordPreparation,
+  recordServerRole,
+  requireProvenHolder,
+} from '../../../modules/access/index.ts'
+import { voidSentLinks } from '../../../modules/admins/index.ts'
 import {
   changedUserFields,
   deletedUserDetails,
@@ -9,9 +18,11 @@ import {
 } from '../../../modules/audit/index.ts'
 import {
   deleteUserAsAdmin,
+  lockUserById,
   readAdminChange,
   updateUserAsAdmin,
 } from '../../../modules/users/index.ts'
+import { subjectUserId } from '../../../schemas/access-token.ts'
 import { AdminUser, RecordChange, toAdminUser, UserPath } from '../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { userNotFound } from '../../../schemas/errors.ts'
@@ -36,7 +47,8 @@ const readSchema = { ...schema, summary: 'Get a user', response: userResponse }
 const updateSchema = {
   ...schema,
   summary: 'Update a user',
-  description: 'No email is sent. A new password or role revokes every session of the user.',
+  description:
+    'A new password or role revokes every session of the user. A role of AUTH_JWT_ADMIN_ROLES needs an address that the holder has confirmed, and is told to the user and to the owners of the server.',
   body: RecordChange,
   response: userResponse,
 }
@@ -48,52 +60,83 @@ const deleteSchema = {
   response: { 200: EmptyObject, ...ErrorResponses },
 }
 
-const record: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db, users } = fastify
+const record: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, config, db } = app
 
   /** Without SCIM, no account is rejected for its deactivation. */
   async function readDeactivation(id: string): Promise<Date | undefined> {
     return config.AUTH_EXPERIMENTAL_SCIM_ENABLED ? findDeactivatedAt(db, id) : undefined
   }
 
-  fastify.get('/admin/users/:user_id', { schema: readSchema }, async ({ params }) => {
-    const id = readUuid('user_id', params.user_id)
-    const [user, deactivatedAt] = await Promise.all([
-      bearerAuth.findUserById(id),
-      readDeactivation(id),
-    ])
-    if (!user) throw userNotFound()
-    return toAdminUser(user, deactivatedAt)
-  })
+  app.get(
+    '/admin/users/:user_id',
+    { config: { minimumRole: 'support' }, schema: readSchema },
+    async ({ params }) => {
+      const id = readUuid('user_id', params.user_id)
+      const [user, deactivatedAt] = await Promise.all([
+        bearerAuth.findUserById(id),
+        readDeactivation(id),
+      ])
+      if (!user) throw userNotFound()
+      return toAdminUser(user, deactivatedAt)
+    },
+  )
 
-  fastify.put('/admin/users/:user_id', { schema: updateSchema }, async (request) => {
-    const now = new Date()
-    const id = readUuid('user_id', request.params.user_id)
-    const change = await readAdminChange(users, request.body, now)
-    const user = await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      bearerAuth.checkGrantedRole(request, change.role)
-      const { before, after } = await updateUserAsAdmin(users, trx, id, change, now)
-      const fields = Object.keys(request.body)
-      const traits = { now, fields, ...changedUserFields(before, after) }
-      await recordAdminActionOnUser(audit, trx, 'user_modified', request, after, traits)
-      return after
-    })
-    return toAdminUser(user, await readDeactivation(id))
-  })
+  app.put(
+    '/admin/users/:user_id',
+    { config: { minimumRole: 'operator', givesAccess: true }, schema: updateSchema },
+    async (request) => {
+      const now = new Date()
+      const id = readUuid('user_id', request.params.user_id)
+      const change = await readAdminChange(app, request.body, now)
+      const user = await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        bearerAuth.checkGrantedRole(request, change.role)
+        const wanted = { ...change, isOwn: subjectUserId(request.admin) === id }
+        const { before, after } = await updateUserAsAdmin(app, trx, id, wanted, now)
+        const isStatement = change.confirmsEmail || change.confirmsPhone
+        await recordPreparation(trx, request, { before, after, isStatement }, now)
+        const isPromoted = await recordPromotion(app, trx, { before, after }, now)
+        const fields = Object.keys(request.body)
+        const traits = { now, fields, ...changedUserFields(before, after) }
+        await recordAdminActionOnUser(audit, trx, 'user_modified', request, after, traits)
+        return isPromoted ? lockUserById(trx, id) : after
+      })
+      return toAdminUser(user, await readDeactivation(id))
+    },
+  )
 
-  fastify.delete('/admin/users/:user_id', { schema: deleteSchema }, async (request) => {
-    const now = new Date()
-    const id = readUuid('user_id', request.params.user_id)
-    const soft = request.body?.should_soft_delete ?? false
-    await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const user = await deleteUserAsAdmin(users, trx, id, { soft, namesConstraint: true }, now)
-      const traits = { now, soft, ...deletedUserDetails(user) }
-      await recordAdminActionOnUser(audit, trx, 'user_deleted', request, user, traits)
-    })
-    return {}
-  })
+  app.delete(
+    '/admin/users/:user_id',
+    { config: { minimumRole: 'operator' }, schema: deleteSchema },
+    async (request) => {
+      const now = new Date()
+      const id = readUuid('user_id', request.params.user_id)
+      const soft = request.body?.should_soft_delete ?? false
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const user = await deleteUserAsAdmin(app, trx, id, { soft, namesConstraint: true }, now)
+        const traits = { now, soft, ...deletedUserDetails(user) }
+        await recordAdminActionOnUser(audit, trx, 'user_deleted', request, user, traits)
+      })
+      return {}
+    },
+  )
+}
+
+/** Whether the change gave the account a role of AUTH_JWT_ADMIN_ROLES. Throws email_not_confirmed. */
+async function recordPromotion(
+  app: FastifyInstance,
+  trx: Trx,
+  { before, after }: Record<'before' | 'after', UserRecord>,
+  now: Date,
+): Promise<boolean> {
+  const { id: userId, role } = after
+  if (!role || role === before.role || !app.bearerAuth.adminRoles.includes(role)) return false
+  await requireProvenHolder(trx, after, { isNamed: true })
+  await voidSentLinks(trx, userId, now)
+  await recordServerRole(app, trx, { userId, role }, now)
+  return true
 }
 
 export default record

@@ -13,12 +13,13 @@ import { requireUserParam } from './user-param.ts'
 
 const path = '/admin/users/:user_id/factors/recovery_codes'
 
-const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db } = fastify
+const recoveryCodes: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'support' },
       schema: {
         tags: ['admin'],
         summary: 'Get the number of recovery codes of a user',
@@ -33,9 +34,10 @@ const recoveryCodes: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.delete(
+  app.delete(
     path,
     {
+      config: { minimumRole: 'operator' },
       schema: {
         tags: ['admin'],
         summary: 'Delete the recovery codes of a user',

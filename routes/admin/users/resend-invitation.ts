@@ -10,12 +10,13 @@ import { validationFailed } from '../../../schemas/errors.ts'
 import { RedirectQuery, readUuid } from '../../../schemas/fields.ts'
 import { toUser, User } from '../../../schemas/user.ts'
 
-const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, emails, flows } = fastify
+const resendInvitation: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db, emails } = app
 
-  fastify.post(
+  app.post(
     '/admin/users/:user_id/resend_invitation',
     {
+      config: { minimumRole: 'operator' },
       schema: {
         tags: ['admin'],
         summary: 'Resend an invitation',
@@ -29,7 +30,7 @@ const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const userId = readUuid('user_id', request.params.user_id)
       const now = new Date()
-      const context = readLinkContext(flows, request, {})
+      const context = readLinkContext(app, request, {})
       return db.transaction().execute(async (trx) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
         const user = await lockUserById(trx, userId)
@@ -39,7 +40,7 @@ const resendInvitation: FastifyPluginAsyncTypebox = async (fastify) => {
           )
         }
         checkRecipient(emails.policy, user.email)
-        const sent = await sendUncountedLinkEmail(emails, trx, 'invite', user, context, now)
+        const sent = await sendUncountedLinkEmail(app, trx, 'invite', user, context, now)
         await recordAdminActionOnUser(audit, trx, 'user_invited', request, user, { now })
         return toUser({ ...user, ...sent })
       })

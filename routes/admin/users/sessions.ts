@@ -35,38 +35,46 @@ const deleteOneSchema = {
   response: { 204: NoBody, ...ErrorResponses },
 }
 
-const userSessions: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, sessions } = fastify
+const userSessions: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.get(path, { schema: readSchema }, async ({ params }) => {
+  app.get(path, { config: { minimumRole: 'support' }, schema: readSchema }, async ({ params }) => {
     const user = await requireUserParam(db, params.user_id)
-    const live = await listSessions(sessions, db, user.id, new Date())
+    const live = await listSessions(app, db, user.id, new Date())
     return { sessions: live.map((session) => toDevice(session)) }
   })
 
-  fastify.delete(path, { schema: deleteAllSchema }, async (request, reply) => {
-    const now = new Date()
-    await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const user = await requireUserParam(trx, request.params.user_id)
-      await revokeAllSessions(sessions, trx, user.id, {}, now)
-      await recordAdminActionOnUser(audit, trx, 'logout', request, user, { now })
-    })
-    return reply.status(204).send(null)
-  })
+  app.delete(
+    path,
+    { config: { minimumRole: 'operator' }, schema: deleteAllSchema },
+    async (request, reply) => {
+      const now = new Date()
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const user = await requireUserParam(trx, request.params.user_id)
+        await revokeAllSessions(app, trx, user.id, {}, now)
+        await recordAdminActionOnUser(audit, trx, 'logout', request, user, { now })
+      })
+      return reply.status(204).send(null)
+    },
+  )
 
-  fastify.delete(`${path}/:id`, { schema: deleteOneSchema }, async (request, reply) => {
-    const { user_id, id } = request.params
-    const now = new Date()
-    await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const user = await requireUserParam(trx, user_id)
-      const isDeleted = await revokeSession(sessions, trx, user.id, id, now)
-      if (!isDeleted) throw noSuchSession()
-      await recordAdminActionOnUser(audit, trx, 'logout', request, user, { now, session_id: id })
-    })
-    return reply.status(204).send(null)
-  })
+  app.delete(
+    `${path}/:id`,
+    { config: { minimumRole: 'operator' }, schema: deleteOneSchema },
+    async (request, reply) => {
+      const { user_id, id } = request.params
+      const now = new Date()
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const user = await requireUserParam(trx, user_id)
+        const isDeleted = await revokeSession(app, trx, user.id, id, now)
+        if (!isDeleted) throw noSuchSession()
+        await recordAdminActionOnUser(audit, trx, 'logout', request, user, { now, session_id: id })
+      })
+      return reply.status(204).send(null)
+    },
+  )
 }
 
 export default userSessions

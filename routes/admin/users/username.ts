@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { findUsername } from '../../../db/usernames/usernames.ts'
+import { recordAccess } from '../../../modules/access/index.ts'
 import { changedFields, recordAdminActionOnUser } from '../../../modules/audit/index.ts'
 import {
   assignUsername,
@@ -24,12 +25,13 @@ const Username = Type.Object({ username: nullable(Type.String()) })
 
 const path = '/admin/users/:user_id/username'
 
-const username: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, usernames } = fastify
+const username: FastifyPluginAsyncTypebox = async (app) => {
+  const { db } = app
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'support' },
       schema: {
         tags: ['admin'],
         summary: 'Get the username of a user',
@@ -38,15 +40,16 @@ const username: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async ({ params }) => {
-      getUsernameRules(usernames)
+      getUsernameRules(app)
       const { id } = await requireUserParam(db, readUuid('user_id', params.user_id))
       return { username: (await findUsername(db, id))?.username ?? null }
     },
   )
 
-  fastify.put(
+  app.put(
     path,
     {
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         tags: ['admin'],
         summary: 'Set the username of a user',
@@ -56,12 +59,13 @@ const username: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Username, ...ErrorResponses },
       },
     },
-    (request) => setUsername(fastify, request, request.params.user_id, request.body.username),
+    (request) => setUsername(app, request, request.params.user_id, request.body.username),
   )
 
-  fastify.delete(
+  app.delete(
     path,
     {
+      config: { minimumRole: 'operator' },
       schema: {
         tags: ['admin'],
         summary: 'Remove the username of a user',
@@ -71,46 +75,49 @@ const username: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request, reply) => {
-      await deleteUsername(fastify, request, request.params.user_id)
+      await deleteUsername(app, request, request.params.user_id)
       return reply.status(204).send(null)
     },
   )
 }
 
 async function setUsername(
-  { audit, bearerAuth, db, usernames }: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   userId: string,
   input = '',
 ) {
-  const rules = getUsernameRules(usernames)
+  const { audit, bearerAuth, db } = app
+  const rules = getUsernameRules(app)
   const now = new Date()
   return db.transaction().execute(async (trx) => {
     await bearerAuth.reauthorizeAdmin(trx, request, now)
     const name = readUsername(rules, input)
     const user = await lockUserById(trx, readUuid('user_id', userId))
     const present = await findUsername(trx, user.id)
-    await assignUsername(usernames, trx, user.id, name, now)
+    await assignUsername(app, trx, user.id, name, now)
+    const { username } = name
+    await recordAccess(app, trx, { user, grant: { kind: 'username', username } }, now)
     const traits = { now, ...changedNames(present, name) }
     await recordAdminActionOnUser(audit, trx, 'user_modified', request, user, traits)
-    return { username: name.username }
+    return { username }
   })
 }
 
 async function deleteUsername(
-  { audit, bearerAuth, db, usernames }: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   userId: string,
 ): Promise<void> {
-  getUsernameRules(usernames)
+  getUsernameRules(app)
   const now = new Date()
-  await db.transaction().execute(async (trx) => {
-    await bearerAuth.reauthorizeAdmin(trx, request, now)
+  await app.db.transaction().execute(async (trx) => {
+    await app.bearerAuth.reauthorizeAdmin(trx, request, now)
     const user = await lockUserById(trx, readUuid('user_id', userId))
     const present = await findUsername(trx, user.id)
     await removeUsername(trx, user.id, now)
     const traits = { now, ...changedNames(present, undefined) }
-    await recordAdminActionOnUser(audit, trx, 'user_modified', request, user, traits)
+    await recordAdminActionOnUser(app.audit, trx, 'user_modified', request, user, traits)
   })
 }
 

@@ -21,12 +21,13 @@ const Deliveries = Type.Object({
   next: nullable(Type.Integer({ description: 'For `before`; null at the end' })),
 })
 
-const deliveries: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, events, readDb } = fastify
+const deliveries: FastifyPluginAsyncTypebox = async (app) => {
+  const { db, events, readDb } = app
 
-  fastify.get(
+  app.get(
     '/admin/webhooks/:webhook_id/deliveries',
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List the deliveries of a webhook, newest first',
         tags: ['admin'],

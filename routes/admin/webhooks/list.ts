@@ -9,13 +9,14 @@ import { NewWebhook, toWebhook, Webhook, WebhookWithSecret } from '../../../sche
 
 const Webhooks = Type.Object({ webhooks: Type.Array(Webhook) })
 
-const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, events } = fastify
+const list: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db, events } = app
   const path = '/admin/webhooks'
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List webhooks, oldest first',
         tags: ['admin'],
@@ -25,9 +26,10 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     async () => ({ webhooks: (await listWebhooks(db)).map(toWebhook) }),
   )
 
-  fastify.post(
+  app.post(
     path,
     {
+      config: { minimumRole: 'operator' },
       schema: {
         summary: 'Create a webhook',
         description:

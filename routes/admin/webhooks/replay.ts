@@ -41,12 +41,13 @@ const Queued = Type.Object({
   ),
 })
 
-const replay: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db } = fastify
+const replay: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.post(
+  app.post(
     '/admin/webhooks/:webhook_id/replay',
     {
+      config: { minimumRole: 'operator' },
       schema: {
         summary: 'Replay events to a webhook',
         description:

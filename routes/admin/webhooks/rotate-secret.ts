@@ -27,12 +27,13 @@ const Body = Type.Union([
   Type.Null(),
 ])
 
-const rotateSecret: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, events } = fastify
+const rotateSecret: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db, events } = app
 
-  fastify.post(
+  app.post(
     '/admin/webhooks/:webhook_id/rotate_secret',
     {
+      config: { minimumRole: 'operator' },
       schema: {
         summary: 'Rotate the secret of a webhook',
         description:

@@ -14,12 +14,13 @@ const Result = Type.Object({
   answer: DeliveryResponse,
 })
 
-const test: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, events } = fastify
+const test: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db, events } = app
 
-  fastify.post(
+  app.post(
     '/admin/webhooks/:webhook_id/test',
     {
+      config: { minimumRole: 'operator' },
       schema: {
         summary: 'Send a test event to a webhook',
         description:

@@ -28,17 +28,17 @@ const deleteSchema = {
   response: { 204: NoBody, ...ErrorResponses },
 }
 
-const webhook: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, events } = fastify
+const webhook: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db, events } = app
   const path = '/admin/webhooks/:webhook_id'
 
-  fastify.get(path, { schema: readSchema }, async (request) => {
+  app.get(path, { config: { minimumRole: 'support' }, schema: readSchema }, async (request) => {
     const found = await findWebhook(db, readUuid('webhook_id', request.params.webhook_id))
     if (!found) throw webhookNotFound()
     return toWebhook(found)
   })
 
-  fastify.put(path, { schema: updateSchema }, async (request) => {
+  app.put(path, { config: { minimumRole: 'operator' }, schema: updateSchema }, async (request) => {
     const now = new Date()
     const id = readUuid('webhook_id', request.params.webhook_id)
     return db.transaction().execute(async (trx) => {
@@ -51,18 +51,22 @@ const webhook: FastifyPluginAsyncTypebox = async (fastify) => {
     })
   })
 
-  fastify.delete(path, { schema: deleteSchema }, async (request, reply) => {
-    const now = new Date()
-    const id = readUuid('webhook_id', request.params.webhook_id)
-    await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const removed = await events.removeEndpoint(trx, id)
-      const changes = changedFields(events.endpointTraits(removed), undefined)
-      const traits = { now, webhook_id: id, ...changes }
-      await recordAdminAction(audit, trx, 'webhook_deleted', request, traits)
-    })
-    return reply.status(204).send(null)
-  })
+  app.delete(
+    path,
+    { config: { minimumRole: 'operator' }, schema: deleteSchema },
+    async (request, reply) => {
+      const now = new Date()
+      const id = readUuid('webhook_id', request.params.webhook_id)
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const removed = await events.removeEndpoint(trx, id)
+        const changes = changedFields(events.endpointTraits(removed), undefined)
+        const traits = { now, webhook_id: id, ...changes }
+        await recordAdminAction(audit, trx, 'webhook_deleted', request, traits)
+      })
+      return reply.status(204).send(null)
+    },
+  )
 }
 
 export default webhook

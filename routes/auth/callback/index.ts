@@ -1,25 +1,39 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
+import type { Trx } from '../../../db/core/database.ts'
+import { recordAudit } from '../../../modules/audit/index.ts'
 import {
   type AuthorizationState,
   clearedStateCookie,
   consumeState,
+  findStateTarget,
   isSameBrowser,
+  issueOauthCode,
   loadAuthorizationState,
+  readLinkContext,
   redirectWithCode,
   redirectWithOauthError,
   redirectWithSession,
 } from '../../../modules/flows/index.ts'
-import { requireProviderEmail } from '../../../modules/identities/index.ts'
+import {
+  type AcceptedSignIn,
+  completeExternalSignIn,
+  createExternalSession,
+  type ExternalUser,
+  permitExternalUser,
+  requireProviderEmail,
+} from '../../../modules/identities/index.ts'
+import { joinByConnection, permitConnectionJoin } from '../../../modules/organizations/index.ts'
+import { isPagesCallback, pagesTargetIn } from '../../../modules/page-session/index.ts'
 import { toTokenResponse } from '../../../modules/sessions/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { badOauthCallback, badOauthState } from '../../../schemas/errors.ts'
 import { CallbackQuery } from '../../../schemas/external.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 import { firstValues, ManyQuery } from '../../../schemas/values/query.ts'
-import { signIn } from './sign-in.ts'
 
 type Params = Record<string, string>
 
@@ -33,63 +47,89 @@ const described = {
   response: { 302: NoBody, 303: NoBody, ...ErrorResponses },
 }
 
-const callback: FastifyPluginAsyncTypebox = async (fastify) => {
-  const policy = { rateLimit: fastify.rateLimits.authorize, signIn: () => 'oauth' }
+const posted = {
+  ...described,
+  consumes: ['application/x-www-form-urlencoded'],
+  body: Form,
+  documented: { querystring: CallbackQuery, body: CallbackQuery },
+}
 
-  fastify.get(
+const Path = Type.Object({ provider: Type.String() })
+
+const callback: FastifyPluginAsyncTypebox = async (app) => {
+  const config = { rateLimit: app.rateLimits.authorize, signIn: () => 'oauth' }
+  const ofOne = '/providers/:provider/callback'
+
+  app.get(
     '/callback',
-    {
-      config: policy,
-      schema: { summary: 'Redirect URI of external providers', ...described },
-    },
-    (request, reply) => handleCallback(fastify, request, reply, firstValues(request.query)),
+    { config, schema: { summary: 'Redirect URI of external providers', ...described } },
+    (request, reply) => handleCallback(app, request, reply, { params: paramsIn(request) }),
   )
 
-  fastify.post(
+  app.post(
     '/callback',
-    {
-      config: policy,
-      schema: {
-        summary: 'Redirect URI of external providers that use form_post (Apple)',
-        consumes: ['application/x-www-form-urlencoded'],
-        body: Form,
-        ...described,
-        documented: { querystring: CallbackQuery, body: CallbackQuery },
-      },
+    { config, schema: { summary: 'Redirect URI of external providers by form', ...posted } },
+    (request, reply) => handleCallback(app, request, reply, { params: paramsIn(request) }),
+  )
+
+  app.get(
+    ofOne,
+    { config, schema: { summary: 'Redirect URI of one provider', params: Path, ...described } },
+    (request, reply) => {
+      const received = { params: paramsIn(request), at: request.params.provider }
+      return handleCallback(app, request, reply, received)
     },
-    (request, reply) =>
-      handleCallback(fastify, request, reply, {
-        ...firstValues(request.query),
-        ...firstValues(request.body ?? {}),
-      }),
+  )
+
+  app.post(
+    ofOne,
+    {
+      config,
+      schema: { summary: 'Redirect URI of one provider by form', params: Path, ...posted },
+    },
+    (request, reply) => {
+      const received = { params: paramsIn(request), at: request.params.provider }
+      return handleCallback(app, request, reply, received)
+    },
   )
 }
 
-/** Without a valid state the redirect target is unknown. */
+interface Received {
+  /** Of the query and, with form_post, of the form. */
+  params: Params
+  /** The provider in the path. */
+  at?: string
+}
+
+function paramsIn({ query, body }: { query: Static<typeof ManyQuery>; body: unknown }): Params {
+  return { ...firstValues(query), ...(Value.Check(ManyQuery, body) && firstValues(body)) }
+}
+
+/** Without a valid state the redirect target is unknown, except for sign-ins of the hosted pages. */
 async function handleCallback(
   app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
-  params: Params,
+  received: Received,
 ) {
-  const { apiErrors, config, flows } = app
+  const { apiErrors, config } = app
   const now = new Date()
   reply.header('referrer-policy', 'no-referrer')
   let flow: AuthorizationState
   try {
-    flow = await loadAuthorizationState(flows, params.state ?? '', now)
+    flow = await loadAuthorizationState(app, received.params.state ?? '', now)
     // The state is not consumed: otherwise any client with the URL could block the browser that started the flow.
-    if (!isSameBrowser(flows, request, flow)) {
+    if (!isSameBrowser(app, request, flow)) {
       throw badOauthState('The sign-in was started in another browser')
     }
   } catch (thrown) {
     const error = apiErrors.report(request, thrown)
-    const site = redirectWithOauthError(config.AUTH_SITE_URL, error, { inFragment: false })
-    return reply.redirect(site, 303)
+    const target = (await findPagesTarget(app, request, received.params)) ?? config.AUTH_SITE_URL
+    return reply.redirect(redirectWithOauthError(target, error, { inFragment: false }), 303)
   }
-  if (flow.browserHash) reply.header('set-cookie', clearedStateCookie(flows, flow))
+  if (flow.browserHash) reply.header('set-cookie', clearedStateCookie(app, flow))
   try {
-    return reply.redirect(await finish(app, request, flow, params, now), 302)
+    return reply.redirect(await finish(app, request, flow, received, now), 302)
   } catch (thrown) {
     const error = apiErrors.report(request, thrown)
     const target = redirectWithOauthError(flow.target, error, { inFragment: true })
@@ -97,19 +137,31 @@ async function handleCallback(
   }
 }
 
+/** For a sign-in that the hosted pages started: they can start it again. */
+async function findPagesTarget(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  { state = '' }: Params,
+): Promise<string | undefined> {
+  const target = await findStateTarget(app, state)
+  if (target !== undefined) return isPagesCallback(app, target) ? target : undefined
+  // A state that was used before is gone: the user went back to the provider.
+  return pagesTargetIn(app, request)
+}
+
 /** Completes the sign-in and returns the redirect target. */
 async function finish(
   app: FastifyInstance,
   request: FastifyRequest,
   flow: AuthorizationState,
-  params: Params,
+  { params, at }: Received,
   now: Date,
 ) {
-  const { db, flows, oauthProviders, sessions } = app
+  const { db, oauthProviders } = app
   checkCallback(app, params)
   const { provider, emailOptional, secrets, target } = flow
-  await oauthProviders.checkSupported(provider)
-  await consumeState(flows, flow)
+  await oauthProviders.checkCallback(provider, { at, iss: params.iss })
+  await consumeState(app, flow)
   const identity = await oauthProviders.identify(provider, { params, secrets, now })
   const user = { provider, identity, emailOptional }
   await requireProviderEmail(db, user)
@@ -121,7 +173,7 @@ async function finish(
     provider_token: identity.providerToken,
     provider_refresh_token: identity.providerRefreshToken,
   }
-  const session = await toTokenResponse(sessions, outcome.opened, now)
+  const session = await toTokenResponse(app, outcome.opened, now)
   return redirectWithSession(target, session, { provider, ...tokens })
 }
 
@@ -133,3 +185,71 @@ function checkCallback({ oauthProviders }: FastifyInstance, params: Params): voi
 }
 
 export default callback
+
+// Handles a provider's response: the account and, in the same transaction, the code or session for the client.
+
+interface CallbackInput {
+  request: FastifyRequest
+  flow: AuthorizationState
+  user: ExternalUser
+}
+
+/** Resolves the account and, in the same transaction, issues the code or creates the session. */
+async function signIn(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  flow: AuthorizationState,
+  user: ExternalUser,
+  now: Date,
+) {
+  const { db } = app
+  const { audience: aud, clientIp: ip } = request
+  const { baseUrl, network } = readLinkContext(app, request, {})
+  const permit = await permitExternalUser(app, db, user, flow, { aud, ip })
+  const connection = await permitConnectionJoin(app, user, ip)
+  const links = { redirectTo: flow.target, baseUrl, pkce: linkPkce(app, flow), network }
+  const context = { ip, aud, permit, links }
+  return db.transaction().execute(async (trx) => {
+    const found = await completeExternalSignIn(app, trx, user, flow, context, now)
+    if (found.state === 'rejected') return found
+    if (connection) {
+      const { identity } = user
+      await joinByConnection(app, trx, connection, found.user, { identity, ip }, now)
+    }
+    const complete = flow.pkce ? issueCode : openSession
+    return complete(app, trx, { request, flow, user }, found, now)
+  })
+}
+
+/** The link of a confirmation email: of the apps only ours completes a sign-in by a code of it. */
+function linkPkce(app: FastifyInstance, { target, pkce }: AuthorizationState) {
+  const { code_challenge: challenge, code_challenge_method: method } = pkce ?? {}
+  return isPagesCallback(app, target) && challenge && method ? { challenge, method } : undefined
+}
+
+async function issueCode(
+  app: FastifyInstance,
+  trx: Trx,
+  { request, flow, user: externalUser }: CallbackInput,
+  { user, action }: AcceptedSignIn,
+  now: Date,
+) {
+  // The code exchange records the sign-in; other actions are recorded here.
+  const isRecorded = action === 'login' || action === 'identity_linked'
+  const record = { ip: request.clientIp, now, traits: { provider: flow.provider } }
+  if (!isRecorded) await recordAudit(app.audit, trx, action, user, record)
+  const code = await issueOauthCode(app, trx, flow, user.id, externalUser.identity, now)
+  return { state: 'code' as const, code }
+}
+
+async function openSession(
+  app: FastifyInstance,
+  trx: Trx,
+  { request: { clientInfo, clientIp: ip }, flow: { provider } }: CallbackInput,
+  found: AcceptedSignIn,
+  now: Date,
+) {
+  const client = { provider, clientInfo, ip }
+  const opened = await createExternalSession(app, trx, found, client, now)
+  return { state: 'opened' as const, opened }
+}

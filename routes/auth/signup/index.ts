@@ -1,17 +1,26 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { createAuditEntry } from '../../../modules/audit/index.ts'
 import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
 import { readSignUpUsername } from '../../../modules/usernames/index.ts'
-import { checkMetadataSize } from '../../../modules/users/index.ts'
+import {
+  callBeforeUserCreated,
+  checkMetadataSize,
+  createUserWithSession,
+} from '../../../modules/users/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { signupDisabled, userAlreadyExists, validationFailed } from '../../../schemas/errors.ts'
+import {
+  anonymousProviderDisabled,
+  signupDisabled,
+  userAlreadyExists,
+  validationFailed,
+} from '../../../schemas/errors.ts'
 import { RedirectQuery } from '../../../schemas/fields.ts'
 import { Session } from '../../../schemas/session.ts'
 import { SignUpBody } from '../../../schemas/sign-up.ts'
 import { toUser, User } from '../../../schemas/user.ts'
-import { signUpAnonymously } from './anonymous.ts'
 import { signUpWithEmail } from './email.ts'
 import { signUpWithPhone } from './phone.ts'
 
@@ -20,10 +29,10 @@ const ignoredMessage = 'sign-up ignored: a user already has this address or numb
 
 const SignedUp = Type.Union([Session, User])
 
-const signup: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, captcha, config, db, passwords, rateLimits, sessions, usernames, users } = fastify
+const signup: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, captcha, config, db, passwords, rateLimits } = app
 
-  fastify.post(
+  app.post(
     '/signup',
     {
       preValidation: captcha.requireCaptcha,
@@ -42,12 +51,12 @@ const signup: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const { body, clientInfo, clientIp } = request
-      checkMetadataSize(users, { user_metadata: body.data })
-      if (!body.email && !body.phone) return signUpAnonymously(fastify, request, now)
+      checkMetadataSize(app, { user_metadata: body.data })
+      if (!body.email && !body.phone) return signUpAnonymously(app, request, now)
       const password = await readPassword(body)
-      readSignUpUsername(usernames, body.username)
+      readSignUpUsername(app, body.username)
       const signUp = body.phone ? signUpWithPhone : signUpWithEmail
-      const outcome = await signUp(fastify, request, password, now)
+      const outcome = await signUp(app, request, password, now)
       if (outcome.state === 'confirmation_required') return toUser(outcome.user)
       if (outcome.state === 'confirmed') {
         const provider = body.phone ? 'phone' : 'email'
@@ -60,8 +69,8 @@ const signup: FastifyPluginAsyncTypebox = async (fastify) => {
           audit: entry,
         }
         return toTokenResponse(
-          sessions,
-          await createSession(sessions, db, outcome.user, authentication, now),
+          app,
+          await createSession(app, db, outcome.user, authentication, now),
           now,
         )
       }
@@ -80,3 +89,18 @@ const signup: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 export default signup
+
+/** Creates an anonymous user. Throws anonymous_provider_disabled or signup_disabled. */
+async function signUpAnonymously(
+  app: FastifyInstance,
+  { audience: aud, body, clientInfo, clientIp }: FastifyRequest<{ Body: SignUpBody }>,
+  now: Date,
+) {
+  if (!app.config.AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED) throw anonymousProviderDisabled()
+  if (app.config.AUTH_DISABLE_SIGNUP) throw signupDisabled()
+  const known = { aud, userMetadata: body.data ?? {}, appMetadata: {}, isAnonymous: true }
+  const permit = await callBeforeUserCreated(app, known, clientIp)
+  const user = { ...known, permit, passwordHash: null }
+  const opened = await createUserWithSession(app, user, { method: 'anonymous', clientInfo }, now)
+  return toTokenResponse(app, opened, now)
+}

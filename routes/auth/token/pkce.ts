@@ -36,8 +36,8 @@ interface Presented {
  * Exchanges an authorization code with its verifier (RFC 7636 §4.5); a wrong verifier does not consume the code. A code
  * is single use: its reuse with the verifier revokes the issued session (RFC 6749 §4.1.2).
  */
-export function pkceGrant(fastify: FastifyInstance): GrantHandler {
-  const { db, flows, sessions } = fastify
+export function pkceGrant(app: FastifyInstance): GrantHandler {
+  const { db } = app
 
   return async ({ auth_code: code, code_verifier: verifier }, request, now) => {
     if (!code || !verifier) {
@@ -47,23 +47,23 @@ export function pkceGrant(fastify: FastifyInstance): GrantHandler {
     }
     const presented = { code, verifier }
     const exchanged = await db.transaction().execute(async (trx) => {
-      const done = await exchange(fastify, trx, presented, request, now)
+      const done = await exchange(app, trx, presented, request, now)
       // The revocation must be committed before the request is rejected.
-      if (!done) await revokeIssued(fastify, trx, presented, request, now)
+      if (!done) await revokeIssued(app, trx, presented, request, now)
       return done
     })
     if (!exchanged) throw flowStateNotFound()
     const { opened, flow } = exchanged
     return {
-      ...(await toTokenResponse(sessions, opened, now)),
-      ...decryptProviderTokens(flows, flow),
+      ...(await toTokenResponse(app, opened, now)),
+      ...decryptProviderTokens(app, flow),
     }
   }
 }
 
 /** Undefined for an unknown or consumed code. Throws flow_state_expired, bad_code_verifier or user_banned. */
 async function exchange(
-  { audit, config, sessions }: FastifyInstance,
+  app: FastifyInstance,
   trx: Trx,
   { code, verifier }: Presented,
   { clientInfo, clientIp }: FastifyRequest,
@@ -71,7 +71,7 @@ async function exchange(
 ) {
   const flow = await findFlowStateByCode(trx, code)
   if (!flow?.user_id) return undefined
-  if (isExpired(config, flow, now)) throw flowStateExpired()
+  if (isExpired(app.config, flow, now)) throw flowStateExpired()
   if (!isVerifierValid(flow, verifier)) throw badCodeVerifier()
   // The user is locked before the flow, as in a session revocation, to prevent deadlocks.
   const user = await lockAndLoadUser(trx, flow.user_id)
@@ -81,14 +81,16 @@ async function exchange(
   // Read before the flow is deleted, which deletes it too.
   const login = method === 'sso/saml' ? await findSamlLoginOfFlow(trx, flow.id) : undefined
   if (!(await consumeFlowState(trx, flow))) return undefined
-  const entry = createAuditEntry(audit, 'login', user, clientIp, { provider: flow.provider_type })
+  const entry = createAuditEntry(app.audit, 'login', user, clientIp, {
+    provider: flow.provider_type,
+  })
   const authentication = {
     method,
     clientInfo,
     audit: entry,
     notAfter: login?.session_end ?? undefined,
   }
-  const opened = await createSession(sessions, trx, user, authentication, now)
+  const opened = await createSession(app, trx, user, authentication, now)
   const { session_id } = opened.facts.session
   if (login) await insertSamlLogin(trx, { ...login, flow_id: null, session_id })
   await rememberConsumedCode(trx, flow, session_id, now)
@@ -96,7 +98,7 @@ async function exchange(
 }
 
 async function revokeIssued(
-  { audit, sessions }: FastifyInstance,
+  app: FastifyInstance,
   trx: Trx,
   { code, verifier }: Presented,
   { clientIp: ip }: FastifyRequest,
@@ -106,9 +108,9 @@ async function revokeIssued(
   if (!issued) return
   const { userId, sessionId } = issued
   const user = await lockAndLoadUser(trx, userId)
-  if (!user || !(await revokeSession(sessions, trx, userId, sessionId, now))) return
+  if (!user || !(await revokeSession(app, trx, userId, sessionId, now))) return
   const traits = { session_id: sessionId, reason: 'authorization code reused' }
-  await recordAudit(audit, trx, 'token_revoked', user, { ip, now, traits })
+  await recordAudit(app.audit, trx, 'token_revoked', user, { ip, now, traits })
 }
 
 /** The lifetime begins when the code is issued: the user may open the email late. */

@@ -1,7 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
+import { answerOnce, ensureCookie, formToken } from '../../../modules/page-session/index.ts'
+import type { Exchange } from '../../../modules/pages/index.ts'
 import { choices, needed } from '../../../schemas/documented.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { HtmlPage } from '../../../schemas/page.ts'
@@ -18,7 +20,8 @@ const Query = Type.Object({
   token_hash: Type.Optional(Type.String()),
   type: Type.Optional(
     Type.String({
-      ...{ ...needed, ...choices('signup', 'invite', 'recovery', 'magiclink', 'email_change') },
+      ...needed,
+      ...choices('signup', 'invite', 'recovery', 'magiclink', 'email_change'),
     }),
   ),
   redirect_to: Type.Optional(Type.String()),
@@ -40,13 +43,14 @@ const codeSchema = {
   response: { 200: Verified, 303: NoBody, ...ErrorResponses },
 }
 
-const verify: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, pages, rateLimits } = fastify
-  const verifyCode = codeVerification(fastify)
-  const links = linkOpening(fastify)
+const verify: FastifyPluginAsyncTypebox = async (app) => {
+  const { config, pages, rateLimits } = app
+  const verifyCode = codeVerification(app)
+  const links = linkOpening(app)
+  const { link: once } = answerOnce(app)
   const policy = { rateLimit: rateLimits.verify, signIn: () => 'otp' }
 
-  fastify.get(
+  app.get(
     '/verify',
     {
       // Templates may add parameters to the link.
@@ -57,43 +61,26 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
       schema: linkSchema,
     },
     async (request, reply) => {
+      const exchange = { request, reply }
       const link = links.read(request, request.query)
       if (config.AUTH_MAILER_LINK_CONFIRMATION || isPrefetch(request)) {
-        return showConfirmation(request, reply, link)
+        const errorTarget = await links.findLinkError(request, link, new Date())
+        return errorTarget ? leave(reply, errorTarget) : showConfirmation(app, exchange, link)
       }
       return leave(reply, await links.open(request, link, new Date()))
     },
   )
 
   // Link scanners send HEAD requests. Nothing is read or consumed.
-  fastify.head('/verify', { config: policy }, (_request, reply) =>
+  app.head('/verify', { config: policy }, (_request, reply) =>
     reply.headers(pages.headers).type('text/html; charset=utf-8').send(),
   )
 
-  fastify.post('/verify', { config: policy, schema: codeSchema }, async (request, reply) => {
+  app.post('/verify', { config: policy, schema: codeSchema, ...once }, async (request, reply) => {
     const { body } = request
     if (!body.open_link) return verifyCode(body, request, new Date())
     return leave(reply, await links.open(request, links.read(request, body), new Date()))
   })
-
-  /** Shows a confirmation button before the link takes effect, unless the link is invalid. */
-  async function showConfirmation(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    link: EmailLinkRequest,
-  ) {
-    const errorTarget = await links.findLinkError(request, link, new Date())
-    if (errorTarget) return leave(reply, errorTarget)
-    const { token, type, target } = link
-    const fields = { open_link: '1', token, type, redirect_to: target }
-    const language = request.headers['accept-language']
-    return pages.send(reply, isLinkType(type) ? type : 'magiclink', { language, fields })
-  }
-}
-
-/** Types of links with their own page text. */
-function isLinkType(type: string): type is 'signup' | 'invite' | 'recovery' | 'email_change' {
-  return ['signup', 'invite', 'recovery', 'email_change'].includes(type)
 }
 
 /** The URL has a token or code, which must not be sent as a Referer. */
@@ -108,3 +95,20 @@ function isPrefetch({ headers }: FastifyRequest): boolean {
 }
 
 export default verify
+
+/** Shows the button that makes an email link take effect. Its form is answered once, for the browser of the cookie. */
+function showConfirmation(
+  app: FastifyInstance,
+  { request, reply }: Exchange,
+  { token, type, target }: EmailLinkRequest,
+): FastifyReply {
+  const form_token = formToken(app, ensureCookie(app, request, reply))
+  const fields = { open_link: '1', form_token, token, type, redirect_to: target }
+  const language = request.headers['accept-language']
+  return app.pages.send(reply, isLinkType(type) ? type : 'magiclink', { language, fields })
+}
+
+/** Types of links with their own page text. */
+function isLinkType(type: string): type is 'signup' | 'invite' | 'recovery' | 'email_change' {
+  return ['signup', 'invite', 'recovery', 'email_change'].includes(type)
+}

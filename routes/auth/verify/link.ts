@@ -18,8 +18,9 @@ import {
   resolveTarget,
 } from '../../../modules/flows/index.ts'
 import { getLinkMethod, isPkce } from '../../../modules/otp/index.ts'
+import { isOpenedWhereRequested } from '../../../modules/page-session/index.ts'
 import { createSession, toTokenResponse } from '../../../modules/sessions/index.ts'
-import { linkExpired, validationFailed } from '../../../schemas/errors.ts'
+import { linkExpired, linkOpenedElsewhere, validationFailed } from '../../../schemas/errors.ts'
 
 /** An email link and its redirect target. */
 export interface EmailLinkRequest {
@@ -41,23 +42,21 @@ type Done = Extract<VerificationResult, { state: 'done' }>
 const traits = { provider: 'email' }
 
 /** Consumes a link: creates a session and redirects to the site, also with an error. */
-export function linkOpening(fastify: FastifyInstance) {
-  const { flows } = fastify
-
+export function linkOpening(app: FastifyInstance) {
   return {
     /** Throws validation_failed for an incomplete link. */
     read(request: FastifyRequest, fields: LinkFields): EmailLinkRequest {
       const token = fields.token || fields.token_hash
       if (!token) throw validationFailed('Verify requires a token or a token hash')
       if (!fields.type) throw validationFailed('Verify requires a verification type')
-      const target = resolveTarget(flows, request, fields.redirect_to)
+      const target = resolveTarget(app, request, fields.redirect_to)
       return { token, type: fields.type, target }
     },
 
     /** The redirect target with the result or the error. */
     open: (request: FastifyRequest, link: EmailLinkRequest, now: Date): Promise<string> =>
-      consume(fastify, request, link, now).catch((thrown) =>
-        rejectionTarget(fastify, request, link, thrown),
+      consume(app, request, link, now).catch((thrown) =>
+        rejectionTarget(app, request, link, thrown),
       ),
 
     /** Undefined for a valid link, otherwise the redirect target with the error. */
@@ -66,45 +65,51 @@ export function linkOpening(fastify: FastifyInstance) {
       link: EmailLinkRequest,
       now: Date,
     ): Promise<string | undefined> =>
-      requireValid(fastify, link, now).then(
+      requireValid(app, request, link, now).then(
         () => undefined,
-        (thrown) => rejectionTarget(fastify, request, link, thrown),
+        (thrown) => rejectionTarget(app, request, link, thrown),
       ),
   }
 }
 
 async function requireValid(
-  { credentials, db }: FastifyInstance,
-  { token, type }: EmailLinkRequest,
+  app: FastifyInstance,
+  request: FastifyRequest,
+  { token, type, target }: EmailLinkRequest,
   now: Date,
 ): Promise<void> {
+  const { db } = app
   requireLinkType(type)
-  if (!(await isOtpValid(credentials, db, token, type, now))) throw linkExpired()
+  if (!(await isOtpValid(app, db, token, type, now))) throw linkExpired()
+  if (!isOpenedWhereRequested(app, request, target)) throw linkOpenedElsewhere()
 }
 
 /** Consumes the link and returns the redirect target. */
 async function consume(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   link: EmailLinkRequest,
   now: Date,
 ): Promise<string> {
-  const { credentials, db, sessions } = fastify
+  const { db } = app
   const { token, type, target } = link
   requireLinkType(type)
+  if (!isOpenedWhereRequested(app, request, target)) {
+    await requireValid(app, request, link, now)
+  }
   const usesPkce = isPkce(token)
   const outcome = await db.transaction().execute(async (trx) => {
-    const verified = await consumeOtp(credentials, trx, { type, linkToken: token }, now)
+    const verified = await consumeOtp(app, trx, { type, linkToken: token }, now)
     if (verified.state === 'rejected') throw linkExpired()
     if (verified.state === 'half') return verified
     const complete = usesPkce ? issueCode : openSession
-    return complete(fastify, trx, request, verified, now)
+    return complete(app, trx, request, verified, now)
   })
   if (outcome.state === 'half') {
     return redirectWithMessage(target, emailChangeHalfConfirmed, { inQuery: usesPkce })
   }
   if (outcome.state === 'code') return redirectWithCode(target, outcome.code)
-  const session = await toTokenResponse(sessions, outcome.opened, now)
+  const session = await toTokenResponse(app, outcome.opened, now)
   return redirectWithSession(target, session, { type: outcome.type })
 }
 
@@ -121,15 +126,15 @@ async function issueCode(
 }
 
 async function openSession(
-  { audit, sessions }: FastifyInstance,
+  app: FastifyInstance,
   trx: Trx,
   { clientInfo, clientIp }: FastifyRequest,
   { user, type, action }: Done,
   now: Date,
 ) {
-  const entry = createAuditEntry(audit, action, user, clientIp, traits)
+  const entry = createAuditEntry(app.audit, action, user, clientIp, traits)
   const opened = await createSession(
-    sessions,
+    app,
     trx,
     user,
     { method: 'otp', clientInfo, audit: entry },

@@ -3,21 +3,27 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
-import type { UserRecord } from '../../../db/users/users.ts'
+import { lockSessionShared } from '../../../db/sessions/sessions.ts'
+import { updateUser } from '../../../db/users/update-user.ts'
+import { findUserByEmail, type UserRecord } from '../../../db/users/users.ts'
+import { isClaimable, recordClaim, recordServerRole } from '../../../modules/access/index.ts'
 import { findLink, redeemLink } from '../../../modules/admins/index.ts'
 import { recordAudit } from '../../../modules/audit/index.ts'
 import { checkForm, findSignedIn, startPageSession } from '../../../modules/page-session/index.ts'
 import { createSession } from '../../../modules/sessions/index.ts'
 import {
+  clearAutoconfirmed,
+  clearUnverifiedCredentials,
   createUserAsAdmin,
   lockActiveUser,
   readNewAdminUser,
+  verifyEmail,
 } from '../../../modules/users/index.ts'
 import { ConsoleUser, toConsoleUser } from '../../../schemas/console/admin.ts'
 import { AdminRole } from '../../../schemas/console/admin-role.ts'
 import { FormTokenHeader } from '../../../schemas/console/form-token.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
-import { validationFailed } from '../../../schemas/errors.ts'
+import { sessionNotFound, validationFailed } from '../../../schemas/errors.ts'
 import { nullable } from '../../../schemas/values/choices.ts'
 
 const path = '/console/first_admin'
@@ -35,8 +41,8 @@ const Body = Type.Object({
 const Link = Type.Object({ email: nullable(Type.String()), role: AdminRole })
 const Made = Type.Object({ user: ConsoleUser, role: AdminRole })
 
-/** Resolves the new or signed-in user inside the transaction. */
-type FindUser = (trx: Trx, now: Date) => Promise<UserRecord>
+/** Resolves the new or signed-in user inside the transaction, with the session in which the user is signed in. */
+type FindUser = (trx: Trx, now: Date) => Promise<{ user: UserRecord; ownSessionId?: string }>
 
 const checkSchema = {
   summary: 'Get the purpose of a one-time admin link',
@@ -57,42 +63,43 @@ const redeemSchema = {
   response: { 200: Made, ...ErrorResponses },
 }
 
-const firstAdmin: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, db, rateLimits } = fastify
+const firstAdmin: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, db, rateLimits } = app
 
-  fastify.post(
+  app.post(
     `${path}/check`,
     { config: { rateLimit: rateLimits.verify }, schema: checkSchema },
     async (request) => {
-      checkForm(fastify, request, request.headers['x-form-token'])
+      checkForm(app, request, request.headers['x-form-token'])
       return findLink(db, request.body.token, new Date())
     },
   )
 
-  fastify.post(
+  app.post(
     path,
     { config: { rateLimit: rateLimits.verify }, schema: redeemSchema },
     async (request, reply) => {
       const now = new Date()
-      checkForm(fastify, request, request.headers['x-form-token'])
+      checkForm(app, request, request.headers['x-form-token'])
       const { token, password } = request.body
       // Checked before a password is hashed, as the endpoint is public.
       const link = await findLink(db, token, now)
       const isNew = password !== undefined
       const address = link.email ?? request.body.email
       const findUser = isNew
-        ? await newUser(fastify, request, { address, password })
-        : await ownUser(fastify, request)
+        ? await newUser(app, request, { address, password })
+        : await ownUser(app, request)
       const { user, admin, opened } = await db.transaction().execute(async (trx) => {
-        const user = await findUser(trx, now)
-        const admin = await redeemLink(trx, token, user, now)
+        const { user, ownSessionId } = await findUser(trx, now)
+        const admin = await redeemLink(app, trx, token, { user, ownSessionId }, now)
         const traits = { user_id: user.id, user_email: user.email ?? '', role: admin.role }
         await recordAudit(audit, trx, 'admin_added', user, { ip: request.clientIp, now, traits })
-        const opened = isNew ? await openSession(fastify, trx, request, user, now) : undefined
+        await recordServerRole(app, trx, { userId: user.id, role: admin.role }, now)
+        const opened = isNew ? await openSession(app, trx, request, user, now) : undefined
         return { user, admin, opened }
       })
       if (opened) {
-        reply.header('set-cookie', await startPageSession(fastify, opened, now))
+        reply.header('set-cookie', await startPageSession(app, opened, now))
       }
       return { user: toConsoleUser(user), role: admin.role }
     },
@@ -101,29 +108,59 @@ const firstAdmin: FastifyPluginAsyncTypebox = async (fastify) => {
 
 /** Throws validation_failed and weak_password; the transaction throws email_exists. */
 async function newUser(
-  { passwords, users }: FastifyInstance,
+  app: FastifyInstance,
   { audience }: FastifyRequest,
   { address, password }: { address: string | undefined; password: string },
 ): Promise<FindUser> {
   if (!address) throw validationFailed('Send the email address of the new admin as email')
-  await passwords.checkStrength(password)
+  await app.passwords.checkStrength(password)
   const record = { email: address, password, email_confirm: true, aud: audience }
-  const draft = await readNewAdminUser(users, record, new Date())
-  return (trx, now) => createUserAsAdmin(users, trx, draft, now)
+  const draft = await readNewAdminUser(app, record, new Date())
+  return async (trx, now) => {
+    const claimed = await claimUnverified(app, trx, draft, now)
+    return { user: claimed ?? (await createUserAsAdmin(app, trx, draft, now)) }
+  }
 }
 
-/** Throws validation_failed when the browser is not signed in. */
-async function ownUser(fastify: FastifyInstance, request: FastifyRequest): Promise<FindUser> {
-  const signedIn = await findSignedIn(fastify, request, new Date())
+/** An account without a proven identifier, or that an operator prepared, may be another user's: nothing remains. */
+async function claimUnverified(
+  app: FastifyInstance,
+  trx: Trx,
+  { email, aud, passwordHash }: Awaited<ReturnType<typeof readNewAdminUser>>,
+  now: Date,
+): Promise<UserRecord | undefined> {
+  const found = email ? await findUserByEmail(trx, email, aud) : undefined
+  if (!email || !found || found.is_sso_user) return undefined
+  const user = await lockActiveUser(trx, found.id, now)
+  if (!(await isClaimable(trx, user))) return undefined
+  const retained = { keepIdentity: { provider: 'email' }, passwordHash } as const
+  const isCleared = await clearAutoconfirmed(app, trx, user, email, retained, now)
+  if (!isCleared) {
+    const withoutPhone = { phone: null, phone_confirmed_at: null }
+    await updateUser(trx, user.id, withoutPhone, now)
+    await clearUnverifiedCredentials(app, trx, { ...user, ...withoutPhone }, retained, now)
+  }
+  await recordClaim(trx, user.id)
+  return verifyEmail(app, trx, user.id, { clearTokens: true, endSessions: true }, now)
+}
+
+/** Throws validation_failed when the browser is not signed in; the transaction throws session_not_found. */
+async function ownUser(app: FastifyInstance, request: FastifyRequest): Promise<FindUser> {
+  const signedIn = await findSignedIn(app, request, new Date())
   if (!signedIn) {
     throw validationFailed('Send a password for a new account, or sign in first and send none')
   }
-  return (trx, now) => lockActiveUser(trx, signedIn.session.id, now)
+  const { id, session_id: ownSessionId } = signedIn.session
+  return async (trx, now) => {
+    const user = await lockActiveUser(trx, id, now)
+    if (!(await lockSessionShared(trx, id, ownSessionId))) throw sessionNotFound()
+    return { user, ownSessionId }
+  }
 }
 
 /** Returns the id of a session authenticated by password. */
 async function openSession(
-  { sessions }: FastifyInstance,
+  app: FastifyInstance,
   trx: Trx,
   request: FastifyRequest,
   user: UserRecord,
@@ -135,7 +172,7 @@ async function openSession(
     passwordHash,
     clientInfo: request.clientInfo,
   }
-  const { facts } = await createSession(sessions, trx, user, authentication, now)
+  const { facts } = await createSession(app, trx, user, authentication, now)
   return facts.session.session_id
 }
 

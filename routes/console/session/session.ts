@@ -8,10 +8,10 @@ import {
   checkForm,
   clearedCookie,
   endPageSession,
+  ensureCookie,
   findSignedIn,
   formToken,
 } from '../../../modules/page-session/index.ts'
-import { ensureCookie } from '../../../modules/pages/index.ts'
 import { ConsoleUser, toConsoleUser } from '../../../schemas/console/admin.ts'
 import { AdminRole, adminRoleNames } from '../../../schemas/console/admin-role.ts'
 import { FormTokenHeader } from '../../../schemas/console/form-token.ts'
@@ -69,17 +69,18 @@ const signOutSchema = {
   response: { 204: NoBody, ...ErrorResponses },
 }
 
-const session: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, config, db, jwt } = fastify
+const session: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, config, db, jwt, rateLimits } = app
+  const policy = { rateLimit: rateLimits.console }
   const base = config.AUTH_API_EXTERNAL_URL
   const next = `next=${encodeURIComponent('/console')}`
 
-  fastify.get(path, { schema: readSchema }, async (request, reply) => {
+  app.get(path, { config: policy, schema: readSchema }, async (request, reply) => {
     const now = new Date()
-    const cookie = ensureCookie(fastify, request, reply)
-    const signedIn = await findAccess(fastify, request, now)
+    const cookie = ensureCookie(app, request, reply)
+    const signedIn = await findAccess(app, request, now)
     return {
-      form_token: formToken(fastify, cookie),
+      form_token: formToken(app, cookie),
       user: signedIn?.user ?? null,
       role: signedIn?.role ?? null,
       required_factor: signedIn?.requiredFactor ?? null,
@@ -90,14 +91,14 @@ const session: FastifyPluginAsyncTypebox = async (fastify) => {
     }
   })
 
-  fastify.post(path, { schema: exchangeSchema }, async (request) => {
+  app.post(path, { config: policy, schema: exchangeSchema }, async (request) => {
     const now = new Date()
-    checkForm(fastify, request, request.headers['x-form-token'])
-    const found = await findAccess(fastify, request, now)
+    checkForm(app, request, request.headers['x-form-token'])
+    const found = await findAccess(app, request, now)
     if (!found) throw sessionNotFound()
     if (!found.role) throw notAdmin()
     if (found.requiredFactor) bearerAuth.throwIfRequired(found.requiredFactor)
-    const token = await accessTokenFor(fastify, found.signedIn, now, lifetime)
+    const token = await accessTokenFor(app, found.signedIn, now, lifetime)
     const { exp = 0 } = await jwt.verify(token)
     return {
       access_token: token,
@@ -109,18 +110,18 @@ const session: FastifyPluginAsyncTypebox = async (fastify) => {
     }
   })
 
-  fastify.delete(path, { schema: signOutSchema }, async (request, reply) => {
+  app.delete(path, { config: policy, schema: signOutSchema }, async (request, reply) => {
     const now = new Date()
-    checkForm(fastify, request, request.headers['x-form-token'])
-    const signedIn = await findSignedIn(fastify, request, now)
-    if (signedIn) await endPageSession(fastify, signedIn, { ip: request.clientIp, now })
-    return reply.header('set-cookie', clearedCookie(fastify)).status(204).send(null)
+    checkForm(app, request, request.headers['x-form-token'])
+    const signedIn = await findSignedIn(app, request, now)
+    if (signedIn) await endPageSession(app, signedIn, { ip: request.clientIp, now })
+    return reply.header('set-cookie', clearedCookie(app)).status(204).send(null)
   })
 }
 
-async function findAccess(fastify: FastifyInstance, request: FastifyRequest, now: Date) {
-  const { bearerAuth, jwt } = fastify
-  const signedIn = await findSignedIn(fastify, request, now)
+async function findAccess(app: FastifyInstance, request: FastifyRequest, now: Date) {
+  const { bearerAuth, jwt } = app
+  const signedIn = await findSignedIn(app, request, now)
   if (!signedIn) return undefined
   const { session } = signedIn
   const claims = jwt.buildClaims(session, session, now)

@@ -1,16 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import fastifyStatic from '@fastify/static'
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 
-import { openFiles } from './files.ts'
-import { colorSchemes, consoleHeaders, consolePage } from './html.ts'
+import { type Bundle, builtFolder, hasSource, readBundle, watchBundle } from './bundle.ts'
 
-const page: FastifyPluginAsync = async (fastify) => {
-  const { config } = fastify
+/** All resources and requests stay on this server; no inline script or style. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "frame-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The HTML of the console, which only loads the files. */
+const consoleHeaders = {
+  'content-security-policy': policy,
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+}
+
+const colorSchemes = ['light', 'dark'] as const
+
+type ColorScheme = (typeof colorSchemes)[number]
+
+/** `base` is the external path of the server without a trailing slash. */
+function consolePage(
+  { script, style }: Bundle,
+  { base, theme }: { base: string; theme: ColorScheme | undefined },
+): string {
+  const assets = `${base}/console/assets`
+  return `<!doctype html>
+<html lang="en" data-base="${base}"${theme ? ` data-theme="${theme}"` : ''}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>Postern console</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${assets}/${style}">
+<script type="module" src="${assets}/${script}"></script>
+</head>
+<body>
+<div id="root"></div>
+<noscript>The console needs JavaScript.</noscript>
+</body>
+</html>
+`
+}
+
+const page: FastifyPluginAsync = async (app) => {
+  const { config } = app
   const base = new URL(config.AUTH_API_EXTERNAL_URL).pathname.replace(/\/$/, '')
-  const files = await openFiles(fastify)
-  fastify.addHook('onClose', files.close)
+  const files = await openFiles(app)
+  app.addHook('onClose', files.close)
 
-  await fastify.register(fastifyStatic, {
+  await app.register(fastifyStatic, {
     root: files.folder,
     prefix: '/console/assets/',
     decorateReply: false,
@@ -23,7 +77,7 @@ const page: FastifyPluginAsync = async (fastify) => {
   })
 
   for (const path of ['/console', '/console/*']) {
-    fastify.get(path, { schema: { hide: true } }, async (request, reply) => show(request, reply))
+    app.get(path, { schema: { hide: true } }, async (request, reply) => show(request, reply))
   }
 
   async function show(request: FastifyRequest, reply: FastifyReply) {
@@ -39,3 +93,47 @@ const page: FastifyPluginAsync = async (fastify) => {
 const themeCookie = 'postern-console-theme'
 
 export default page
+
+// The files of the console: prebuilt, or bundled on request.
+
+interface ConsoleFiles {
+  folder: string
+  /** The current file names. */
+  bundle(): Promise<Bundle>
+  close(): Promise<void>
+}
+
+/** Throws an Error with instructions when there is neither a build nor a bundler. */
+async function openFiles({ config }: FastifyInstance): Promise<ConsoleFiles> {
+  const built = config.dev && hasSource ? undefined : readBundle(builtFolder)
+  if (built) return { folder: builtFolder, bundle: async () => built, close: async () => {} }
+  return bundledFiles()
+}
+
+async function bundledFiles(): Promise<ConsoleFiles> {
+  await requireBundler()
+  const folder = await mkdtemp(join(tmpdir(), 'postern-console-'))
+  let bundle: ReturnType<typeof watchBundle> | undefined
+  return {
+    folder,
+    async bundle() {
+      // The bundler is a separate process, started at the first request.
+      bundle ??= watchBundle(folder)
+      return (await bundle).build()
+    },
+    async close() {
+      await (await bundle)?.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function requireBundler(): Promise<void> {
+  try {
+    await import('esbuild')
+  } catch {
+    throw new Error(
+      'AUTH_CONSOLE_ENABLED is set, but the console is not built. Run `npm ci && npm run console:build`, or unset it.',
+    )
+  }
+}

@@ -17,10 +17,11 @@ const policy = [
 ].join('; ')
 
 /** Shows the HTML of an email that the console posts into a frame. */
-const preview: FastifyPluginAsyncTypebox = async (fastify) => {
-  fastify.post(
+const Page = Type.String()
+const preview: FastifyPluginAsyncTypebox = async (app) => {
+  app.post(
     '/console/preview',
-    { schema: { hide: true, body: OauthForm, response: { 200: Type.String() } } },
+    { schema: { hide: true, body: OauthForm, response: { 200: Page } } },
     async (request, reply) => {
       const { 'sec-fetch-site': site, 'sec-fetch-dest': destination } = request.headers
       if (site !== 'same-origin' || destination !== 'iframe') throw crossSiteForm()

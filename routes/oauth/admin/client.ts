@@ -1,7 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
+import { recordOauthClient, requireOwner } from '../../../modules/access/index.ts'
 import { changedFields, recordAdminAction } from '../../../modules/audit/index.ts'
 import {
+  auditedClient,
   changeClient,
   deleteClient,
   getClient,
@@ -25,7 +27,8 @@ const readSchema = { ...schema, summary: 'Get an OAuth client', response }
 const updateSchema = {
   ...schema,
   summary: 'Update an OAuth client',
-  description: 'Absent fields are unchanged.',
+  description:
+    'Absent fields are unchanged. Of a client that an admin created, only owners change who receives codes and tokens: its redirect URIs, authentication method, keys and default audience. Users are asked for consent again after a change of the redirect URIs or the name.',
   body: OauthClientChange,
   response,
 }
@@ -36,41 +39,54 @@ const deleteSchema = {
   response: { 204: NoBody, ...ErrorResponses },
 }
 
-const client: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db, events, jwt } = fastify
+const client: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.get(path, { schema: readSchema }, (request) =>
+  app.get(path, { config: { minimumRole: 'support' }, schema: readSchema }, (request) =>
     getClient(db, readClientId(request.params.client_id)).then(showClient),
   )
 
-  fastify.put(path, { schema: updateSchema }, async (request) => {
-    const now = new Date()
-    const id = readClientId(request.params.client_id)
-    return db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const before = await lockAndGetClient(trx, id)
-      requireIdTokenAlgorithm({ jwt }, request.body, now)
-      const after = await changeClient({ config }, trx, before, request.body, now)
-      const changes = changedFields({ ...showClient(before) }, { ...showClient(after) })
-      const traits = { now, client_id: id, ...changes }
-      await recordAdminAction(audit, trx, 'oauth_client_updated', request, traits)
-      return showClient(after)
-    })
-  })
+  app.put(
+    path,
+    { config: { minimumRole: 'operator', givesAccess: true }, schema: updateSchema },
+    async (request) => {
+      const now = new Date()
+      const id = readClientId(request.params.client_id)
+      return db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const before = await lockAndGetClient(trx, id)
+        requireIdTokenAlgorithm(app, request.body, now)
+        const { client: after, decisive } = await changeClient(app, trx, before, request.body, now)
+        if (!before.isSelfRegistered && decisive.length > 0) {
+          requireOwner(request, `Changing ${decisive.join(', ')} of this client`)
+          const name = after.name ?? id
+          await recordOauthClient(app, trx, { name, change: decisive.join(', ') }, now)
+        }
+        const changes = changedFields(auditedClient(before), auditedClient(after))
+        const traits = { now, client_id: id, ...changes }
+        await recordAdminAction(audit, trx, 'oauth_client_updated', request, traits)
+        return showClient(after)
+      })
+    },
+  )
 
-  fastify.delete(path, { schema: deleteSchema }, async (request, reply) => {
-    const now = new Date()
-    const id = readClientId(request.params.client_id)
-    await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const before = await lockAndGetClient(trx, id)
-      await deleteClient({ events }, trx, before, now)
-      const changes = changedFields({ ...showClient(before) }, undefined)
-      const traits = { now, client_id: id, ...changes }
-      await recordAdminAction(audit, trx, 'oauth_client_deleted', request, traits)
-    })
-    return reply.status(204).send(null)
-  })
+  app.delete(
+    path,
+    { config: { minimumRole: 'operator' }, schema: deleteSchema },
+    async (request, reply) => {
+      const now = new Date()
+      const id = readClientId(request.params.client_id)
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const before = await lockAndGetClient(trx, id)
+        await deleteClient(app, trx, before, now)
+        const changes = changedFields(auditedClient(before), undefined)
+        const traits = { now, client_id: id, ...changes }
+        await recordAdminAction(audit, trx, 'oauth_client_deleted', request, traits)
+      })
+      return reply.status(204).send(null)
+    },
+  )
 }
 
 export default client

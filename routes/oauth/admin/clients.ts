@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { listClients } from '../../../db/oauth-server/clients.ts'
 import { changedFields, recordAdminAction } from '../../../modules/audit/index.ts'
 import {
+  auditedClient,
   createClient,
   requireIdTokenAlgorithm,
   showClient,
@@ -13,18 +14,20 @@ import { ErrorResponses } from '../../../schemas/error.ts'
 import { NewOauthClient, OauthClient, OauthClients } from '../../../schemas/oauth/client.ts'
 import { PageQuery, paginationHeaders, readPage } from '../../../schemas/pagination.ts'
 
+const Query = Type.Object(PageQuery)
 const path = '/admin/oauth/clients'
 
-const clients: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db, jwt } = fastify
+const clients: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List OAuth clients, newest first',
         tags: ['admin'],
-        querystring: Type.Object(PageQuery),
+        querystring: Query,
         response: { 200: OauthClients, ...ErrorResponses },
       },
     },
@@ -39,9 +42,10 @@ const clients: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.post(
+  app.post(
     path,
     {
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         summary: 'Create an OAuth client',
         description: 'The secret of a confidential client is shown only here.',
@@ -54,9 +58,9 @@ const clients: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const created = await db.transaction().execute(async (trx) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
-        requireIdTokenAlgorithm({ jwt }, request.body, now)
-        const made = await createClient({ config }, trx, request.body, 'manual', now)
-        const after = { ...showClient(made.client) }
+        requireIdTokenAlgorithm(app, request.body, now)
+        const made = await createClient(app, trx, request.body, 'manual', now)
+        const after = auditedClient(made.client)
         const traits = { client_id: made.client.id, ...changedFields(undefined, after) }
         await recordAdminAction(audit, trx, 'oauth_client_created', request, { now, ...traits })
         return made

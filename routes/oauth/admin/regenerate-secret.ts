@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
+import { recordOauthClient, requireOwner } from '../../../modules/access/index.ts'
 import { recordAdminAction } from '../../../modules/audit/index.ts'
 import {
   endClientSessions,
@@ -15,18 +16,21 @@ import { OauthClient, OauthClientPath } from '../../../schemas/oauth/client.ts'
 const Body = Type.Union([
   Type.Object({
     keep_sessions: Type.Optional(
-      Type.Boolean({ description: 'If true, sessions created with the old secret continue' }),
+      Type.Boolean({
+        description: 'If true, sessions created with the old secret continue; for owners only',
+      }),
     ),
   }),
   Type.Null(),
 ])
 
-const regenerate: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, events } = fastify
+const regenerate: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.post(
+  app.post(
     '/admin/oauth/clients/:client_id/regenerate_secret',
     {
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         summary: 'Regenerate the secret of an OAuth client',
         description:
@@ -45,7 +49,11 @@ const regenerate: FastifyPluginAsyncTypebox = async (fastify) => {
         const client = await lockAndGetClient(trx, id)
         const secret = await regenerateSecret(trx, client, now)
         if (!request.body?.keep_sessions) {
-          await endClientSessions({ events }, trx, { client_id: id }, now)
+          await endClientSessions(app, trx, { client_id: id }, now)
+        } else if (!client.isSelfRegistered) {
+          requireOwner(request, 'Keeping the sessions of this client')
+          const change = 'client_secret, keep_sessions'
+          await recordOauthClient(app, trx, { name: client.name ?? id, change }, now)
         }
         const traits = { now, client_id: id }
         await recordAdminAction(audit, trx, 'oauth_client_secret_regenerated', request, traits)

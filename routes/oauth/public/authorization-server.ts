@@ -6,14 +6,14 @@ import { ServerMetadata } from '../../../schemas/oauth/metadata.ts'
 
 const path = '/.well-known/oauth-authorization-server'
 
-const authorizationServer: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, jwt } = fastify
+const authorizationServer: FastifyPluginAsyncTypebox = async (app) => {
+  const { config, jwt } = app
   // RFC 8414 §3: the path of the issuer comes after the well-known one.
   const issuerPath = new URL(jwt.issuer, config.AUTH_API_EXTERNAL_URL).pathname.replace(/\/$/, '')
   const paths = [...new Set([path, `${path}${issuerPath}`])]
 
   for (const url of paths) {
-    fastify.get(
+    app.get(
       url,
       {
         schema: {
@@ -25,7 +25,7 @@ const authorizationServer: FastifyPluginAsyncTypebox = async (fastify) => {
       },
       async (_request, reply) => {
         reply.header('cache-control', `public, max-age=${jwt.keys.jwksMaxAge}`)
-        return serverMetadata({ config, jwt }, new Date())
+        return serverMetadata(app, new Date())
       },
     )
   }

@@ -7,8 +7,9 @@ import {
   createAuthorizationRequest,
   type SentParameters,
 } from '../../../modules/oauth-server/index.ts'
-import { getHost, sendPage } from '../../../modules/pages/index.ts'
+import { sendFormResponse, sendMessage, wayTo } from '../../../modules/pages/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { AuthorizationParameters, formOrJson } from '../../../schemas/oauth/request.ts'
 import { PageOrError } from '../../../schemas/page.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 import { ManyQuery } from '../../../schemas/values/query.ts'
@@ -20,10 +21,8 @@ const described = {
 
 const getSchema = {
   summary: 'Authorization endpoint (RFC 6749): redirects to the consent page',
-  description:
-    'Query: client_id, redirect_uri, response_type, scope, state, nonce, code_challenge, code_challenge_method, ' +
-    'resource, prompt, max_age, login_hint, acr_values, claims, ui_locales, id_token_hint, request_uri.',
   querystring: ManyQuery,
+  documented: { querystring: AuthorizationParameters },
   ...described,
 }
 
@@ -31,80 +30,78 @@ const postSchema = {
   summary: 'Authorization endpoint by POST (OpenID Connect Core §3.1.2.1)',
   querystring: ManyQuery,
   body: Type.Union([ManyQuery, Type.Null()]),
+  documented: { querystring: Type.Object({}), body: AuthorizationParameters },
+  consumes: formOrJson,
   ...described,
 }
 
-const authorize: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { rateLimits } = fastify
+const authorize: FastifyPluginAsyncTypebox = async (app) => {
+  const { rateLimits } = app
 
   const policy = { rateLimit: rateLimits.oauthAuthorize }
 
-  fastify.get('/oauth/authorize', { config: policy, schema: getSchema }, async (request, reply) =>
-    begin(fastify, request, reply, request.query, 302),
+  app.get('/oauth/authorize', { config: policy, schema: getSchema }, async (request, reply) =>
+    begin(app, request, reply, request.query, 302),
   )
 
-  fastify.post('/oauth/authorize', { config: policy, schema: postSchema }, async (request, reply) =>
-    begin(fastify, request, reply, { ...request.query, ...request.body }, 303),
+  app.post('/oauth/authorize', { config: policy, schema: postSchema }, async (request, reply) =>
+    begin(app, request, reply, { ...request.query, ...request.body }, 303),
   )
 }
 
 async function begin(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
   sent: SentParameters,
   status: 302 | 303,
 ) {
-  const { config, db, flows, httpClient, jwt, log } = fastify
+  const { config } = app
   const consentUrl = consentPage(config)
-  const deps = { config, db, flows, httpClient, jwt, log }
   let created: CreatedRequest
   try {
-    created = await createAuthorizationRequest(deps, sent, new Date())
+    created = await createAuthorizationRequest(app, sent, new Date())
   } catch (error) {
-    return fail(fastify, request, reply, error)
+    return fail(app, request, reply, error)
   }
   reply.header('referrer-policy', 'no-referrer')
   if (created.state === 'rejected') {
-    if (created.isSelfRegistered) return showError(fastify, request, reply, created)
-    return reply.redirect(created.redirectUrl, status)
+    if (created.isSelfRegistered) return showError(app, request, reply, created)
+    const { response } = created
+    if (typeof response === 'string') return reply.redirect(response, status)
+    return sendFormResponse(app, request, reply, response)
   }
   return reply.redirect(consentUrl(created.authorizationId), status)
 }
 
 /** Responds with JSON, as in the contract, unless a browser uses the hosted pages. */
-function fail(
-  fastify: FastifyInstance,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  thrown: unknown,
-) {
-  const { apiErrors, config } = fastify
+function fail(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply, thrown: unknown) {
+  const { apiErrors, config } = app
   const isAtPages = !config.AUTH_OAUTH_SERVER_AUTHORIZATION_PATH
   if (!isAtPages || !request.headers.accept?.includes('text/html')) throw thrown
   const { status, message } = apiErrors.report(request, thrown)
-  return sendPage(fastify, request, reply, 'message', {
+  return sendMessage(app, request, reply, {
     title: (say) => say('error_title'),
     status,
-    data: (say) => ({ text: say('rejected_app', { error: message }) }),
+    text: (say) => say('rejected_app', { error: message }),
   })
 }
 
 /** The user decides whether to follow the link, because any client may have registered its target. */
 function showError(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
-  { error, redirectUrl }: Extract<CreatedRequest, { state: 'rejected' }>,
+  { error, response }: Extract<CreatedRequest, { state: 'rejected' }>,
 ) {
-  return sendPage(fastify, request, reply, 'message', {
+  if (typeof response !== 'string') {
+    return sendFormResponse(app, request, reply, response, { error })
+  }
+  return sendMessage(app, request, reply, {
     title: (say) => say('error_title'),
     status: 400,
-    data: (say) => ({
-      text: say('rejected_request', { error }),
-      link: redirectUrl,
-      host: getHost(redirectUrl),
-    }),
+    text: (say) => say('rejected_request', { error }),
+    wayOn: wayTo(response),
   })
 }
 

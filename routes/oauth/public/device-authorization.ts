@@ -9,15 +9,22 @@ import {
   pollSeconds,
 } from '../../../modules/oauth-server/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { formOrJson } from '../../../schemas/oauth/request.ts'
 import { ClientFields, requestedResources } from '../../../schemas/oauth/token.ts'
 
 const Text = Type.String()
 
-const Body = Type.Object({
-  scope: Type.Optional(Text),
-  resource: Type.Optional(Type.Union([Text, Type.Array(Text)])),
-  ...ClientFields,
-})
+const Fields = Type.Object(
+  {
+    scope: Type.Optional(Text),
+    resource: Type.Optional(Type.Union([Text, Type.Array(Text)])),
+    ...ClientFields,
+  },
+  { title: 'DeviceAuthorizationRequest' },
+)
+
+/** Nothing is required of a client that authenticates with Basic. */
+const Body = Type.Union([Fields, Type.Null()])
 
 const Codes = Type.Object({
   device_code: Text,
@@ -28,28 +35,30 @@ const Codes = Type.Object({
   interval: Type.Integer(),
 })
 
-const deviceAuthorization: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, db, httpClient, jwt, log, rateLimits } = fastify
-  const deps = { config, db, httpClient, jwt, log }
+const endpoint = '/oauth/device_authorization'
+
+const deviceAuthorization: FastifyPluginAsyncTypebox = async (app) => {
+  const { config, rateLimits } = app
   const page = `${config.AUTH_API_EXTERNAL_URL}/oauth/device`
 
-  fastify.post(
-    '/oauth/device_authorization',
+  app.post(
+    endpoint,
     {
       config: { rateLimit: rateLimits.oauthAuthorize },
       schema: {
         summary: 'Device authorization endpoint (RFC 8628)',
         tags: ['oauth'],
         body: Body,
+        consumes: formOrJson,
         response: { 200: Codes, ...ErrorResponses },
       },
     },
     async ({ body, headers }) => {
       const now = new Date()
-      const presented = { ...body, authorization: headers.authorization }
-      const client = await authenticateClient(deps, presented, now, findClient)
-      const requested = { scope: body.scope, resources: requestedResources(body) }
-      const { deviceCode, userCode } = await createDeviceCode(deps, client, requested, now)
+      const presented = { ...body, authorization: headers.authorization, endpoint }
+      const client = await authenticateClient(app, presented, now, findClient)
+      const requested = { scope: body?.scope, resources: requestedResources(body ?? {}) }
+      const { deviceCode, userCode } = await createDeviceCode(app, client, requested, now)
       return {
         device_code: deviceCode,
         user_code: userCode,

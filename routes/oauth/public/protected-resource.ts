@@ -17,8 +17,8 @@ const ResourceMetadata = Type.Object({
 const path = '/.well-known/oauth-protected-resource'
 
 /** This server as a resource server: its UserInfo endpoint accepts tokens of clients. */
-const protectedResource: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, jwt } = fastify
+const protectedResource: FastifyPluginAsyncTypebox = async (app) => {
+  const { config, jwt } = app
   const base = config.AUTH_API_EXTERNAL_URL
   const basePath = new URL(base).pathname.replace(/\/$/, '')
   const paths = [path, `${path}${basePath}`, `${path}${basePath}/oauth/userinfo`]
@@ -34,7 +34,7 @@ const protectedResource: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   for (const url of new Set(paths)) {
-    fastify.get(
+    app.get(
       url,
       {
         schema: {

@@ -9,23 +9,27 @@ import {
   sentValue,
 } from '../../../modules/oauth-server/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { formOrJson, PushedParameters } from '../../../schemas/oauth/request.ts'
 import { ManyQuery } from '../../../schemas/values/query.ts'
 
 const Pushed = Type.Object({ request_uri: Type.String(), expires_in: Type.Integer() })
 
-const pushedRequest: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, db, flows, httpClient, jwt, log, rateLimits } = fastify
-  const deps = { config, db, flows, httpClient, jwt, log }
+const endpoint = '/oauth/par'
 
-  fastify.post(
-    '/oauth/par',
+const pushedRequest: FastifyPluginAsyncTypebox = async (app) => {
+  const { rateLimits } = app
+
+  app.post(
+    endpoint,
     {
       config: { rateLimit: rateLimits.oauthAuthorize },
       schema: {
         summary: 'Pushed authorization request endpoint (RFC 9126)',
-        description: 'A form with the parameters of /oauth/authorize, sent by the client.',
+        description: 'The parameters of /oauth/authorize, sent by the client.',
         tags: ['oauth'],
         body: ManyQuery,
+        documented: { body: PushedParameters },
+        consumes: formOrJson,
         response: { 201: Pushed, ...ErrorResponses },
       },
     },
@@ -33,13 +37,14 @@ const pushedRequest: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const presented = {
         authorization: headers.authorization,
+        endpoint,
         client_id: sentValue(body, 'client_id'),
         client_secret: sentValue(body, 'client_secret'),
         client_assertion: sentValue(body, 'client_assertion'),
         client_assertion_type: sentValue(body, 'client_assertion_type'),
       }
-      const client = await authenticateClient(deps, presented, now, findClient)
-      const requestUri = await pushRequest(deps, client, body, now)
+      const client = await authenticateClient(app, presented, now, findClient)
+      const requestUri = await pushRequest(app, client, body, now)
       reply.status(201)
       return { request_uri: requestUri, expires_in: pushedRequestSeconds }
     },

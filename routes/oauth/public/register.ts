@@ -43,83 +43,91 @@ const deleteSchema = {
   response: { 204: NoBody, ...ErrorResponses },
 }
 
-const register: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { config, db, jwt, rateLimits } = fastify
+const register: FastifyPluginAsyncTypebox = async (app) => {
+  const { db, rateLimits } = app
   const path = '/oauth/clients/register'
   const policy = { rateLimit: rateLimits.oauthRegister }
 
-  fastify.post(
+  app.post(
     path,
     {
       config: policy,
       attachValidation: true,
-      onRequest: async () => requireRegistration({ config }),
+      onRequest: async () => requireRegistration(app),
       schema: registerSchema,
     },
     async (request, reply) => {
       const now = new Date()
       checkShape(request)
       const created = await db.transaction().execute(async (trx) => {
-        const made = await registerClient({ config, jwt }, trx, request.body, now)
-        await record(fastify, trx, 'oauth_client_registered', made.client, request, now)
+        const made = await registerClient(app, trx, request.body, now)
+        actAs(app, made.client)
+        if (!made.isKnown) {
+          await record(app, trx, 'oauth_client_registered', made.client, request, now)
+        }
         return made
       })
       reply.status(201)
-      return showRegistration({ config }, created.client, created)
+      return showRegistration(app, created.client, created)
     },
   )
 
-  fastify.get(`${path}/:client_id`, { config: policy, schema: readSchema }, async (request) =>
-    showRegistration({ config }, await authenticate(fastify, request)),
+  app.get(`${path}/:client_id`, { config: policy, schema: readSchema }, async (request) =>
+    showRegistration(app, await authenticate(app, request)),
   )
 
-  fastify.put(
+  app.put(
     `${path}/:client_id`,
     { config: policy, attachValidation: true, schema: updateSchema },
     async (request) => {
       const now = new Date()
-      const client = await authenticate(fastify, request)
+      const client = await authenticate(app, request)
       checkShape(request)
       return db.transaction().execute(async (trx) => {
         const before = await lockAndGetClient(trx, client.id)
-        const after = await replaceRegistration({ config, jwt }, trx, before, request.body, now)
-        await record(fastify, trx, 'oauth_client_updated', after, request, now)
-        return showRegistration({ config }, after)
+        const after = await replaceRegistration(app, trx, before, request.body, now)
+        await record(app, trx, 'oauth_client_updated', after, request, now)
+        return showRegistration(app, after)
       })
     },
   )
 
-  fastify.delete(
+  app.delete(
     `${path}/:client_id`,
     { config: policy, schema: deleteSchema },
     async (request, reply) => {
-      await unregister(fastify, request, await authenticate(fastify, request))
+      await unregister(app, request, await authenticate(app, request))
       return reply.status(204).send(null)
     },
   )
 }
 
 async function unregister(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   client: Client,
 ): Promise<void> {
-  const { db, events } = fastify
+  const { db } = app
   const now = new Date()
   await db.transaction().execute(async (trx) => {
-    await deleteClient({ events }, trx, client, now)
-    await record(fastify, trx, 'oauth_client_deleted', client, request, now)
+    await deleteClient(app, trx, client, now)
+    await record(app, trx, 'oauth_client_deleted', client, request, now)
   })
 }
 
-function authenticate(
-  { db }: FastifyInstance,
-  request: FastifyRequest<{ Params: { client_id: string } }>,
+async function authenticate(
+  app: FastifyInstance,
+  { params, headers }: FastifyRequest<{ Params: { client_id: string } }>,
 ): Promise<Client> {
-  return authenticateRegistration({ db }, request.params.client_id, request.headers.authorization)
+  const client = await authenticateRegistration(app, params.client_id, headers.authorization)
+  actAs(app, client)
+  return client
 }
 
 /** The client itself is the actor. */
+const actAs = ({ bearerAuth }: FastifyInstance, { id }: Client) =>
+  bearerAuth.identify({ actor: { type: 'client', id } })
+
 function record(
   { audit }: FastifyInstance,
   trx: Parameters<typeof registerClient>[1],

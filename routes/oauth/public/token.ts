@@ -16,6 +16,7 @@ import {
   unauthorizedClient,
 } from '../../../schemas/errors.ts'
 import { deviceGrant } from '../../../schemas/oauth/client.ts'
+import { formOrJson } from '../../../schemas/oauth/request.ts'
 import { OauthTokenRequest, OauthTokens, requestedResources } from '../../../schemas/oauth/token.ts'
 
 type Grant = (
@@ -31,40 +32,42 @@ const schema = {
     'A form, or JSON. The client authenticates with its registered method: client_secret_basic, client_secret_post, private_key_jwt or none.',
   tags: ['oauth'],
   body: OauthTokenRequest,
+  consumes: formOrJson,
   response: { 200: OauthTokens, ...ErrorResponses },
 }
 
-const token: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, config, db, flows, httpClient, jwt, log, rateLimits, sessions, users } = fastify
-  const deps = { audit, config, db, flows, httpClient, jwt, log, sessions, users }
+const endpoint = '/oauth/token'
+
+const token: FastifyPluginAsyncTypebox = async (app) => {
+  const { rateLimits } = app
 
   const grants: Record<string, Grant> = {
     authorization_code: (client, body, origin, now) => {
       const { code, redirect_uri: redirectUri, code_verifier: codeVerifier } = body
       const request = { code, redirectUri, codeVerifier, resources: requestedResources(body) }
-      return exchangeCode(deps, client, request, origin, now)
+      return exchangeCode(app, client, request, origin, now)
     },
     [deviceGrant]: (client, body, origin, now) => {
       const request = { deviceCode: body.device_code, resources: requestedResources(body) }
-      return exchangeDeviceCode(deps, client, request, origin, now)
+      return exchangeDeviceCode(app, client, request, origin, now)
     },
     refresh_token: (client, body, origin, now) => {
       const { refresh_token: refreshToken, scope } = body
       const request = { refreshToken, scope, resources: requestedResources(body) }
-      return refreshClient(deps, client, request, origin, now)
+      return refreshClient(app, client, request, origin, now)
     },
   }
 
-  fastify.post(
-    '/oauth/token',
+  app.post(
+    endpoint,
     {
       config: { rateLimit: rateLimits.oauthToken },
       schema,
     },
     async ({ body, headers, clientInfo: info, clientIp: ip }, reply) => {
       const now = new Date()
-      const presented = { ...body, authorization: headers.authorization }
-      const client = await authenticateClient(deps, presented, now)
+      const presented = { ...body, authorization: headers.authorization, endpoint }
+      const client = await authenticateClient(app, presented, now)
       const { grant_type: type } = body
       if (!type) throw oauthInvalidRequest('grant_type is missing')
       const grant = Object.hasOwn(grants, type) ? grants[type] : undefined

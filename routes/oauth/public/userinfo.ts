@@ -2,20 +2,30 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 
-import { scopeList, userinfoClaims } from '../../../modules/oauth-server/index.ts'
+import {
+  findVerifiedContacts,
+  scopeList,
+  userinfoClaims,
+} from '../../../modules/oauth-server/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { ApiError, invalidToken, oauthInvalidRequest } from '../../../schemas/errors.ts'
+import { formOrJson } from '../../../schemas/oauth/request.ts'
 
 const Claims = Type.Object({ sub: Type.String() }, { additionalProperties: true })
-const Body = Type.Union([Type.Object({ access_token: Type.Optional(Type.String()) }), Type.Null()])
+const Body = Type.Union([
+  Type.Object({ access_token: Type.Optional(Type.String()) }, { title: 'UserinfoRequest' }),
+  Type.Null(),
+])
 
-const userinfo: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, config } = fastify
+const userinfo: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, config, db, rateLimits } = app
+  const policy = { rateLimit: rateLimits.oauthResource }
   const described = { tags: ['oauth'], response: { 200: Claims, ...ErrorResponses } }
 
-  fastify.get(
+  app.get(
     '/oauth/userinfo',
     {
+      config: policy,
       schema: {
         summary: 'UserInfo endpoint (OpenID Connect Core §5.3)',
         ...described,
@@ -24,12 +34,14 @@ const userinfo: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => claimsFor(tokenIn(request, undefined)),
   )
 
-  fastify.post(
+  app.post(
     '/oauth/userinfo',
     {
+      config: policy,
       schema: {
         summary: 'UserInfo endpoint by POST, with the token in a header or a form',
         body: Body,
+        consumes: formOrJson,
         ...described,
       },
     },
@@ -40,7 +52,8 @@ const userinfo: FastifyPluginAsyncTypebox = async (fastify) => {
     const { user, session, claims } = await authenticate(token)
     const scope = session?.oauth_client_id ? (claims.scope ?? session.scopes ?? '') : ''
     const names = session?.oauth_client_id ? (claims.userinfo_claims ?? []) : []
-    return { sub: user.id, ...userinfoClaims(config, user, scopeList(scope), names) }
+    const subject = { user, verified: await findVerifiedContacts(db, user) }
+    return { sub: user.id, ...userinfoClaims(config, subject, { scopes: scopeList(scope), names }) }
   }
 
   /** Throws invalid_token with the challenge of RFC 6750 §3. */

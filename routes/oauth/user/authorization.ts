@@ -1,13 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Static } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
 import { findAuthorization } from '../../../db/oauth-server/authorizations.ts'
+import { authorizeAccess, hasAccessProof } from '../../../modules/access/index.ts'
 import { isAllowedRedirect } from '../../../modules/flows/index.ts'
 import {
   type Answering,
   approve,
   deny,
+  findDataSite,
+  findIssuedCode,
   isConsented,
   issueCode,
   type OpenRequest,
@@ -30,7 +34,7 @@ const policy = { rejectsImpersonation: true }
 const readSchema = {
   summary: 'Get an authorization request, for a custom consent page',
   description:
-    'If the user already consented, the response has only `redirect_url`, with the issued code.',
+    'If the user already consented, the response has only `redirect_url`, with the issued code; a second read gets the same one, until it was exchanged. A public client needs a recent sign-in for that: without one the response has the request, and the approval asks for it.',
   tags: ['oauth'],
   params: AuthorizationPath,
   response: { 200: AuthorizationDetails, ...ErrorResponses },
@@ -38,67 +42,91 @@ const readSchema = {
 
 const answerSchema = {
   summary: 'Approve or deny an authorization request',
+  description: 'An approval needs a recent sign-in, as every change that gives access does.',
   tags: ['oauth'],
   params: AuthorizationPath,
   body: ConsentBody,
   response: { 200: RedirectUrl, ...ErrorResponses },
 }
 
-const authorization: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, db, jwt } = fastify
-  const rejectForeignOrigin = (request: FastifyRequest) => checkOrigin(fastify, request)
-  const deps = { audit, jwt }
+const authorization: FastifyPluginAsyncTypebox = async (app) => {
+  const rejectForeignOrigin = (request: FastifyRequest) => checkOrigin(app, request)
 
-  fastify.get(
+  app.get(
     path,
     {
       config: policy,
       preHandler: rejectForeignOrigin,
       schema: readSchema,
     },
-    async (request) => {
-      const now = new Date()
-      const { authorization_id: id } = request.params
-      return db.transaction().execute(async (trx) => {
-        const answering = await lockAnsweringUser(fastify, trx, request, now)
-        const known = await findAuthorization(trx, id)
-        const opened = await openRequest(trx, id, answering, now)
-        // At the first read only: a repeated read must not skip the consent.
-        const isFirst = !known?.user_id
-        if (isFirst && (await isConsented(trx, opened, answering))) {
-          const { signIn } = answering
-          return { redirect_url: await issueCode(deps, trx, opened.request, signIn, now) }
-        }
-        return toDetails(opened, answering)
-      })
-    },
+    async (request) => read(app, request),
   )
 
-  fastify.post(
+  app.post(
     `${path}/consent`,
     {
       config: policy,
       preHandler: rejectForeignOrigin,
       schema: answerSchema,
     },
-    async (request) => {
-      const now = new Date()
-      const { action } = request.body
-      if (action !== 'approve' && action !== 'deny') {
-        throw validationFailed('action must be approve or deny')
-      }
-      const { authorization_id: id } = request.params
-      return db.transaction().execute(async (trx) => {
-        const answering = await lockAnsweringUser(fastify, trx, request, now)
-        const known = await findAuthorization(trx, id)
-        // The user must have read the request before responding to it.
-        if (known?.user_id !== answering.user.id) throw oauthAuthorizationNotFound()
-        const opened = await openRequest(trx, id, answering, now)
-        const answer = action === 'approve' ? approve : deny
-        return { redirect_url: await answer(deps, trx, opened, answering, now) }
-      })
-    },
+    async (request) => decide(app, request),
   )
+}
+
+type Requesting = FastifyRequest<{ Params: Static<typeof AuthorizationPath> }>
+
+/** The request for the page; of a request that needs no consent, the redirect URI with the code. */
+async function read(app: FastifyInstance, request: Requesting): Promise<AuthorizationDetails> {
+  const { db } = app
+  const now = new Date()
+  const { authorization_id: id } = request.params
+  const isProven = await hasAccessProof(app, request, now)
+  return db.transaction().execute(async (trx) => {
+    const answering = await lockAnsweringUser(app, trx, request, now)
+    const issued = await findIssuedCode(app, trx, id, answering, now)
+    if (issued) return { redirect_url: issued }
+    const known = await findAuthorization(trx, id)
+    const opened = await openRequest(trx, id, answering, now)
+    // At the first read only: a repeated read must not skip the consent.
+    const mayBeSilent = !known?.user_id && (isProven || signsInSilently(app, opened))
+    if (mayBeSilent && (await isConsented(trx, opened, answering))) {
+      const { signIn } = answering
+      return { redirect_url: await issueCode(app, trx, opened.request, signIn, now) }
+    }
+    return toDetails(app, opened, answering)
+  })
+}
+
+/**
+ * Whether an earlier consent is enough without a recent sign-in. A code is new access for the client that exchanges it,
+ * and the reader of this response exchanges that of a public client. The hosted pages have a session of their own.
+ */
+const signsInSilently = ({ config }: FastifyInstance, { client }: OpenRequest): boolean =>
+  Boolean(config.AUTH_OAUTH_SERVER_AUTHORIZATION_PATH) && client.type === 'confidential'
+
+async function decide(
+  app: FastifyInstance,
+  request: Requesting & { body: Static<typeof ConsentBody> },
+): Promise<{ redirect_url: string }> {
+  const { db } = app
+  const now = new Date()
+  const { action } = request.body
+  if (action !== 'approve' && action !== 'deny') {
+    throw validationFailed('action must be approve or deny')
+  }
+  if (action === 'approve') await authorizeAccess(app, request, now)
+  const { authorization_id: id } = request.params
+  return db.transaction().execute(async (trx) => {
+    const answering = await lockAnsweringUser(app, trx, request, now)
+    const issued = await findIssuedCode(app, trx, id, answering, now)
+    if (issued && action === 'approve') return { redirect_url: issued }
+    const known = await findAuthorization(trx, id)
+    // The user must have read the request before responding to it.
+    if (known?.user_id !== answering.user.id) throw oauthAuthorizationNotFound()
+    const opened = await openRequest(trx, id, answering, now)
+    const answer = action === 'approve' ? approve : deny
+    return { redirect_url: await answer(app, trx, opened, answering, now) }
+  })
 }
 
 /** The locked user and session. */
@@ -129,7 +157,11 @@ async function checkOrigin(
   }
 }
 
-function toDetails({ request, client }: OpenRequest, { user }: Answering): AuthorizationDetails {
+function toDetails(
+  app: FastifyInstance,
+  { request, client }: OpenRequest,
+  { user }: Answering,
+): AuthorizationDetails {
   const { prompt, max_age, acr_values, login_hint, resources } = request.parameters ?? {}
   const { id_token_claims = [], userinfo_claims = [] } = request.parameters ?? {}
   const claims = [...new Set([...id_token_claims, ...userinfo_claims])]
@@ -149,6 +181,7 @@ function toDetails({ request, client }: OpenRequest, { user }: Answering): Autho
     ...(acr_values && { acr_values }),
     ...(login_hint && { login_hint }),
     ...(resources && { resources }),
+    data_access: findDataSite(app, client, resources ?? []) !== undefined,
     ...(claims.length > 0 && { claims }),
   }
 }

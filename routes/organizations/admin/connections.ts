@@ -5,12 +5,13 @@ import { ErrorResponses } from '../../../schemas/error.ts'
 import { OrganizationPath } from '../../../schemas/organizations/organization.ts'
 import { Connection, NewConnection, toConnection } from '../../../schemas/organizations/settings.ts'
 
-const connections: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, organizations } = fastify
+const connections: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.post(
+  app.post(
     '/connections',
     {
+      config: { minimumRole: 'owner', givesAccess: true },
       schema: {
         summary: 'Bind a SAML or custom provider to an organization',
         description:
@@ -32,7 +33,7 @@ const connections: FastifyPluginAsyncTypebox = async (fastify) => {
       const created = await db.transaction().execute(async (trx) => {
         const { id, permissions } = await bearerAuth.reauthorizeInOrganization(trx, request, now)
         const by = await changedBy(trx, request)
-        return createConnection(organizations, trx, id, input, permissions, by, now)
+        return createConnection(app, trx, id, input, permissions, by, now)
       })
       return reply.status(201).send(toConnection(created))
     },

@@ -15,13 +15,14 @@ import {
 } from '../../../schemas/organizations/organization.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 
-const lifecycle: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, organizations } = fastify
+const lifecycle: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
   const path = '/admin/organizations/:organization_id'
 
-  fastify.post(
+  app.post(
     `${path}/restore`,
     {
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         summary: 'Restore a deleted organization',
         params: OrganizationPath,
@@ -34,14 +35,15 @@ const lifecycle: FastifyPluginAsyncTypebox = async (fastify) => {
       return db.transaction().execute(async (trx) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
         const by = await changedBy(trx, request)
-        return toAdminOrganization(await restoreOrganization(organizations, trx, id, by, now))
+        return toAdminOrganization(await restoreOrganization(app, trx, id, by, now))
       })
     },
   )
 
-  fastify.post(
+  app.post(
     `${path}/purge`,
     {
+      config: { minimumRole: 'owner' },
       schema: {
         summary:
           'Delete the rows of a deleted organization permanently; its slug is available again',

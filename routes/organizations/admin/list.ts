@@ -26,13 +26,14 @@ const Body = Type.Object({
   owner_id: Type.Optional(Type.String({ format: 'uuid', description: 'The first owner' })),
 })
 
-const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, organizations } = fastify
+const list: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
   const path = '/admin/organizations'
 
-  fastify.get(
+  app.get(
     path,
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List organizations, newest first',
         querystring: Query,
@@ -48,9 +49,10 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.post(
+  app.post(
     path,
     {
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         summary: 'Create an organization',
         body: Body,
@@ -67,7 +69,7 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
         if (ownerId) await lockUserById(trx, ownerId)
         const by = await changedBy(trx, request)
         const input = { name: name.trim(), slug, metadata }
-        return createOrganization(organizations, trx, input, ownerId ?? null, by, now)
+        return createOrganization(app, trx, input, ownerId ?? null, by, now)
       })
       return reply.status(201).send(toAdminOrganization(created))
     },

@@ -14,12 +14,13 @@ const Body = Type.Object({
   role: Type.Optional(RoleField),
 })
 
-const members: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, organizations } = fastify
+const members: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.post(
+  app.post(
     '/members',
     {
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         summary: 'Make a user a member of an organization',
         params: OrganizationPath,
@@ -37,7 +38,7 @@ const members: FastifyPluginAsyncTypebox = async (fastify) => {
         const by = await changedBy(trx, request)
         const member = { organization_id: id, user_id: userId, role, connection_id: null }
         const joined = { ...member, joined_by: 'admin' as const }
-        if (!(await addMember(organizations, trx, joined, by, now))) throw memberExists()
+        if (!(await addMember(app, trx, joined, by, now))) throw memberExists()
         return findListedMember(trx, id, userId)
       })
       if (!added) throw memberNotFound()

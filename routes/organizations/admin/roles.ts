@@ -24,19 +24,23 @@ import { NoBody } from '../../../schemas/values/empty.ts'
 const Path = Type.Object({ role: Type.String() })
 
 /** Roles of every organization. One with the name of a system role adds to its permissions. */
-const addServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, organizations } = fastify
+const addServerRoles: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
   const path = '/admin/organization-roles'
 
-  fastify.get(
+  app.get(
     path,
-    { schema: { summary: 'List the roles of every organization', response: { 200: Roles } } },
+    {
+      config: { minimumRole: 'support' },
+      schema: { summary: 'List the roles of every organization', response: { 200: Roles } },
+    },
     async () => ({ roles: toRoles(await listRoles(db, null)) }),
   )
 
-  fastify.post(
+  app.post(
     path,
     {
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         summary: 'Create a role of every organization, or add permissions to a system role',
         body: NewRole,
@@ -50,7 +54,7 @@ const addServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
         const by = await changedBy(trx, request)
         const key = { organizationId: null, name }
-        const created = await createRole(organizations, trx, key, input, unlimited, by, now)
+        const created = await createRole(app, trx, key, input, unlimited, by, now)
         const traits = { now, role: name, permissions: created.permissions }
         await recordAdminAction(audit, trx, 'organization_role_created', request, traits)
         return created
@@ -60,14 +64,15 @@ const addServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-const changeServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, organizations } = fastify
+const changeServerRoles: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
   const path = '/admin/organization-roles'
   const response = { 200: Role, ...ErrorResponses }
 
-  fastify.put(
+  app.put(
     `${path}/:role`,
     {
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         summary: 'Change a role of every organization',
         params: Path,
@@ -83,7 +88,7 @@ const changeServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
         const by = await changedBy(trx, request)
         const key = { organizationId: null, name }
         const input = request.body
-        const changed = await changeRole(organizations, trx, key, input, unlimited, by, now)
+        const changed = await changeRole(app, trx, key, input, unlimited, by, now)
         const traits = { now, role: name, permissions: changed.permissions }
         await recordAdminAction(audit, trx, 'organization_role_updated', request, traits)
         return changed
@@ -92,9 +97,10 @@ const changeServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.delete(
+  app.delete(
     `${path}/:role`,
     {
+      config: { minimumRole: 'operator' },
       schema: {
         summary: 'Delete a role of every organization that no member has',
         params: Path,
@@ -108,7 +114,7 @@ const changeServerRoles: FastifyPluginAsyncTypebox = async (fastify) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
         const by = await changedBy(trx, request)
         const key = { organizationId: null, name }
-        await removeRole(organizations, trx, key, unlimited, by, now)
+        await removeRole(app, trx, key, unlimited, by, now)
         const traits = { now, role: name }
         await recordAdminAction(audit, trx, 'organization_role_deleted', request, traits)
       })

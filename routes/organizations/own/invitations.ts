@@ -3,10 +3,10 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 
 import { listInvitationsTo } from '../../../db/organizations/invitations.ts'
+import { findProvenAddress } from '../../../modules/access/index.ts'
 import {
   acceptOrganizationInvitation,
   declineInvitation,
-  findConfirmedAddress,
   type InvitationClaim,
   permitAcceptance,
 } from '../../../modules/organizations/index.ts'
@@ -16,50 +16,55 @@ import { ReceivedInvitations, toReceivedInvitation } from '../../../schemas/orga
 import { Organization, toOrganization } from '../../../schemas/organizations/organization.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 
+const Token = Type.Object({ token: Type.String({ maxLength: 100 }) })
 const Path = Type.Object({ invitation_id: Type.String() })
 
-const readInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db } = fastify
+const readInvitations: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
   const path = '/organizations/invitations'
 
-  fastify.get(
+  app.get(
     path,
     {
-      config: { rejectsImpersonation: false },
+      config: { organizationPermission: 'none', rejectsImpersonation: false },
       schema: {
         summary: 'List the invitations to the confirmed address of the current user',
         response: { 200: ReceivedInvitations, ...ErrorResponses },
       },
     },
     async (request) => {
-      const email = await findConfirmedAddress(db, bearerAuth.getAuth(request).user)
+      const email = await findProvenAddress(db, bearerAuth.getAuth(request).user)
       const rows = email ? await listInvitationsTo(db, email, new Date()) : []
       return { invitations: rows.map(toReceivedInvitation) }
     },
   )
 }
 
-const acceptInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, organizations, rateLimits } = fastify
+const acceptInvitations: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db, rateLimits } = app
   const path = '/organizations/invitations'
 
-  fastify.post(
+  app.post(
     `${path}/accept`,
     {
-      config: { rejectsImpersonation: true, rateLimit: rateLimits.verify },
+      config: {
+        organizationPermission: 'none',
+        rejectsImpersonation: true,
+        rateLimit: rateLimits.verify,
+      },
       schema: {
         summary: 'Accept an invitation by the token of its email',
-        body: Type.Object({ token: Type.String({ maxLength: 100 }) }),
+        body: Token,
         response: { 200: Organization, ...ErrorResponses },
       },
     },
     (request) => accept(request, { token: request.body.token }),
   )
 
-  fastify.post(
+  app.post(
     `${path}/:invitation_id/accept`,
     {
-      config: { rejectsImpersonation: true },
+      config: { organizationPermission: 'none', rejectsImpersonation: true },
       schema: {
         summary: 'Accept an invitation to the confirmed address of the current user',
         params: Path,
@@ -73,25 +78,23 @@ const acceptInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
     const auth = bearerAuth.getSessionAuth(request)
     const now = new Date()
     const ip = request.clientIp
-    await permitAcceptance(organizations, auth.user, claim, { ip, now })
+    await permitAcceptance(app, auth.user, claim, { ip, now })
     return db.transaction().execute(async (trx) => {
       const { user } = await bearerAuth.reauthorizeSession(trx, auth, now)
       const by = { actor: user, ip }
-      return toOrganization(
-        await acceptOrganizationInvitation(organizations, trx, user, claim, by, now),
-      )
+      return toOrganization(await acceptOrganizationInvitation(app, trx, user, claim, by, now))
     })
   }
 }
 
-const declineInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, organizations } = fastify
+const declineInvitations: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
   const path = '/organizations/invitations'
 
-  fastify.post(
+  app.post(
     `${path}/:invitation_id/decline`,
     {
-      config: { rejectsImpersonation: true },
+      config: { organizationPermission: 'none', rejectsImpersonation: true },
       schema: {
         summary: 'Decline an invitation to the confirmed address of the current user',
         params: Path,
@@ -105,7 +108,7 @@ const declineInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
       await db.transaction().execute(async (trx) => {
         const { user } = await bearerAuth.reauthorizeSession(trx, auth, now)
         const by = { actor: user, ip: request.clientIp }
-        await declineInvitation(organizations, trx, user, claim, by, now)
+        await declineInvitation(app, trx, user, claim, by, now)
       })
       return reply.status(204).send(null)
     },

@@ -7,6 +7,7 @@ import {
   joinAutomatically,
   readSlug,
 } from '../../../modules/organizations/index.ts'
+import { isImpersonated } from '../../../schemas/access-token.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { organizationCreationDisabled } from '../../../schemas/errors.ts'
 import { readList, SearchQuery, toPage } from '../../../schemas/organizations/list.ts'
@@ -19,24 +20,27 @@ import {
 } from '../../../schemas/organizations/organization.ts'
 import { ownerRole } from '../../../schemas/organizations/permissions.ts'
 
-const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, config, db, organizations } = fastify
+const Query = Type.Object(SearchQuery)
+const list: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, config, db } = app
 
-  fastify.get(
+  app.get(
     '/organizations',
     {
-      config: { rejectsImpersonation: false },
+      config: { organizationPermission: 'none', rejectsImpersonation: false },
       schema: {
         summary: 'List the organizations of the current user, last joined first',
         description: 'Users join organizations whose domain joins automatically by this request.',
-        querystring: Type.Object(SearchQuery),
+        querystring: Query,
         response: { 200: Memberships, ...ErrorResponses },
       },
     },
     async (request) => {
-      const { user, session } = bearerAuth.getAuth(request)
+      const { user, session, claims } = bearerAuth.getAuth(request)
       const { size, ...filter } = readList(request.query)
-      await joinAutomatically(organizations, user, { ip: request.clientIp, now: new Date() })
+      if (!isImpersonated(claims)) {
+        await joinAutomatically(app, user, { ip: request.clientIp, now: new Date() })
+      }
       const of = { ...filter, sessionId: session?.session_id ?? null }
       const rows = await listMemberships(db, user.id, of, size)
       const { page, next } = toPage(rows, size, ({ id }) => id)
@@ -44,10 +48,10 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.post(
+  app.post(
     '/organizations',
     {
-      config: { rejectsImpersonation: true },
+      config: { organizationPermission: 'none', rejectsImpersonation: true },
       schema: {
         summary: 'Create an organization, of which the current user is the owner',
         body: OrganizationInput,
@@ -63,9 +67,10 @@ const list: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const created = await db.transaction().execute(async (trx) => {
         const { user } = await bearerAuth.reauthorizeSession(trx, auth, now)
-        const by = { actor: user, ip: request.clientIp }
+        const member = { network: request.sendingNetwork }
+        const by = { actor: user, ip: request.clientIp, member }
         const input = { name: name.trim(), slug, metadata }
-        return createOrganization(organizations, trx, input, user.id, by, now)
+        return createOrganization(app, trx, input, user.id, by, now)
       })
       const owner = { role: ownerRole, role_permissions: null, joined_by: 'creation' }
       const membership = { ...created, ...owner, joined_at: now, is_active: false }

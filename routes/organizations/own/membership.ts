@@ -3,9 +3,9 @@ import { Type } from '@sinclair/typebox'
 
 import {
   activateOrganization,
-  findJoinable,
-  joinByDomain,
-  permitJoinByDomain,
+  joinSuggested,
+  listSuggestions,
+  permitSuggestedJoin,
   removeMember,
 } from '../../../modules/organizations/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
@@ -21,31 +21,35 @@ import { NoBody } from '../../../schemas/values/empty.ts'
 
 const Id = nullable(Type.String({ format: 'uuid' }))
 const Active = Type.Object({ organization_id: Id })
+const ActiveOrganization = Type.Object({ organization_id: Type.Optional(Id) })
 
-const join: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, organizations } = fastify
+const join: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     '/organizations/suggestions',
     {
-      config: { rejectsImpersonation: false },
+      config: { organizationPermission: 'none', rejectsImpersonation: false },
       schema: {
-        summary: 'List organizations that the current user may join by the domain of their address',
+        summary: 'List organizations that the current user may join',
+        description:
+          'By the domain of their confirmed address, or because a SCIM client provisioned them.',
         response: { 200: Suggestions, ...ErrorResponses },
       },
     },
     async (request) => {
-      const found = await findJoinable(db, bearerAuth.getAuth(request).user)
-      return { organizations: found ? [{ id: found.id, slug: found.slug, name: found.name }] : [] }
+      const suggestions = await listSuggestions(app, bearerAuth.getAuth(request).user)
+      const found = suggestions.map(({ organization: { id, slug, name } }) => ({ id, slug, name }))
+      return { organizations: found }
     },
   )
 
-  fastify.post(
+  app.post(
     '/organizations/:organization_id/join',
     {
-      config: { rejectsImpersonation: true },
+      config: { organizationPermission: 'none', rejectsImpersonation: true },
       schema: {
-        summary: 'Join an organization by the domain of the confirmed address',
+        summary: 'Join an organization that GET /organizations/suggestions lists',
         params: OrganizationPath,
         response: { 200: Organization, ...ErrorResponses },
       },
@@ -54,24 +58,24 @@ const join: FastifyPluginAsyncTypebox = async (fastify) => {
       const organizationId = readUuid('organization_id', request.params.organization_id)
       const auth = bearerAuth.getSessionAuth(request)
       const { clientIp: ip } = request
-      await permitJoinByDomain(organizations, auth.user, organizationId, ip)
+      await permitSuggestedJoin(app, auth.user, organizationId, ip)
       const now = new Date()
       return db.transaction().execute(async (trx) => {
         const { user } = await bearerAuth.reauthorizeSession(trx, auth, now)
         const by = { actor: user, ip }
-        return toOrganization(await joinByDomain(organizations, trx, user, organizationId, by, now))
+        return toOrganization(await joinSuggested(app, trx, user, organizationId, by, now))
       })
     },
   )
 }
 
-const leave: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, organizations } = fastify
+const leave: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.post(
+  app.post(
     '/organizations/:organization_id/leave',
     {
-      config: { rejectsImpersonation: true },
+      config: { organizationPermission: 'none', rejectsImpersonation: true },
       schema: {
         summary: 'Leave an organization',
         params: OrganizationPath,
@@ -86,17 +90,17 @@ const leave: FastifyPluginAsyncTypebox = async (fastify) => {
         const { user } = await bearerAuth.reauthorizeSession(trx, auth, now)
         const key = { organizationId, userId: user.id }
         const by = { actor: user, ip: request.clientIp }
-        await removeMember(organizations, trx, key, by, now)
+        await removeMember(app, trx, key, by, now)
       })
       return reply.status(204).send(null)
     },
   )
 }
 
-const activate: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, organizations } = fastify
+const activate: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.put(
+  app.put(
     '/user/sessions/current',
     {
       config: { rejectsImpersonation: false },
@@ -104,7 +108,7 @@ const activate: FastifyPluginAsyncTypebox = async (fastify) => {
         summary: 'Set the active organization of the current session',
         description:
           'Access tokens name it from the next refresh on. Null, or none, for no organization.',
-        body: Type.Object({ organization_id: Type.Optional(Id) }),
+        body: ActiveOrganization,
         response: { 200: Active, ...ErrorResponses },
       },
     },
@@ -115,7 +119,7 @@ const activate: FastifyPluginAsyncTypebox = async (fastify) => {
       await db.transaction().execute(async (trx) => {
         const { session, user } = await bearerAuth.reauthorizeSession(trx, auth, now)
         const by = { actor: user, ip: request.clientIp }
-        await activateOrganization(organizations, trx, session, organization_id, by, now)
+        await activateOrganization(app, trx, session, organization_id, by, now)
       })
       return { organization_id }
     },

@@ -10,13 +10,17 @@ import { toTimestamp } from '../../../schemas/values/timestamp.ts'
 
 const Query = Type.Object({ ...OrganizationListQuery, action: Type.Optional(Type.String()) })
 
-const audit: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db } = fastify
+const audit: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     '/audit',
     {
-      config: { permission: 'audit:read' },
+      config: {
+        minimumRole: 'support',
+        organizationPermission: 'audit:read',
+        rejectsImpersonation: false,
+      },
       schema: {
         summary: 'List changes of an organization, newest first',
         params: OrganizationPath,
@@ -31,8 +35,9 @@ const audit: FastifyPluginAsyncTypebox = async (fastify) => {
       const rows = await listOrganizationAudit(db, id, filter, size)
       const { page, next } = toPage(rows, size, (row) => row.id)
       const entries = page.map(
-        ({ organization_id: _, microseconds: __, created_at, ...entry }) => ({
+        ({ organization_id: _, microseconds: __, created_at, acting, ...entry }) => ({
           ...entry,
+          ...acting,
           created_at: toTimestamp(created_at),
         }),
       )

@@ -17,13 +17,17 @@ import { applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ connection_id: Type.String() })])
 
-const readConnections: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db } = fastify
+const readConnections: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     '/connections',
     {
-      config: { permission: 'connections:read' },
+      config: {
+        minimumRole: 'support',
+        organizationPermission: 'connections:read',
+        rejectsImpersonation: false,
+      },
       schema: {
         summary: 'List the connections of an organization',
         params: OrganizationPath,
@@ -37,13 +41,15 @@ const readConnections: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-const changeConnections: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { organizations } = fastify
-
-  fastify.put(
+const changeConnections: FastifyPluginAsyncTypebox = async (app) => {
+  app.put(
     '/connections/:connection_id',
     {
-      config: { permission: 'connections:write' },
+      config: {
+        minimumRole: 'operator',
+        givesAccess: true,
+        organizationPermission: 'connections:write',
+      },
       schema: {
         summary: 'Change the roles of a connection, or switch it off',
         params: Path,
@@ -53,20 +59,20 @@ const changeConnections: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const id = readUuid('connection_id', request.params.connection_id)
-      return applyOrganizationChange(fastify, request, async (change) => {
+      return applyOrganizationChange(app, request, async (change) => {
         const { trx, id: organizationId, permissions, by, now } = change
         const key = { organizationId, id }
         return toConnection(
-          await changeConnection(organizations, trx, key, request.body, permissions, by, now),
+          await changeConnection(app, trx, key, request.body, permissions, by, now),
         )
       })
     },
   )
 
-  fastify.delete(
+  app.delete(
     '/connections/:connection_id',
     {
-      config: { permission: 'connections:write' },
+      config: { minimumRole: 'operator', organizationPermission: 'connections:write' },
       schema: {
         summary: 'Unbind a provider from an organization; its users stay members',
         params: Path,
@@ -75,8 +81,8 @@ const changeConnections: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const id = readUuid('connection_id', request.params.connection_id)
-      await applyOrganizationChange(fastify, request, ({ trx, id: organizationId, by, now }) =>
-        removeConnection(organizations, trx, { organizationId, id }, by, now),
+      await applyOrganizationChange(app, request, ({ trx, id: organizationId, by, now }) =>
+        removeConnection(app, trx, { organizationId, id }, by, now),
       )
       return reply.status(204).send(null)
     },

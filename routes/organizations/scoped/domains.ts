@@ -7,6 +7,7 @@ import {
   checkCode,
   checkDns,
   checkDomainRole,
+  checkNotShared,
   domainAddresses,
   markVerified,
   readDomain,
@@ -23,6 +24,8 @@ import { toTimestamp } from '../../../schemas/values/timestamp.ts'
 import { applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ domain_id: Type.String() })])
+const NewDomain = Type.Object({ domain: Type.String({ maxLength: 255 }) })
+const Recipient = Type.Object({ address: Type.String() })
 const Verification = Type.Union([
   Type.Object({
     code: Type.Optional(Type.String({ description: 'Without it, the TXT record is looked up' })),
@@ -30,13 +33,17 @@ const Verification = Type.Union([
   Type.Null(),
 ])
 
-const addDomains: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, organizations } = fastify
+const addDomains: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     '/domains',
     {
-      config: { permission: 'domains:read' },
+      config: {
+        minimumRole: 'support',
+        organizationPermission: 'domains:read',
+        rejectsImpersonation: false,
+      },
       schema: {
         summary: 'List the domains of an organization',
         params: OrganizationPath,
@@ -49,63 +56,72 @@ const addDomains: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.post(
+  app.post(
     '/domains',
     {
-      config: { permission: 'domains:write' },
+      config: {
+        minimumRole: 'operator',
+        givesAccess: true,
+        organizationPermission: 'domains:write',
+      },
       schema: {
         summary: 'Add a domain, which is then verified',
         params: OrganizationPath,
-        body: Type.Object({ domain: Type.String({ maxLength: 255 }) }),
+        body: NewDomain,
         response: { 201: Domain, ...ErrorResponses },
       },
     },
     async (request, reply) => {
       const domain = readDomain(request.body.domain)
+      await checkNotShared(app, domain)
       const added = await applyOrganizationChange(
-        fastify,
+        app,
         request,
         ({ trx, id: organizationId, by, now }) =>
-          addDomain(organizations, trx, { organizationId, domain }, by, now),
+          addDomain(app, trx, { organizationId, domain }, by, now),
       )
       return reply.status(201).send(toDomain(added))
     },
   )
 }
 
-const verifyDomains: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, organizations, rateLimits } = fastify
+const verifyDomains: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, rateLimits } = app
   const response = { 200: Domain, ...ErrorResponses }
 
-  fastify.post(
+  app.post(
     '/domains/:domain_id/send_code',
     {
-      config: { permission: 'domains:write', rateLimit: rateLimits.otp },
+      config: {
+        minimumRole: 'operator',
+        organizationPermission: 'domains:write',
+        rateLimit: rateLimits.otp,
+      },
       schema: {
         summary: 'Send the code of a domain to one of its fixed addresses',
         params: Path,
-        body: Type.Object({ address: Type.String() }),
+        body: Recipient,
         response,
       },
     },
     async (request) => {
       const id = readUuid('domain_id', request.params.domain_id)
       const { address } = request.body
-      return applyOrganizationChange(
-        fastify,
-        request,
-        async ({ trx, id: organizationId, by, now }) =>
-          toDomain(
-            await sendDomainCode(organizations, trx, { organizationId, id, address }, by, now),
-          ),
+      return applyOrganizationChange(app, request, async ({ trx, id: organizationId, by, now }) =>
+        toDomain(await sendDomainCode(app, trx, { organizationId, id, address }, by, now)),
       )
     },
   )
 
-  fastify.post(
+  app.post(
     '/domains/:domain_id/verify',
     {
-      config: { permission: 'domains:write', rateLimit: rateLimits.verify },
+      config: {
+        minimumRole: 'operator',
+        givesAccess: true,
+        organizationPermission: 'domains:write',
+        rateLimit: rateLimits.verify,
+      },
       schema: {
         summary: 'Verify a domain by its TXT record, or by the code that was sent',
         params: Path,
@@ -117,26 +133,22 @@ const verifyDomains: FastifyPluginAsyncTypebox = async (fastify) => {
       const id = readUuid('domain_id', request.params.domain_id)
       const { id: organizationId } = bearerAuth.getOrganization(request)
       const code = request.body?.code
-      if (code === undefined) await checkDns(organizations, organizationId, id)
-      else await checkCode(organizations, organizationId, id, code, new Date())
+      if (code === undefined) await checkDns(app, organizationId, id)
+      else await checkCode(app, organizationId, id, code, new Date())
       const how = code === undefined ? 'dns' : 'email'
-      return applyOrganizationChange(fastify, request, async ({ trx, permissions, by, now }) => {
+      return applyOrganizationChange(app, request, async ({ trx, permissions, by, now }) => {
         await checkDomainRole(trx, organizationId, permissions)
-        return toDomain(
-          await markVerified(organizations, trx, { organizationId, id, how }, by, now),
-        )
+        return toDomain(await markVerified(app, trx, { organizationId, id, how }, by, now))
       })
     },
   )
 }
 
-const removeDomains: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { organizations } = fastify
-
-  fastify.delete(
+const removeDomains: FastifyPluginAsyncTypebox = async (app) => {
+  app.delete(
     '/domains/:domain_id',
     {
-      config: { permission: 'domains:write' },
+      config: { minimumRole: 'operator', organizationPermission: 'domains:write' },
       schema: {
         summary: 'Remove a domain; its users stay members',
         params: Path,
@@ -145,8 +157,8 @@ const removeDomains: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const id = readUuid('domain_id', request.params.domain_id)
-      await applyOrganizationChange(fastify, request, ({ trx, id: organizationId, by, now }) =>
-        removeDomain(organizations, trx, { organizationId, id }, by, now),
+      await applyOrganizationChange(app, request, ({ trx, id: organizationId, by, now }) =>
+        removeDomain(app, trx, { organizationId, id }, by, now),
       )
       return reply.status(204).send(null)
     },
@@ -156,7 +168,9 @@ const removeDomains: FastifyPluginAsyncTypebox = async (fastify) => {
 function toDomain(row: DomainRow): Static<typeof Domain> {
   const { id, domain, dns_token, verified_at, verified_by, created_at, updated_at } = row
   return {
-    ...{ id, domain, verified_by },
+    id,
+    domain,
+    verified_by,
     verified_at: verified_at && toTimestamp(verified_at),
     dns_record: toDnsRecord(domain, dns_token),
     email_addresses: domainAddresses(domain),

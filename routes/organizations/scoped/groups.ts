@@ -11,13 +11,17 @@ import { applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ group_id: Type.String() })])
 
-const groups: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, organizations } = fastify
+const groups: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     '/groups',
     {
-      config: { permission: 'groups:read' },
+      config: {
+        minimumRole: 'support',
+        organizationPermission: 'groups:read',
+        rejectsImpersonation: false,
+      },
       schema: {
         summary: 'List the groups of an organization',
         params: OrganizationPath,
@@ -30,10 +34,14 @@ const groups: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.put(
+  app.put(
     '/groups/:group_id',
     {
-      config: { permission: 'groups:write' },
+      config: {
+        minimumRole: 'operator',
+        givesAccess: true,
+        organizationPermission: 'groups:write',
+      },
       schema: {
         summary: 'Set the role of the members of a group',
         description:
@@ -45,8 +53,8 @@ const groups: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const groupId = readUuid('group_id', request.params.group_id)
-      return applyOrganizationChange(fastify, request, async ({ now, ...change }) =>
-        toGroup(await changeGroupRole(organizations, change, groupId, request.body, now)),
+      return applyOrganizationChange(app, request, async ({ now, ...change }) =>
+        toGroup(await changeGroupRole(app, change, groupId, request.body, now)),
       )
     },
   )

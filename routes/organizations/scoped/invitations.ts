@@ -21,6 +21,7 @@ import { OrganizationPath } from '../../../schemas/organizations/organization.ts
 import { NoBody } from '../../../schemas/values/empty.ts'
 import { applyOrganizationChange } from './change.ts'
 
+const Query = Type.Object(OrganizationListQuery)
 const Path = Type.Composite([OrganizationPath, Type.Object({ invitation_id: Type.String() })])
 
 const Body = Type.Object({
@@ -34,17 +35,21 @@ const Body = Type.Object({
   ),
 })
 
-const sendInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, flows, organizations, rateLimits } = fastify
+const sendInvitations: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db, rateLimits } = app
 
-  fastify.get(
+  app.get(
     '/invitations',
     {
-      config: { permission: 'invitations:read' },
+      config: {
+        minimumRole: 'support',
+        organizationPermission: 'invitations:read',
+        rejectsImpersonation: false,
+      },
       schema: {
         summary: 'List the open invitations of an organization, newest first',
         params: OrganizationPath,
-        querystring: Type.Object(OrganizationListQuery),
+        querystring: Query,
         response: { 200: Invitations, ...ErrorResponses },
       },
     },
@@ -57,10 +62,15 @@ const sendInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.post(
+  app.post(
     '/invitations',
     {
-      config: { permission: 'invitations:write', rateLimit: rateLimits.otp },
+      config: {
+        minimumRole: 'operator',
+        givesAccess: true,
+        organizationPermission: 'invitations:write',
+        rateLimit: rateLimits.otp,
+      },
       schema: {
         summary: 'Invite an address to an organization',
         description: 'An earlier invitation of the address is revoked.',
@@ -72,27 +82,25 @@ const sendInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const { role = 'member', redirect_to: requestedTarget } = request.body
       const email = normalizeEmail(request.body.email)
-      const redirectTo = resolveTarget(flows, request, requestedTarget)
+      const redirectTo = resolveTarget(app, request, requestedTarget)
       const { audience: aud, auth } = request
-      const invitation = await applyOrganizationChange(fastify, request, async (change) => {
+      const invitation = await applyOrganizationChange(app, request, async (change) => {
         const { trx, id: organizationId, permissions, by, now } = change
         await checkGrant(trx, organizationId, role, permissions)
         const invitedBy = auth?.user ?? null
         const input = { organizationId, email, role, redirectTo, aud, invitedBy }
-        return createInvitation(organizations, trx, input, by, now)
+        return createInvitation(app, trx, input, by, now)
       })
       return reply.status(201).send(toInvitation(invitation))
     },
   )
 }
 
-const revokeInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { organizations } = fastify
-
-  fastify.delete(
+const revokeInvitations: FastifyPluginAsyncTypebox = async (app) => {
+  app.delete(
     '/invitations/:invitation_id',
     {
-      config: { permission: 'invitations:write' },
+      config: { minimumRole: 'operator', organizationPermission: 'invitations:write' },
       schema: {
         summary: 'Revoke an invitation',
         params: Path,
@@ -101,8 +109,8 @@ const revokeInvitations: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const invitationId = readUuid('invitation_id', request.params.invitation_id)
-      await applyOrganizationChange(fastify, request, ({ trx, id, by, now }) =>
-        revokeInvitation(organizations, trx, id, invitationId, by, now),
+      await applyOrganizationChange(app, request, ({ trx, id, by, now }) =>
+        revokeInvitation(app, trx, id, invitationId, by, now),
       )
       return reply.status(204).send(null)
     },

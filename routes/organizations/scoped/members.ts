@@ -19,17 +19,22 @@ import { OrganizationPath } from '../../../schemas/organizations/organization.ts
 import { NoBody } from '../../../schemas/values/empty.ts'
 import { type AuthorizedChange, applyOrganizationChange } from './change.ts'
 
+const RoleChange = Type.Object({ role: RoleField })
 const Path = Type.Composite([OrganizationPath, Type.Object({ user_id: Type.String() })])
 const Query = Type.Object({ ...SearchQuery, role: Type.Optional(Type.String()) })
 
-const readMembers: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db } = fastify
+const readMembers: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
   const response = { 200: Member, ...ErrorResponses }
 
-  fastify.get(
+  app.get(
     '/members',
     {
-      config: { permission: 'members:read' },
+      config: {
+        minimumRole: 'support',
+        organizationPermission: 'members:read',
+        rejectsImpersonation: false,
+      },
       schema: {
         summary: 'List the members of an organization, newest first',
         params: OrganizationPath,
@@ -46,10 +51,14 @@ const readMembers: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.get(
+  app.get(
     '/members/:user_id',
     {
-      config: { permission: 'members:read' },
+      config: {
+        minimumRole: 'support',
+        organizationPermission: 'members:read',
+        rejectsImpersonation: false,
+      },
       schema: { summary: 'Get a member of an organization', params: Path, response },
     },
     async (request) => {
@@ -59,19 +68,22 @@ const readMembers: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-const changeMembers: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { organizations } = fastify
+const changeMembers: FastifyPluginAsyncTypebox = async (app) => {
   const response = { 200: Member, ...ErrorResponses }
 
-  fastify.put(
+  app.put(
     '/members/:user_id',
     {
-      config: { permission: 'members:write' },
+      config: {
+        minimumRole: 'operator',
+        givesAccess: true,
+        organizationPermission: 'members:write',
+      },
       schema: {
         summary: 'Give a member another role',
         description: 'A member gives no role, and changes no member, with more permissions.',
         params: Path,
-        body: Type.Object({ role: RoleField }),
+        body: RoleChange,
         response,
       },
     },
@@ -79,13 +91,13 @@ const changeMembers: FastifyPluginAsyncTypebox = async (fastify) => {
       const userId = readUuid('user_id', request.params.user_id)
       const { role } = request.body
       return applyOrganizationChange(
-        fastify,
+        app,
         request,
         async (change) => {
           await checkMember(change, userId)
           const { trx, id, permissions, by, now } = change
           await checkGrant(trx, id, role, permissions)
-          await setMemberRole(organizations, trx, { organizationId: id, userId }, role, by, now)
+          await setMemberRole(app, trx, { organizationId: id, userId }, role, by, now)
           return shown(trx, id, userId)
         },
         [userId],
@@ -93,10 +105,10 @@ const changeMembers: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.delete(
+  app.delete(
     '/members/:user_id',
     {
-      config: { permission: 'members:write' },
+      config: { minimumRole: 'operator', organizationPermission: 'members:write' },
       schema: {
         summary: 'Remove a member from an organization',
         description: 'The account is kept. Sessions of the user lose the organization.',
@@ -109,9 +121,9 @@ const changeMembers: FastifyPluginAsyncTypebox = async (fastify) => {
       const remove = async (change: AuthorizedChange) => {
         await checkMember(change, userId)
         const key = { organizationId: change.id, userId }
-        await removeMember(organizations, change.trx, key, change.by, change.now)
+        await removeMember(app, change.trx, key, change.by, change.now)
       }
-      await applyOrganizationChange(fastify, request, remove, [userId])
+      await applyOrganizationChange(app, request, remove, [userId])
       return reply.status(204).send(null)
     },
   )

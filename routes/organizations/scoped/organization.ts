@@ -20,14 +20,18 @@ import {
 import { NoBody } from '../../../schemas/values/empty.ts'
 import { applyOrganizationChange } from './change.ts'
 
-const readOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db } = fastify
+const readOrganization: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
   const params = OrganizationPath
 
-  fastify.get(
+  app.get(
     '',
     {
-      config: { permission: 'organization:read' },
+      config: {
+        minimumRole: 'support',
+        organizationPermission: 'organization:read',
+        rejectsImpersonation: false,
+      },
       schema: {
         summary: 'Get an organization',
         params,
@@ -42,14 +46,17 @@ const readOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
   )
 }
 
-const writeOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { organizations } = fastify
+const writeOrganization: FastifyPluginAsyncTypebox = async (app) => {
   const params = OrganizationPath
 
-  fastify.put(
+  app.put(
     '',
     {
-      config: { permission: 'organization:write' },
+      config: {
+        minimumRole: 'operator',
+        givesAccess: true,
+        organizationPermission: 'organization:write',
+      },
       schema: {
         summary: 'Change an organization, and how users join it',
         description: 'Absent fields are unchanged.',
@@ -63,21 +70,17 @@ const writeOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
       if (slug !== undefined) readSlug(slug)
       checkOrganizationMetadata(metadata)
       const columns = organizationColumns(request.body)
-      return applyOrganizationChange(
-        fastify,
-        request,
-        async ({ trx, id, permissions, by, now }) => {
-          await checkJoiningRoles(trx, id, columns, permissions)
-          return toOrganization(await changeOrganization(organizations, trx, id, columns, by, now))
-        },
-      )
+      return applyOrganizationChange(app, request, async ({ trx, id, permissions, by, now }) => {
+        await checkJoiningRoles(trx, id, columns, permissions)
+        return toOrganization(await changeOrganization(app, trx, id, columns, by, now))
+      })
     },
   )
 
-  fastify.delete(
+  app.delete(
     '',
     {
-      config: { permission: 'organization:delete' },
+      config: { minimumRole: 'operator', organizationPermission: 'organization:delete' },
       schema: {
         summary: 'Delete an organization',
         description: 'Its members lose all access to it immediately. An admin can restore it.',
@@ -86,8 +89,8 @@ const writeOrganization: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request, reply) => {
-      await applyOrganizationChange(fastify, request, ({ trx, id, by, now }) =>
-        deleteOrganization(organizations, trx, id, by, now),
+      await applyOrganizationChange(app, request, ({ trx, id, by, now }) =>
+        deleteOrganization(app, trx, id, by, now),
       )
       return reply.status(204).send(null)
     },

@@ -18,13 +18,17 @@ import { applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ role: Type.String() })])
 
-const addRoles: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, organizations } = fastify
+const addRoles: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     '/roles',
     {
-      config: { permission: 'roles:read' },
+      config: {
+        minimumRole: 'support',
+        organizationPermission: 'roles:read',
+        rejectsImpersonation: false,
+      },
       schema: {
         summary: 'List the roles of an organization',
         params: OrganizationPath,
@@ -36,10 +40,10 @@ const addRoles: FastifyPluginAsyncTypebox = async (fastify) => {
     }),
   )
 
-  fastify.post(
+  app.post(
     '/roles',
     {
-      config: { permission: 'roles:write' },
+      config: { minimumRole: 'operator', givesAccess: true, organizationPermission: 'roles:write' },
       schema: {
         summary: 'Create a role of an organization',
         description: 'A member gives a role no permission that they do not have.',
@@ -50,22 +54,20 @@ const addRoles: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const { name, ...input } = request.body
-      const role = await applyOrganizationChange(fastify, request, (change) => {
+      const role = await applyOrganizationChange(app, request, (change) => {
         const { trx, id: organizationId, permissions, by, now } = change
-        return createRole(organizations, trx, { organizationId, name }, input, permissions, by, now)
+        return createRole(app, trx, { organizationId, name }, input, permissions, by, now)
       })
       return reply.status(201).send(toRole(name, [role]))
     },
   )
 }
 
-const changeRoles: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { organizations } = fastify
-
-  fastify.put(
+const changeRoles: FastifyPluginAsyncTypebox = async (app) => {
+  app.put(
     '/roles/:role',
     {
-      config: { permission: 'roles:write' },
+      config: { minimumRole: 'operator', givesAccess: true, organizationPermission: 'roles:write' },
       schema: {
         summary: 'Change a role of an organization',
         params: Path,
@@ -75,19 +77,19 @@ const changeRoles: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request) => {
       const { role: name } = request.params
-      const role = await applyOrganizationChange(fastify, request, (change) => {
+      const role = await applyOrganizationChange(app, request, (change) => {
         const { trx, id: organizationId, permissions, by, now } = change
         const key = { organizationId, name }
-        return changeRole(organizations, trx, key, request.body, permissions, by, now)
+        return changeRole(app, trx, key, request.body, permissions, by, now)
       })
       return toRole(name, [role])
     },
   )
 
-  fastify.delete(
+  app.delete(
     '/roles/:role',
     {
-      config: { permission: 'roles:write' },
+      config: { minimumRole: 'operator', organizationPermission: 'roles:write' },
       schema: {
         summary: 'Delete a role that no member has',
         params: Path,
@@ -97,10 +99,10 @@ const changeRoles: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request, reply) => {
       const { role: name } = request.params
       await applyOrganizationChange(
-        fastify,
+        app,
         request,
         ({ trx, id: organizationId, permissions, by, now }) =>
-          removeRole(organizations, trx, { organizationId, name }, permissions, by, now),
+          removeRole(app, trx, { organizationId, name }, permissions, by, now),
       )
       return reply.status(204).send(null)
     },

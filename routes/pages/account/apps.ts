@@ -20,7 +20,7 @@ function apps(): AccountPage {
             apps: items.map(({ client, scopes, granted_at }) => {
               const { id, name } = isRecord(client) ? client : {}
               const names = Array.isArray(scopes) ? scopes.map(String) : []
-              const permissions = permissionLines(say, names, []).join(', ')
+              const permissions = permissionLines(say, names).join(', ')
               return { id, name: name || id, permissions, since: formatTime(tag, granted_at) }
             }),
           }),
@@ -30,8 +30,7 @@ function apps(): AccountPage {
     },
     actions: {
       async revoke(visit, { client_id: id = '' }) {
-        const query = new URLSearchParams({ client_id: id })
-        await visit.call({ method: 'DELETE', url: `${url}?${query}` })
+        await visit.call({ method: 'DELETE', url, query: { client_id: id } })
         return visit.leave(path, 'saved')
       },
     },

@@ -6,13 +6,15 @@ import {
   type Visit,
 } from '../../../modules/account/index.ts'
 import { readNext } from '../../../modules/pages/index.ts'
-import { ApiError } from '../../../schemas/errors.ts'
+import { isErrorWithCode } from '../../../schemas/errors.ts'
 
 const show: AccountPage['show'] = (visit, outcome, fields) => {
   const account = visit.user.email || visit.user.phone
   const next = getTarget(fields)
   const data = () => ({
-    ...{ account, next, nextEncoded: encodeURIComponent(next) },
+    account,
+    next,
+    nextEncoded: encodeURIComponent(next),
     hasPassword: visit.hasPassword && !visit.isManaged,
     canSend: account !== '' && !visit.isManaged,
     isCodeSent: fields.action === 'send' || fields.action === 'code',
@@ -31,7 +33,7 @@ async function reauthenticate(visit: Visit, payload: object, fields: AccountFiel
   try {
     await visit.requireProof('factor')
   } catch (error) {
-    const isTooNew = error instanceof ApiError && error.errorCode === 'reauthentication_needed'
+    const isTooNew = isErrorWithCode(error, 'reauthentication_needed')
     if (isTooNew) return show(visit, { error: 'too_new' }, fields)
     throw error
   }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { type AccountPage, addAccountPage } from '../../../modules/account/index.ts'
 import { clearedCookie } from '../../../modules/page-session/index.ts'
+import { getHost } from '../../../modules/pages/index.ts'
 import { featureDisabled } from '../../../schemas/errors.ts'
 import type { User } from '../../../schemas/user.ts'
 
@@ -27,7 +28,12 @@ function deletion(app: FastifyInstance): AccountPage {
         if (!isConfirmed) return show(visit, { error: 'entry_differs' }, {})
         await visit.call({ method: 'DELETE', url: '/user', payload: {} })
         visit.reply.header('set-cookie', clearedCookie(app))
-        return visit.show(name, { title: 'deleted', data: () => ({ isGone: true }) }, {})
+        const { AUTH_SITE_URL: url } = app.config
+        return visit.show(
+          name,
+          { title: 'deleted', data: () => ({ isGone: true, site: { url, host: getHost(url) } }) },
+          {},
+        )
       },
     },
   }

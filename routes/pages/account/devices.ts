@@ -37,7 +37,7 @@ function devices(): AccountPage {
     },
     actions: {
       async revoke(visit, { session_id: id = '' }) {
-        await visit.call({ method: 'DELETE', url: `/sessions/${encodeURIComponent(id)}` })
+        await visit.call({ method: 'DELETE', url: '/sessions/:id', params: { id } })
         return visit.leave(path, 'saved')
       },
       async revoke_others(visit) {

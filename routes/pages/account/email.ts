@@ -6,7 +6,8 @@ import {
   settleSession,
   type Visit,
 } from '../../../modules/account/index.ts'
-import { changeFlow, ensureCookie, textIn } from '../../../modules/pages/index.ts'
+import { changeFlow, ensureCookie } from '../../../modules/page-session/index.ts'
+import { textIn } from '../../../modules/pages/index.ts'
 
 const path = '/account/email'
 
@@ -29,9 +30,9 @@ function email(app: FastifyInstance): AccountPage {
           ensureCookie(app, request, reply),
           '/account',
         )
-        const url = `/user?redirect_to=${encodeURIComponent(redirect_to)}`
         const payload = { email: newEmail, ...pkce }
-        const { body } = await visit.call({ method: 'PUT', url, payload })
+        const target = { url: '/user', query: { redirect_to } } as const
+        const { body } = await visit.call({ method: 'PUT', ...target, payload })
         return visit.leave(path, body.new_email ? undefined : 'saved')
       },
 

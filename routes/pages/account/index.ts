@@ -1,5 +1,6 @@
 /** The account page and the pages behind it. */
 import apps from './apps.ts'
+import changePassword from './change-password.ts'
 import confirm from './confirm.ts'
 import data from './data.ts'
 import deletion from './deletion.ts'
@@ -15,6 +16,19 @@ import profile from './profile.ts'
 import username from './username.ts'
 
 export const accountPageRoutes = {
-  ...{ overview, profile, email, username, phone, password, confirm, factors },
-  ...{ passkeys, devices, linked, apps, data, deletion },
+  overview,
+  profile,
+  email,
+  username,
+  phone,
+  password,
+  confirm,
+  factors,
+  changePassword,
+  passkeys,
+  devices,
+  linked,
+  apps,
+  data,
+  deletion,
 }

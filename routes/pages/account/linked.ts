@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 
 import { type AccountPage, addAccountPage, formatTime } from '../../../modules/account/index.ts'
-import { changeFlow, ensureCookie, sendOnward, textIn } from '../../../modules/pages/index.ts'
+import { changeFlow, ensureCookie } from '../../../modules/page-session/index.ts'
+import { sendOnward, textIn } from '../../../modules/pages/index.ts'
 
 const path = '/account/linked'
 
@@ -26,7 +27,9 @@ function linked(app: FastifyInstance): AccountPage {
           title: 'linked',
           data: (_say, tag) => ({
             identities: identities.map(({ identity_id: id, provider, email, created_at }) => ({
-              ...{ id, email: email ?? '', name: oauthProviders.getTitle(provider) },
+              id,
+              email: email ?? '',
+              name: oauthProviders.getTitle(provider),
               added: formatTime(tag, created_at),
             })),
             providers: offered.map(([id]) => ({ id, name: oauthProviders.getTitle(id) })),
@@ -42,17 +45,19 @@ function linked(app: FastifyInstance): AccountPage {
        */
       async link(visit, { provider = '' }) {
         const { request, reply } = visit
-        const query = new URLSearchParams({
+        const query = {
           ...changeFlow(app, ensureCookie(app, request, reply), path),
-          ...{ provider, skip_http_redirect: 'true', bind_browser: 'true' },
-        })
-        const url = `/user/identities/authorize?${query}`
-        const response = await visit.call({ method: 'GET', url })
+          provider,
+          skip_http_redirect: 'true',
+          bind_browser: 'true',
+        }
+        const url = '/user/identities/authorize'
+        const response = await visit.call({ method: 'GET', url, query })
         for (const cookie of response.cookies) reply.header('set-cookie', cookie)
         return sendOnward(app, request, reply, textIn(response, 'url') ?? '')
       },
       async unlink(visit, { identity_id: id = '' }) {
-        await visit.call({ method: 'DELETE', url: `/user/identities/${encodeURIComponent(id)}` })
+        await visit.call({ method: 'DELETE', url: '/user/identities/:id', params: { id } })
         return visit.leave(path, 'saved')
       },
     },

@@ -9,7 +9,7 @@ import {
   type Visit,
 } from '../../../modules/account/index.ts'
 import { clearedCookie, endPageSession } from '../../../modules/page-session/index.ts'
-import { getHost, sendPage } from '../../../modules/pages/index.ts'
+import { getHost, sendMessage, wayToSignIn } from '../../../modules/pages/index.ts'
 import type { User } from '../../../schemas/user.ts'
 import { nameIn } from './profile.ts'
 
@@ -41,7 +41,10 @@ function overview(app: FastifyInstance): AccountPage {
       async sign_out({ request, reply, signedIn, now }) {
         await endPageSession(app, signedIn, { ip: request.clientIp, now })
         reply.header('set-cookie', clearedCookie(app))
-        return sendPage(app, request, reply, 'message', { title: (say) => say('signed_out') })
+        return sendMessage(app, request, reply, {
+          title: (say) => say('signed_out'),
+          wayOn: wayToSignIn(app),
+        })
       },
     },
   }

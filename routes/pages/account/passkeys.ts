@@ -21,7 +21,8 @@ function passkeys(): AccountPage {
           title: 'passkeys',
           data: (_say, tag) => ({
             passkeys: items.map(({ id, friendly_name, created_at, last_used_at }) => ({
-              ...{ id, name: friendly_name ?? '' },
+              id,
+              name: friendly_name ?? '',
               added: formatTime(tag, created_at),
               used: formatTime(tag, last_used_at),
             })),
@@ -40,11 +41,11 @@ function passkeys(): AccountPage {
       },
       async rename(visit, { passkey_id: id = '', name = '' }) {
         const payload = { friendly_name: name.trim() }
-        await visit.call({ method: 'PATCH', url: `/passkeys/${encodeURIComponent(id)}`, payload })
+        await visit.call({ method: 'PATCH', url: '/passkeys/:id', params: { id }, payload })
         return visit.leave(path, 'saved')
       },
       async remove(visit, { passkey_id: id = '' }) {
-        await visit.call({ method: 'DELETE', url: `/passkeys/${encodeURIComponent(id)}` })
+        await visit.call({ method: 'DELETE', url: '/passkeys/:id', params: { id } })
         return visit.leave(path, 'saved')
       },
     },
@@ -53,12 +54,12 @@ function passkeys(): AccountPage {
 
 const pageRoutes = addAccountPage(passkeys)
 
-const routes: FastifyPluginAsyncTypebox = async (fastify, options) => {
-  if (!fastify.config.AUTH_PASSKEY_ENABLED) return
-  await pageRoutes(fastify, options)
+const routes: FastifyPluginAsyncTypebox = async (app, options) => {
+  if (!app.config.AUTH_PASSKEY_ENABLED) return
+  await pageRoutes(app, options)
 
   // The script of the page requests them before the browser creates a passkey.
-  fastify.post(
+  app.post(
     `${path}/options`,
     {
       schema: {
@@ -68,12 +69,12 @@ const routes: FastifyPluginAsyncTypebox = async (fastify, options) => {
       },
     },
     async (request) => {
-      checkForm(fastify, request, readFormFields(request.body).form_token)
+      checkForm(app, request, readFormFields(request.body).form_token)
       const now = new Date()
-      const signedIn = await findSignedIn(fastify, request, now)
+      const signedIn = await findSignedIn(app, request, now)
       if (!signedIn) throw sessionNotFound()
-      const token = await accessTokenFor(fastify, signedIn, now)
-      const { body } = await callApi(fastify, request, { url: optionsUrl, token })
+      const token = await accessTokenFor(app, signedIn, now)
+      const { body } = await callApi(app, request, { url: optionsUrl, token })
       return body
     },
   )

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import { type AccountPage, addAccountPage } from '../../../modules/account/index.ts'
-import { ApiError } from '../../../schemas/errors.ts'
+import { isErrorWithCode } from '../../../schemas/errors.ts'
 
 const path = '/account/password'
 
@@ -15,6 +15,7 @@ function password({ config }: FastifyInstance): AccountPage {
     const required = {
       requiresCurrent: requiresCurrent && hasPassword,
       requiresCode: nonce !== undefined,
+      minLength: config.AUTH_PASSWORD_MIN_LENGTH,
     }
     return visit.show(
       'account/password',
@@ -48,8 +49,6 @@ function password({ config }: FastifyInstance): AccountPage {
 }
 
 /** Whether the code must be in the request itself. */
-function isCodeNeeded(error: unknown): boolean {
-  return error instanceof ApiError && error.errorCode === 'reauthentication_needed'
-}
+const isCodeNeeded = (error: unknown): boolean => isErrorWithCode(error, 'reauthentication_needed')
 
 export default addAccountPage(password)

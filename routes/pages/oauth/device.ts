@@ -4,6 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import {
   decideDevice,
+  findDataSite,
+  lockAnswering,
   type OpenDevice,
   openDevice,
   scopeList,
@@ -11,13 +13,22 @@ import {
 } from '../../../modules/oauth-server/index.ts'
 import { throttleAttempt } from '../../../modules/otp/index.ts'
 import {
-  checkForm,
+  answerOnce,
   factorPage,
+  findMissingProof,
   findRequiredFactor,
   findSignedIn,
   type SignedIn,
 } from '../../../modules/page-session/index.ts'
-import { listPolicyLinks, permissionLines, sendPage } from '../../../modules/pages/index.ts'
+import {
+  listPolicyLinks,
+  permissionLines,
+  redirectToProof,
+  redirectToSignIn,
+  sendMessage,
+  sendPage,
+} from '../../../modules/pages/index.ts'
+import { isErrorWithCode } from '../../../schemas/errors.ts'
 import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 import { PageOrError } from '../../../schemas/page.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
@@ -31,103 +42,116 @@ const described = {
 type Fields = Record<string, string>
 
 /** The user enters a device's code and approves or denies it (RFC 8628 §3.3). */
-const device: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { rateLimits } = fastify
+const device: FastifyPluginAsyncTypebox = async (app) => {
+  const { rateLimits } = app
+  const { form } = answerOnce(app)
 
-  fastify.get(
+  app.get(
     '/oauth/device',
     { schema: { summary: 'Device authorization page', querystring: Query, ...described } },
     async (request, reply) => {
       const { user_code: code = '' } = request.query
-      const signedIn = await findSignedIn(fastify, request, new Date())
-      return signedIn ? showForm(fastify, request, reply, code) : signInFirst(fastify, reply, code)
+      const signedIn = await findSignedIn(app, request, new Date())
+      return signedIn
+        ? showForm(app, request, reply, code)
+        : redirectToSignIn(app, reply, getPagePath(code))
     },
   )
 
-  fastify.post(
+  app.post(
     '/oauth/device',
     {
+      ...form,
       config: { rateLimit: rateLimits.verify },
       schema: { summary: 'Submit the device authorization page', body: OauthForm, ...described },
     },
     async (request, reply) => {
       const now = new Date()
       const fields = readFormFields(request.body)
-      checkForm(fastify, request, fields.form_token)
       const { user_code: code = '', action } = fields
-      const signedIn = await findSignedIn(fastify, request, now)
-      if (!signedIn) return signInFirst(fastify, reply, code)
-      const required = findRequiredFactor(fastify, signedIn)
-      if (required) return reply.redirect(factorPage(fastify, required, getPagePath(code)), 303)
+      const signedIn = await findSignedIn(app, request, now)
+      if (!signedIn) return redirectToSignIn(app, reply, getPagePath(code))
+      const required = findRequiredFactor(app, signedIn)
+      if (required) return reply.redirect(factorPage(app, required, getPagePath(code)), 303)
+      const missing = action === 'deny' ? undefined : await findMissingProof(app, signedIn, now)
+      if (missing) return redirectToProof(app, reply, getPagePath(code), missing)
       if (action !== 'approve' && action !== 'deny') {
-        return lookUp(fastify, request, reply, code, signedIn, now)
+        return lookUp(app, request, reply, code, signedIn, now)
       }
-      return answer(fastify, request, reply, fields, signedIn, now)
+      return answer(app, request, reply, fields, signedIn, now)
     },
   )
 }
 
 async function lookUp(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
   code: string,
   signedIn: SignedIn,
   now: Date,
 ) {
-  const { db } = fastify
-  const attempt = await throttle(fastify, signedIn, now)
+  const { db } = app
+  const attempt = await throttle(app, signedIn, now)
   const opened = await attempt.check(
     db,
     () => db.transaction().execute((trx) => openDevice(trx, code, now)),
     isFound,
   )
   return opened
-    ? showConsent(fastify, request, reply, opened, signedIn)
-    : showForm(fastify, request, reply, code, 'wrong_code')
+    ? showConsent(app, request, reply, opened, signedIn)
+    : showForm(app, request, reply, code, 'wrong_code')
 }
 
 async function answer(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
   { user_code: code = '', action }: Fields,
   { session }: SignedIn,
   now: Date,
 ) {
-  const { db } = fastify
+  const { db } = app
   const signIn = toStoredAuthentication({ user: session, session, claims: {} }, now)
   const isApproved = action === 'approve'
   const answering = { user: session, signIn, ip: request.clientIp, isApproved }
-  const attempt = await throttle(fastify, { session }, now)
+  const attempt = await throttle(app, { session }, now)
   const decide = () =>
     db.transaction().execute(async (trx) => {
+      await lockAnswering(trx, answering, now)
       const opened = await openDevice(trx, code, now)
-      if (opened) await decideDevice(fastify, trx, opened, answering, now)
+      if (opened) await decideDevice(app, trx, opened, answering, now)
       return opened
     })
-  const decided = await attempt.check(db, decide, isFound)
-  if (!decided) return showForm(fastify, request, reply, code, 'wrong_code')
-  return sendPage(fastify, request, reply, 'message', {
+  const decided = await attempt.check(db, decide, isFound).catch(ifSignedOut)
+  if (decided === 'signed_out') return redirectToSignIn(app, reply, getPagePath(code))
+  if (!decided) return showForm(app, request, reply, code, 'wrong_code')
+  return sendMessage(app, request, reply, {
     title: (say) => say(isApproved ? 'device_allowed' : 'device_denied'),
-    data: (say) => ({ text: say('close') }),
+    text: (say) => say('close'),
   })
 }
 
+/** The session ended while the form was processed. */
+function ifSignedOut(error: unknown): 'signed_out' {
+  if (isErrorWithCode(error, 'session_not_found')) return 'signed_out'
+  throw error
+}
+
 /** User codes are short: attempts are throttled per user. Throws over_request_rate_limit. */
-function throttle({ db, otp }: FastifyInstance, { session }: Pick<SignedIn, 'session'>, now: Date) {
+function throttle(app: FastifyInstance, { session }: Pick<SignedIn, 'session'>, now: Date) {
   const account = `device code of ${session.id}`
-  return throttleAttempt(otp, db, { kind: 'code', account }, now)
+  return throttleAttempt(app, app.db, { kind: 'code', account }, now)
 }
 
 function showForm(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
   userCode: string,
   error?: string,
 ) {
-  return sendPage(fastify, request, reply, 'device', {
+  return sendPage(app, request, reply, 'device', {
     title: (say) => say('device_title'),
     next: '/oauth/device',
     error,
@@ -137,22 +161,25 @@ function showForm(
 }
 
 function showConsent(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
   { device: code, client }: OpenDevice,
   { session }: SignedIn,
 ) {
-  const { config } = fastify
+  const { config } = app
   const base = config.AUTH_API_EXTERNAL_URL
   const name = client.name ?? client.clientId
-  return sendPage(fastify, request, reply, 'consent', {
+  return sendPage(app, request, reply, 'consent', {
     title: (say) => say('consent_title', { client: name }),
     next: getPagePath(code.user_code),
     data: (say) => ({
       account: session.email || session.phone || session.id,
       client: name,
-      permissions: permissionLines(say, scopeList(code.scope), code.resources),
+      permissions: permissionLines(say, scopeList(code.scope), {
+        resources: code.resources,
+        site: findDataSite(app, client, code.resources),
+      }),
       warnings: [...(client.isSelfRegistered ? ['unverified_name'] : []), 'device_warning'],
       policies: listPolicyLinks(client),
       host: undefined,
@@ -160,11 +187,6 @@ function showConsent(
       fields: [['user_code', code.user_code]],
     }),
   })
-}
-
-function signInFirst({ config }: FastifyInstance, reply: FastifyReply, code: string) {
-  const base = config.AUTH_API_EXTERNAL_URL
-  return reply.redirect(`${base}/sign-in?next=${encodeURIComponent(getPagePath(code))}`, 303)
 }
 
 const isFound = (opened: OpenDevice | undefined): boolean => opened !== undefined

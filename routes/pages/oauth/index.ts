@@ -2,5 +2,6 @@
 import consent from './consent.ts'
 import device from './device.ts'
 import logout from './logout.ts'
+import response from './response.ts'
 
-export const oauthPages = { consent, device, logout }
+export const oauthPages = { consent, device, logout, response }

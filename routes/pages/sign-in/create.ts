@@ -1,76 +1,90 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 
-import { checkForm } from '../../../modules/page-session/index.ts'
+import { answerOnce, ensureCookie, linkFlow } from '../../../modules/page-session/index.ts'
 import {
   callApi,
   captchaToken,
-  ensureCookie,
+  type Exchange,
   errorText,
   getShownCaptcha,
-  linkFlow,
   readNext,
+  redirectToSignIn,
   sendPage,
 } from '../../../modules/pages/index.ts'
 import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 import { PageOrError } from '../../../schemas/page.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
+import { mayHaveCode, showSentCode } from './code.ts'
 import { finishSignIn, isSession } from './finish.ts'
+import { mayCreate } from './form.ts'
 
 const Query = Type.Object({ next: Type.Optional(Type.String()) })
-const described = { tags: ['pages'], response: { 200: PageOrError, 400: PageOrError } }
+const described = {
+  tags: ['pages'],
+  response: { 200: PageOrError, 303: NoBody, 400: PageOrError },
+}
 
 interface FormState {
   next: string
   email?: string
-  error?: string
+  error?: string | undefined
 }
 
-const create: FastifyPluginAsyncTypebox = async (fastify) => {
-  fastify.get(
+const create: FastifyPluginAsyncTypebox = async (app) => {
+  const { form } = answerOnce(app)
+
+  app.get(
     '/sign-in/create',
     { schema: { summary: 'Sign-up page', querystring: Query, ...described } },
-    async (request, reply) => showForm(request, reply, { next: readNext(request.query.next) }),
-  )
-
-  fastify.post(
-    '/sign-in/create',
-    { schema: { summary: 'Submit the sign-up page', body: OauthForm, ...described } },
     async (request, reply) => {
-      const fields = readFormFields(request.body)
-      const { form_token, next: requestedNext, email = '', password } = fields
-      checkForm(fastify, request, form_token)
-      const next = readNext(requestedNext)
-      const cookie = ensureCookie(fastify, request, reply)
-      const { redirect_to, ...pkce } = linkFlow(fastify, cookie, next)
-      const url = `/signup?redirect_to=${encodeURIComponent(redirect_to)}`
-      const payload = { email, password, ...pkce, ...captchaToken(fastify, fields) }
-      const response = await callApi(fastify, request, { url, payload })
-      if (isSession(response)) return finishSignIn(fastify, request, reply, response, next)
-      const error = errorText(response)
-      if (error) return showForm(request, reply, { next, email, error })
-      return sendPage(fastify, request, reply, 'message', {
-        title: (say) => say('mail_title'),
-        next,
-        data: (say) => ({ text: say('mail_sent', { address: email }) }),
-      })
+      const next = readNext(request.query.next)
+      if (!mayCreate(app)) {
+        return redirectToSignIn(app, reply, next, { reason: 'sign_up_disabled' })
+      }
+      return showForm(app, { request, reply }, { next })
     },
   )
 
-  function showForm(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { next, email = '', error }: FormState,
-  ) {
-    return sendPage(fastify, request, reply, 'create', {
-      title: (say) => say('create'),
-      next,
-      error,
-      status: error ? 400 : 200,
-      captcha: getShownCaptcha(fastify),
-      data: () => ({ email }),
-    })
-  }
+  app.post(
+    '/sign-in/create',
+    { ...form, schema: { summary: 'Submit the sign-up page', body: OauthForm, ...described } },
+    async (request, reply) => {
+      const exchange = { request, reply }
+      const fields = readFormFields(request.body)
+      const { email = '', password } = fields
+      const next = readNext(fields.next)
+      if (!mayCreate(app)) {
+        return redirectToSignIn(app, reply, next, { reason: 'sign_up_disabled' })
+      }
+      const cookie = ensureCookie(app, request, reply)
+      const { redirect_to, ...pkce } = linkFlow(app, cookie, next)
+      const payload = { email, password, ...pkce, ...captchaToken(app, fields) }
+      const query = { redirect_to }
+      const response = await callApi(app, request, { url: '/signup', query, payload })
+      if (isSession(response)) return finishSignIn(app, request, reply, response, next)
+      if (mayHaveCode(response)) {
+        return showSentCode(app, exchange, { purpose: 'sign_up', email, next }, response)
+      }
+      return showForm(app, exchange, { next, email, error: errorText(response) })
+    },
+  )
+}
+
+function showForm(
+  app: FastifyInstance,
+  { request, reply }: Exchange,
+  { next, email = '', error }: FormState,
+) {
+  return sendPage(app, request, reply, 'create', {
+    title: (say) => say('create'),
+    next,
+    error,
+    status: error ? 400 : 200,
+    captcha: getShownCaptcha(app),
+    data: () => ({ email, minLength: app.config.AUTH_PASSWORD_MIN_LENGTH }),
+  })
 }
 
 export default create

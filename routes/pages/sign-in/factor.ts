@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import {
   accessTokenFor,
-  checkForm,
+  answerOnce,
   findSignedIn,
   type SignedIn,
 } from '../../../modules/page-session/index.ts'
@@ -14,6 +14,7 @@ import {
   errorText,
   jsonIn,
   readNext,
+  redirectToSignIn,
   sendPage,
   sendToNext,
   textIn,
@@ -39,50 +40,55 @@ interface Challenge {
 }
 
 /** Verifies the second factor of a session created on the pages. */
-const factor: FastifyPluginAsyncTypebox = async (fastify) => {
-  fastify.get(
+const factor: FastifyPluginAsyncTypebox = async (app) => {
+  const { form } = answerOnce(app)
+
+  app.get(
     '/sign-in/factor',
     { schema: { summary: 'Second factor page', querystring: Query, ...described } },
     async (request, reply) => {
       const next = readNext(request.query.next)
-      const signedIn = await findSignedIn(fastify, request, new Date())
+      const signedIn = await findSignedIn(app, request, new Date())
       return signedIn
-        ? showForm(fastify, request, reply, signedIn, { next })
-        : signInFirst(fastify, reply, next)
+        ? showForm(app, request, reply, signedIn, { next })
+        : redirectToSignIn(app, reply, next)
     },
   )
 
-  fastify.post(
+  app.post(
     '/sign-in/factor',
-    { schema: { summary: 'Submit the second factor page', body: OauthForm, ...described } },
+    {
+      ...form,
+      schema: { summary: 'Submit the second factor page', body: OauthForm, ...described },
+    },
     async (request, reply) => {
       const now = new Date()
       const fields = readFormFields(request.body)
-      checkForm(fastify, request, fields.form_token)
       const next = readNext(fields.next)
-      const signedIn = await findSignedIn(fastify, request, now)
-      if (!signedIn) return signInFirst(fastify, reply, next)
-      const token = await accessTokenFor(fastify, signedIn, now)
+      const signedIn = await findSignedIn(app, request, now)
+      if (!signedIn) return redirectToSignIn(app, reply, next)
+      const token = await accessTokenFor(app, signedIn, now)
       if (fields.action === 'challenge') {
-        const challenged = await createChallenge(fastify, request, fields, token)
+        const challenged = await createChallenge(app, request, fields, token)
         const challenge = challengeIn(challenged, fields)
-        return showForm(fastify, request, reply, signedIn, {
+        return showForm(app, request, reply, signedIn, {
           next,
           challenge,
           error: errorText(challenged),
         })
       }
-      const response = await attempt(fastify, request, fields, token)
+      const response = await attempt(app, request, fields, token)
       const error = errorText(response)
-      if (error) return showForm(fastify, request, reply, signedIn, { next, error })
-      return sendToNext(fastify, request, reply, next)
+      const isRecovery = fields.action === 'recovery'
+      if (error) return showForm(app, request, reply, signedIn, { next, error, isRecovery })
+      return sendToNext(app, request, reply, next)
     },
   )
 }
 
 /** Verifies the typed code or the signature. */
 async function attempt(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   fields: Fields,
   token: string,
@@ -90,58 +96,61 @@ async function attempt(
   const { action, code = '', credential } = fields
   if (action === 'recovery') {
     const payload = { code: code.trim() }
-    return callApi(fastify, request, { url: '/factors/recovery-codes/verify', payload, token })
+    return callApi(app, request, { url: '/factors/recovery-codes/verify', payload, token })
   }
   // TOTP codes need no challenge.
   const challenged =
-    action === 'totp' ? await createChallenge(fastify, request, fields, token) : undefined
+    action === 'totp' ? await createChallenge(app, request, fields, token) : undefined
   if (challenged && challenged.status >= 400) return challenged
   const challenge_id = challenged ? textIn(challenged, 'id') : fields.challenge_id
   const answer = action === 'key' ? keyResponse(credential) : { code: code.trim() }
-  const url = `/factors/${idIn(fields)}/verify`
-  return callApi(fastify, request, { url, payload: { challenge_id, ...answer }, token })
+  const payload = { challenge_id, ...answer }
+  const params = { id: fields.factor_id ?? '' }
+  return callApi(app, request, { url: '/factors/:id/verify', params, payload, token })
 }
 
 function createChallenge(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
-  fields: Fields,
+  { factor_id: id = '' }: Fields,
   token: string,
 ): Promise<ApiResponse> {
-  const url = `/factors/${idIn(fields)}/challenge`
-  return callApi(fastify, request, { url, payload: {}, token })
-}
-
-function signInFirst({ config }: FastifyInstance, reply: FastifyReply, next: string) {
-  const base = config.AUTH_API_EXTERNAL_URL
-  return reply.redirect(`${base}/sign-in?next=${encodeURIComponent(next)}`, 303)
+  const url = '/factors/:id/challenge'
+  return callApi(app, request, { url, params: { id }, payload: {}, token })
 }
 
 function showForm(
-  fastify: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
   { session }: SignedIn,
-  shown: { next: string; challenge?: Challenge | undefined; error?: string | undefined },
+  shown: {
+    next: string
+    challenge?: Challenge | undefined
+    error?: string | undefined
+    isRecovery?: boolean
+  },
 ) {
-  const { next, challenge, error } = shown
+  const { next, challenge, error, isRecovery = false } = shown
   const verified = session.factors.filter(({ status }) => status === 'verified')
   const factors = verified.map(({ id, factor_type: type }) => {
     const own = challenge?.factorId === id ? challenge : undefined
     return { id, type, challengeId: own?.id, options: own?.options }
   })
-  return sendPage(fastify, request, reply, 'factor', {
+  return sendPage(app, request, reply, 'factor', {
     title: (say) => say('factor_title'),
     next,
     error,
     status: error ? 400 : 200,
-    data: () => ({ factors: factors.filter(({ type }) => kinds.includes(type)) }),
+    data: () => ({
+      factors: factors.filter(({ type }) => kinds.includes(type)),
+      hasRecoveryCodes: factors.some(({ type }) => type === 'recovery_code'),
+      isRecovery,
+    }),
   })
 }
 
 const kinds: readonly string[] = ['totp', 'phone', 'webauthn']
-
-const idIn = ({ factor_id = '' }: Fields): string => encodeURIComponent(factor_id)
 
 function keyResponse(credential: string | undefined) {
   return { webauthn: { credential_response: jsonIn(credential) } }

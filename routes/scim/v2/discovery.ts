@@ -17,42 +17,70 @@ const described = { tags: ['scim'], querystring: Query }
 const one = { 200: ScimResource, ...ScimErrors }
 const many = { 200: ScimList, ...ScimErrors }
 
+const Text = Type.String()
+
+const bases = [
+  {
+    prefix: '',
+    // In the API document, /ResourceTypes/{id} would be ambiguous with /{connection}/Users.
+    isAmbiguous: true,
+    Path: Type.Object({}),
+    NamedPath: Type.Object({ id: Text }),
+  },
+  {
+    prefix: '/:connection',
+    isAmbiguous: false,
+    Path: Type.Object({ connection: Text }),
+    NamedPath: Type.Object({ connection: Text, id: Text }),
+  },
+]
+
 /** Open to all: the documents say nothing about a connection. The paths without one are those of GoTrue. */
-const discovery: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { AUTH_API_EXTERNAL_URL: external } = fastify.config
+const discovery: FastifyPluginAsyncTypebox = async (app) => {
+  const { AUTH_API_EXTERNAL_URL: external } = app.config
 
-  for (const prefix of ['', '/:connection']) {
-    const connection = prefix && { connection: Type.String() }
-    const Path = Type.Object({ ...connection })
-    const NamedPath = Type.Object({ ...connection, id: Type.String() })
-
-    fastify.get(
+  for (const { prefix, isAmbiguous, Path, NamedPath } of bases) {
+    app.get(
       `${prefix}/ServiceProviderConfig`,
       {
         schema: { ...described, params: Path, summary: 'Get what SCIM supports', response: one },
       },
       async (request) => serviceProviderConfig(getBaseUrl(request)),
     )
-    fastify.get(
+    app.get(
       `${prefix}/ResourceTypes`,
       { schema: { ...described, params: Path, summary: 'List resource types', response: many } },
       async (request) => listResponse(resourceTypes(getBaseUrl(request))),
     )
-    fastify.get(
+    app.get(
       `${prefix}/ResourceTypes/:id`,
       {
-        schema: { ...described, params: NamedPath, summary: 'Get a resource type', response: one },
+        schema: {
+          ...described,
+          hide: isAmbiguous,
+          params: NamedPath,
+          summary: 'Get a resource type',
+          response: one,
+        },
       },
       async (request) => find(resourceTypes(getBaseUrl(request)), request),
     )
-    fastify.get(
+    app.get(
       `${prefix}/Schemas`,
       { schema: { ...described, params: Path, summary: 'List SCIM schemas', response: many } },
       async (request) => listResponse(schemas(getBaseUrl(request))),
     )
-    fastify.get(
+    app.get(
       `${prefix}/Schemas/:id`,
-      { schema: { ...described, params: NamedPath, summary: 'Get a SCIM schema', response: one } },
+      {
+        schema: {
+          ...described,
+          hide: isAmbiguous,
+          params: NamedPath,
+          summary: 'Get a SCIM schema',
+          response: one,
+        },
+      },
       async (request) => find(schemas(getBaseUrl(request)), request),
     )
   }

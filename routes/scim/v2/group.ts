@@ -7,7 +7,6 @@ import {
   isSelected,
   type ProvisioningRequest,
   patchScimGroup,
-  readOperations,
   readResource,
   removeScimGroup,
   replaceScimGroup,
@@ -35,10 +34,10 @@ type Write = (trx: Trx, context: ProvisioningRequest) => Promise<void>
 
 const path = '/:connection/Groups/:id'
 
-const group: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, scim } = fastify
+const group: FastifyPluginAsyncTypebox = async (app) => {
+  const { db } = app
 
-  fastify.get(
+  app.get(
     path,
     { schema: { ...resourceSchema, summary: 'Get a provisioned group (SCIM)' } },
     async (request, reply) => {
@@ -48,22 +47,20 @@ const group: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.delete(
+  app.delete(
     path,
     { schema: { ...deletionSchema, summary: 'Deprovision a group (SCIM)' } },
     async (request, reply) => {
       const key = getResourceKey(request, 'Group')
-      await applyScimChange(request, (trx, context) => removeScimGroup(scim, trx, context, key))
+      await applyScimChange(request, (trx, context) => removeScimGroup(app, trx, context, key))
       return reply.removeHeader('content-type').status(204).send(null)
     },
   )
 }
 
 /** Changes of the resource. */
-export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { scim } = fastify
-
-  fastify.put(
+export const groupWrites: FastifyPluginAsyncTypebox = async (app) => {
+  app.put(
     path,
     {
       schema: {
@@ -76,13 +73,13 @@ export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
       const resource = readResource(definition, request.body)
       const key = getResourceKey(request, 'Group')
       const row = await change(request, request.query, (trx, context) =>
-        replaceScimGroup(scim, trx, context, key, resource),
+        replaceScimGroup(app, trx, context, key, resource),
       )
       return send(request, reply, row, request.query)
     },
   )
 
-  fastify.patch(
+  app.patch(
     path,
     {
       schema: {
@@ -92,10 +89,9 @@ export const groupWrites: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request, reply) => {
-      const operations = readOperations(definition, request.body)
       const key = getResourceKey(request, 'Group')
       const row = await change(request, request.query, (trx, context) =>
-        patchScimGroup(scim, trx, context, key, operations),
+        patchScimGroup(app, trx, context, key, request.body),
       )
       return send(request, reply, row, request.query)
     },

@@ -28,8 +28,8 @@ const definition = resourceDefinitions.Group
 
 const path = '/:connection/Groups'
 
-const groups: FastifyPluginAsyncTypebox = async (fastify) => {
-  fastify.get(
+const groups: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
     path,
     {
       schema: {
@@ -38,10 +38,10 @@ const groups: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: ScimListQuery,
       },
     },
-    (request) => list(fastify, request, request.query),
+    (request) => list(app, request, request.query),
   )
 
-  fastify.post(
+  app.post(
     `${path}/.search`,
     {
       schema: {
@@ -50,15 +50,13 @@ const groups: FastifyPluginAsyncTypebox = async (fastify) => {
         body: ScimSearch,
       },
     },
-    (request) => list(fastify, request, readSearch(request.body)),
+    (request) => list(app, request, readSearch(request.body)),
   )
 }
 
 /** The creation of one. */
-export const groupCreation: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { scim } = fastify
-
-  fastify.post(
+export const groupCreation: FastifyPluginAsyncTypebox = async (app) => {
+  app.post(
     path,
     { schema: { ...creationSchema, summary: 'Provision a group (SCIM)' } },
     async (request, reply) => {
@@ -66,7 +64,7 @@ export const groupCreation: FastifyPluginAsyncTypebox = async (fastify) => {
       const resource = readResource(definition, request.body)
       const withMembers = isSelected(definition, 'members', request.query)
       const row = await applyScimChange(request, async (trx, current) => {
-        const key = await createScimGroup(scim, trx, current, resource)
+        const key = await createScimGroup(app, trx, current, resource)
         return requireScimGroup(trx, key, { withMembers })
       })
       reply.status(201).header('location', `${context.base}/Groups/${row.id}`)

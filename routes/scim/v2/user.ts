@@ -30,10 +30,10 @@ const definition = resourceDefinitions.User
 
 const path = '/:connection/Users/:id'
 
-const user: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { db, scim } = fastify
+const user: FastifyPluginAsyncTypebox = async (app) => {
+  const { db } = app
 
-  fastify.get(
+  app.get(
     path,
     { schema: { ...resourceSchema, summary: 'Get a provisioned user (SCIM)' } },
     async (request, reply) => {
@@ -42,20 +42,20 @@ const user: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.delete(
+  app.delete(
     path,
     { schema: { ...deletionSchema, summary: 'Deprovision a user (SCIM)' } },
     async (request, reply) => {
       const key = getResourceKey(request, 'User')
-      await applyScimChange(request, (trx, context) => deleteScimUser(scim, trx, context, key))
+      await applyScimChange(request, (trx, context) => deleteScimUser(app, trx, context, key))
       return reply.removeHeader('content-type').status(204).send(null)
     },
   )
 }
 
 /** Changes of the resource. */
-export const userWrites: FastifyPluginAsyncTypebox = async (fastify) => {
-  fastify.put(
+export const userWrites: FastifyPluginAsyncTypebox = async (app) => {
+  app.put(
     path,
     {
       schema: {
@@ -66,11 +66,11 @@ export const userWrites: FastifyPluginAsyncTypebox = async (fastify) => {
     },
     async (request, reply) => {
       const resource = readResource(definition, request.body)
-      return send(request, reply, await change(fastify, request, () => resource), request.query)
+      return send(request, reply, await change(app, request, () => resource), request.query)
     },
   )
 
-  fastify.patch(
+  app.patch(
     path,
     {
       schema: {
@@ -80,9 +80,8 @@ export const userWrites: FastifyPluginAsyncTypebox = async (fastify) => {
       },
     },
     async (request, reply) => {
-      const operations = readOperations(definition, request.body)
-      const row = await change(fastify, request, (resource) =>
-        applyOperations(definition, resource, operations),
+      const row = await change(app, request, (resource) =>
+        applyOperations(definition, resource, readOperations(definition, request.body, resource)),
       )
       return send(request, reply, row, request.query)
     },
@@ -90,12 +89,12 @@ export const userWrites: FastifyPluginAsyncTypebox = async (fastify) => {
 }
 
 function change(
-  { scim }: FastifyInstance,
+  app: FastifyInstance,
   request: FastifyRequest,
   make: (resource: Resource) => Resource,
 ) {
   const key = getResourceKey(request, 'User')
-  return applyScimChange(request, (trx, context) => changeScimUser(scim, trx, context, key, make))
+  return applyScimChange(request, (trx, context) => changeScimUser(app, trx, context, key, make))
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, row: ScimUserRow, query: Selection) {

@@ -29,8 +29,8 @@ const definition = resourceDefinitions.User
 
 const path = '/:connection/Users'
 
-const users: FastifyPluginAsyncTypebox = async (fastify) => {
-  fastify.get(
+const users: FastifyPluginAsyncTypebox = async (app) => {
+  app.get(
     path,
     {
       schema: {
@@ -39,10 +39,10 @@ const users: FastifyPluginAsyncTypebox = async (fastify) => {
         querystring: ScimListQuery,
       },
     },
-    (request) => list(fastify, request, request.query),
+    (request) => list(app, request, request.query),
   )
 
-  fastify.post(
+  app.post(
     `${path}/.search`,
     {
       schema: {
@@ -51,25 +51,23 @@ const users: FastifyPluginAsyncTypebox = async (fastify) => {
         body: ScimSearch,
       },
     },
-    (request) => list(fastify, request, readSearch(request.body)),
+    (request) => list(app, request, readSearch(request.body)),
   )
 }
 
 /** The creation of one. */
-export const userCreation: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { scim } = fastify
-
-  fastify.post(
+export const userCreation: FastifyPluginAsyncTypebox = async (app) => {
+  app.post(
     path,
     { schema: { ...creationSchema, summary: 'Provision a user (SCIM)' } },
     async (request, reply) => {
       const context = toProvisioningRequest(request)
       const resource = readResource(definition, request.body)
       const claims = toAccountClaims(resource)
-      await permitProvisionedJoin(scim, context, claims)
-      const permit = await permitAccount(scim, context.connection, claims, context.ip)
+      await permitProvisionedJoin(app, context, claims)
+      const permit = await permitAccount(app, context.connection, claims, context.ip)
       const row = await applyScimChange(request, (trx, current) =>
-        createScimUser(scim, trx, current, { resource, permit }),
+        createScimUser(app, trx, current, { resource, permit }),
       )
       reply.status(201).header('location', `${context.base}/Users/${row.id}`)
       const shown = selectAttributes(definition, toUserResource(row, context.base), request.query)

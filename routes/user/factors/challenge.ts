@@ -27,10 +27,10 @@ const Challenge = Type.Object(
   { title: 'FactorChallenge' },
 )
 
-const challenge: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, factors, rateLimits } = fastify
+const challenge: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db, rateLimits } = app
 
-  fastify.post(
+  app.post(
     '/factors/:factor_id/challenge',
     {
       config: { rejectsImpersonation: true, rateLimit: rateLimits.mfa, isOpenWithoutFactor: true },
@@ -48,7 +48,7 @@ const challenge: FastifyPluginAsyncTypebox = async (fastify) => {
       const factorId = readUuid('factor_id', request.params.factor_id)
       const channel = request.body?.channel
       const input = { factorId, channel, ip: request.clientIp }
-      return challengeFactor(factors, db, auth, input, new Date())
+      return challengeFactor(app, db, auth, input, new Date())
     },
   )
 }

@@ -34,10 +34,10 @@ const Enrolled = Type.Object(
   { title: 'EnrolledFactor' },
 )
 
-const enroll: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, factors } = fastify
+const enroll: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.post(
+  app.post(
     '/factors',
     {
       config: { rejectsImpersonation: true, isOpenWithoutFactor: true },
@@ -55,7 +55,7 @@ const enroll: FastifyPluginAsyncTypebox = async (fastify) => {
       const auth = bearerAuth.getSessionAuth(request)
       const { factor_type, friendly_name: name = '', issuer, phone } = request.body
       const type = readType(factor_type)
-      requireFactorEnrollEnabled(factors, type)
+      requireFactorEnrollEnabled(app, type)
       const enrolment = {
         type,
         name,
@@ -65,7 +65,7 @@ const enroll: FastifyPluginAsyncTypebox = async (fastify) => {
       const at = { ip: request.clientIp, now: new Date() }
       const enrolled = await db
         .transaction()
-        .execute((trx) => enrollFactor(factors, trx, auth, enrolment, at))
+        .execute((trx) => enrollFactor(app, trx, auth, enrolment, at))
       return { ...enrolled, ...(type === 'phone' && phone !== undefined && { phone }) }
     },
   )

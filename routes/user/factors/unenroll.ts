@@ -8,10 +8,10 @@ import { readUuid } from '../../../schemas/fields.ts'
 
 const Removed = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
-const unenroll: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, factors } = fastify
+const unenroll: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.delete(
+  app.delete(
     '/factors/:factor_id',
     {
       config: { rejectsImpersonation: true, isOpenWithoutFactor: true },
@@ -28,7 +28,7 @@ const unenroll: FastifyPluginAsyncTypebox = async (fastify) => {
       const auth = bearerAuth.getSessionAuth(request)
       const id = readUuid('factor_id', request.params.factor_id)
       const at = { ip: request.clientIp, now: new Date() }
-      await db.transaction().execute((trx) => unenrollFactor(factors, trx, auth, id, at))
+      await db.transaction().execute((trx) => unenrollFactor(app, trx, auth, id, at))
       return { id }
     },
   )

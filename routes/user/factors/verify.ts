@@ -45,10 +45,10 @@ const schema = {
   response: { 200: Session, ...ErrorResponses },
 }
 
-const verify: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, credentials, db, factors, rateLimits } = fastify
+const verify: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db, rateLimits } = app
 
-  fastify.post(
+  app.post(
     '/factors/:factor_id/verify',
     {
       config: {
@@ -67,13 +67,13 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
         ...parseHookResponse(request.body),
         ip: request.clientIp,
       }
-      const challenged = await loadFactorChallenge(factors, db, auth, response, now)
-      const attempt = await throttleFactorAttempt(factors, db, auth.user.id, now)
+      const challenged = await loadFactorChallenge(app, db, auth, response, now)
+      const attempt = await throttleFactorAttempt(app, db, auth.user.id, now)
       const verifyResponse = () => verifyAndComplete(auth, challenged, response, now)
       const raised = await attempt.check(db, verifyResponse, isRaised)
       if (raised instanceof ApiError) throw raised
       if (raised) return raised
-      await notifyOfFailure(credentials, db, auth.user, { attempt, isFactor: true }, now)
+      await notifyOfFailure(app, db, auth.user, { attempt, isFactor: true }, now)
       throw mfaInvalidCode(challenged.factor.factor_type)
     },
   )
@@ -86,21 +86,21 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     now: Date,
   ) {
     const at = { ip: response.ip, now }
-    const verification = await verifyChallengeResponse(factors, db, challenged, response, now)
+    const verification = await verifyChallengeResponse(app, db, challenged, response, now)
     if (verification && 'key' in verification && verification.key.isCloned) {
       const { key } = verification
       throw await db
         .transaction()
-        .execute((trx) => rejectClonedAuthenticator(factors, trx, auth, key, at))
+        .execute((trx) => rejectClonedAuthenticator(app, trx, auth, key, at))
     }
     const result = { isRight: verification !== undefined, ip: at.ip }
-    const rejection = await callMfaVerificationHook(factors, db, challenged.factor, result)
+    const rejection = await callMfaVerificationHook(app, db, challenged.factor, result)
     if (rejection) return rejection
     if (!verification) return undefined
-    const approved = await precomputeFactorClaims(factors, auth, verification, at)
+    const approved = await precomputeFactorClaims(app, auth, verification, at)
     const accepted = await db
       .transaction()
-      .execute((trx) => completeFactorVerification(factors, trx, auth, approved, at))
+      .execute((trx) => completeFactorVerification(app, trx, auth, approved, at))
     if (accepted instanceof ApiError) throw accepted
     return accepted
   }

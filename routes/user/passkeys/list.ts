@@ -5,13 +5,13 @@ import { requirePasskeysEnabled } from '../../../modules/passkeys/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { Passkeys, toPasskey } from '../../../schemas/passkey.ts'
 
-const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, passkeys } = fastify
+const list: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     '/passkeys',
     {
-      onRequest: () => requirePasskeysEnabled(passkeys),
+      onRequest: () => requirePasskeysEnabled(app),
       config: { rejectsImpersonation: false },
       schema: {
         summary: 'List the passkeys of the current user, oldest first',

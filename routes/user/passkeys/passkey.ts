@@ -21,14 +21,14 @@ const Change = Type.Object({
   ),
 })
 
-const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, passkeys } = fastify
+const passkey: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
   const path = '/passkeys/:passkey_id'
 
-  fastify.patch(
+  app.patch(
     path,
     {
-      onRequest: () => requirePasskeysEnabled(passkeys),
+      onRequest: () => requirePasskeysEnabled(app),
       config: { rejectsImpersonation: true },
       schema: {
         summary: 'Rename a passkey',
@@ -48,16 +48,16 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
       const at = { ip: request.clientIp, now: new Date() }
       const renamed = await db.transaction().execute(async (trx) => {
         const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
-        return changePasskeyName(passkeys, trx, current, { id, name }, at)
+        return changePasskeyName(app, trx, current, { id, name }, at)
       })
       return toPasskey(renamed)
     },
   )
 
-  fastify.delete(
+  app.delete(
     path,
     {
-      onRequest: () => requirePasskeysEnabled(passkeys),
+      onRequest: () => requirePasskeysEnabled(app),
       config: { rejectsImpersonation: true },
       schema: {
         summary: 'Delete a passkey',
@@ -73,7 +73,7 @@ const passkey: FastifyPluginAsyncTypebox = async (fastify) => {
       const at = { ip: request.clientIp, now: new Date() }
       await db.transaction().execute(async (trx) => {
         const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
-        await removePasskey(passkeys, trx, current, id, at)
+        await removePasskey(app, trx, current, id, at)
       })
       return reply.status(204).send(null)
     },

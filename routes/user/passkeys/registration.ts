@@ -17,13 +17,13 @@ import {
   toPasskey,
 } from '../../../schemas/passkey.ts'
 
-const registration: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, passkeys } = fastify
+const registration: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db, passkeys } = app
 
-  fastify.post(
+  app.post(
     '/passkeys/registration/options',
     {
-      onRequest: () => requirePasskeysEnabled(passkeys),
+      onRequest: () => requirePasskeysEnabled(app),
       config: { rejectsImpersonation: true },
       schema: {
         summary: 'Create registration options for a passkey (WebAuthn)',
@@ -33,14 +33,13 @@ const registration: FastifyPluginAsyncTypebox = async (fastify) => {
         response: { 200: Question, ...ErrorResponses },
       },
     },
-    (request) =>
-      createPasskeyRegistration(passkeys, db, bearerAuth.getSessionAuth(request), new Date()),
+    (request) => createPasskeyRegistration(app, db, bearerAuth.getSessionAuth(request), new Date()),
   )
 
-  fastify.post(
+  app.post(
     '/passkeys/registration/verify',
     {
-      onRequest: () => requirePasskeysEnabled(passkeys),
+      onRequest: () => requirePasskeysEnabled(app),
       config: { rejectsImpersonation: true },
       schema: {
         summary: 'Register a passkey',
@@ -53,9 +52,9 @@ const registration: FastifyPluginAsyncTypebox = async (fastify) => {
     async (request) => {
       const now = new Date()
       const auth = bearerAuth.getSessionAuth(request)
-      checkCanAddPasskey(passkeys, auth, now)
+      checkCanAddPasskey(app, auth, now)
       const { challengeId, credential } = readPasskeyResponse(request.body)
-      const challenge = await consumePasskeyRegistration(passkeys, db, challengeId, auth, now)
+      const challenge = await consumePasskeyRegistration(app, db, challengeId, auth, now)
       const key = await passkeys.ceremonies
         .verifyAttestation(credential, challenge)
         .catch((error) => {
@@ -64,7 +63,7 @@ const registration: FastifyPluginAsyncTypebox = async (fastify) => {
       const at = { ip: request.clientIp, now }
       const added = await db.transaction().execute(async (trx) => {
         const current = await bearerAuth.reauthorizeSession(trx, auth, now)
-        return registerPasskey(passkeys, trx, current, key, at)
+        return registerPasskey(app, trx, current, key, at)
       })
       return toPasskey(added)
     },

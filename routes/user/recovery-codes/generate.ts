@@ -53,57 +53,53 @@ const createOrReplaceSchema = {
   response: { 200: Codes, ...ErrorResponses },
 }
 
-const generate: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, factors } = fastify
+const generate: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth } = app
   const config = { rejectsImpersonation: true } as const
   // Before the body is read: a disabled feature returns its error for every body.
-  const preParsing = async () => requireRecoveryEnroll(factors)
+  const preParsing = async () => requireRecoveryEnroll(app)
 
-  fastify.post(
+  app.post(
     '/factors/recovery-codes',
     { config, preParsing, schema: createSchema },
-    async (request) => toSet(await make(fastify, request, request.body?.friendly_name)),
+    async (request) => toSet(await make(app, request, request.body?.friendly_name)),
   )
 
-  fastify.post(
+  app.post(
     '/factors/recovery-codes/regenerate',
     { config, preParsing, schema: replaceSchema },
-    async (request) => toSet(await replaceCodes(fastify, request)),
+    async (request) => toSet(await replaceCodes(app, request)),
   )
 
-  fastify.post(
+  app.post(
     '/factors/recovery_codes',
     { config, preParsing, schema: createOrReplaceSchema },
     async (request) => {
       const { factors: all } = bearerAuth.getSessionAuth(request).user
       const hasCodes = all.some(({ factor_type }) => factor_type === 'recovery_code')
-      const { codes } = await (hasCodes ? replaceCodes(fastify, request) : make(fastify, request))
+      const { codes } = await (hasCodes ? replaceCodes(app, request) : make(app, request))
       return { codes }
     },
   )
 }
 
-async function make(
-  { bearerAuth, db, factors }: FastifyInstance,
-  request: FastifyRequest,
-  name?: string,
-) {
-  const auth = bearerAuth.getSessionAuth(request)
+async function make(app: FastifyInstance, request: FastifyRequest, name?: string) {
+  const auth = app.bearerAuth.getSessionAuth(request)
   const at = { ip: request.clientIp, now: new Date() }
-  const prepared = await prepareRecoveryCodes(factors, auth, 'generate', at.now)
-  return db.transaction().execute(async (trx) => {
-    const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
-    return generateRecoveryCodes(factors, trx, current, { ...prepared, name }, at)
+  const prepared = await prepareRecoveryCodes(app, auth, 'generate', at.now)
+  return app.db.transaction().execute(async (trx) => {
+    const current = await app.bearerAuth.reauthorizeSession(trx, auth, at.now)
+    return generateRecoveryCodes(app, trx, current, { ...prepared, name }, at)
   })
 }
 
-async function replaceCodes({ bearerAuth, db, factors }: FastifyInstance, request: FastifyRequest) {
-  const auth = bearerAuth.getSessionAuth(request)
+async function replaceCodes(app: FastifyInstance, request: FastifyRequest) {
+  const auth = app.bearerAuth.getSessionAuth(request)
   const at = { ip: request.clientIp, now: new Date() }
-  const prepared = await prepareRecoveryCodes(factors, auth, 'regenerate', at.now)
-  return db.transaction().execute(async (trx) => {
-    const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
-    return regenerateRecoveryCodes(factors, trx, current, prepared, at)
+  const prepared = await prepareRecoveryCodes(app, auth, 'regenerate', at.now)
+  return app.db.transaction().execute(async (trx) => {
+    const current = await app.bearerAuth.reauthorizeSession(trx, auth, at.now)
+    return regenerateRecoveryCodes(app, trx, current, prepared, at)
   })
 }
 

@@ -9,10 +9,10 @@ const Removed = Type.Object(
   { title: 'RecoveryCodesRemoved' },
 )
 
-const remove: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db, factors } = fastify
+const remove: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
 
-  fastify.delete(
+  app.delete(
     '/factors/recovery-codes',
     {
       config: { rejectsImpersonation: true },
@@ -29,7 +29,7 @@ const remove: FastifyPluginAsyncTypebox = async (fastify) => {
       const at = { ip: request.clientIp, now: new Date() }
       const id = await db.transaction().execute(async (trx) => {
         const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
-        return removeRecoveryCodes(factors, trx, current, at)
+        return removeRecoveryCodes(app, trx, current, at)
       })
       return { id }
     },

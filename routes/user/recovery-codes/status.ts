@@ -16,11 +16,11 @@ const Status = Type.Object(
   { title: 'RecoveryCodeStatus' },
 )
 
-const status: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, db } = fastify
+const status: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
   const config = { rejectsImpersonation: false, isOpenWithoutFactor: true } as const
 
-  fastify.get(
+  app.get(
     '/factors/recovery-codes',
     {
       config,
@@ -38,7 +38,7 @@ const status: FastifyPluginAsyncTypebox = async (fastify) => {
     },
   )
 
-  fastify.get(
+  app.get(
     '/factors/recovery_codes',
     {
       config,

@@ -30,11 +30,11 @@ const schema = {
   response: { 200: Session, ...ErrorResponses },
 }
 
-const verify: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { bearerAuth, credentials, db, factors, rateLimits } = fastify
+const verify: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db, rateLimits } = app
 
   for (const path of ['/factors/recovery-codes', '/factors/recovery_codes']) {
-    fastify.post(
+    app.post(
       `${path}/verify`,
       {
         config: {
@@ -43,18 +43,18 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
           isOpenWithoutFactor: true,
         },
         // Before the body is read: a disabled feature returns its error for every body.
-        preParsing: async () => requireRecoveryVerify(factors),
+        preParsing: async () => requireRecoveryVerify(app),
         schema,
       },
       async (request) => {
         const at = { ip: request.clientIp, now: new Date() }
         const auth = bearerAuth.getSessionAuth(request)
         const code = readRecoveryCode(request.body.code)
-        const attempt = await attemptRecovery(factors, db, auth, code, at.now)
+        const attempt = await attemptRecovery(app, db, auth, code, at.now)
         const raised = await complete(auth, attempt, at).catch(async (error) => {
           // A wrong code counts even if the hook failed. One that the hook rejected does not, as in GoTrue.
           const counts = attempt.codeId === undefined && error instanceof HookError
-          if (!counts) await releaseRecovery(factors, db, attempt)
+          if (!counts) await releaseRecovery(app, db, attempt)
           throw error
         })
         if (raised) return raised
@@ -62,7 +62,7 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
           attempt: { dayFailures: attempt.failures, isLastOfDay: false },
           isFactor: true,
         }
-        await notifyOfFailure(credentials, db, auth.user, failed, at.now)
+        await notifyOfFailure(app, db, auth.user, failed, at.now)
         throw recoveryCodeWrong()
       },
     )
@@ -75,13 +75,13 @@ const verify: FastifyPluginAsyncTypebox = async (fastify) => {
     at: AuditContext,
   ): Promise<Session | undefined> {
     const isRight = codeId !== undefined
-    const rejection = await callMfaVerificationHook(factors, db, factor, { isRight, ip: at.ip })
+    const rejection = await callMfaVerificationHook(app, db, factor, { isRight, ip: at.ip })
     if (rejection) throw rejection
     if (!isRight) return undefined
-    const permit = await precomputeRecoveryClaims(factors, auth, at)
+    const permit = await precomputeRecoveryClaims(app, auth, at)
     return db.transaction().execute(async (trx) => {
       const current = await bearerAuth.reauthorizeSession(trx, auth, at.now)
-      return completeRecovery(factors, trx, current, { codeId, factor, permit }, at)
+      return completeRecovery(app, trx, current, { codeId, factor, permit }, at)
     })
   }
 }

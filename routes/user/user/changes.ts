@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 
 import type { Config } from '../../../config/groups/index.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { Changes } from '../../../modules/users/index.ts'
-import type { Deps } from '../../../plugins/define-plugin.ts'
 import { phoneProviderDisabled } from '../../../schemas/errors.ts'
 import {
   Channel,
@@ -32,7 +32,7 @@ export type ChangeBody = Static<typeof ChangeBody>
  * phone_provider_disabled or weak_password.
  */
 export async function readUserChanges(
-  { config, passwords, sms }: Deps<'config' | 'passwords' | 'sms'>,
+  { config, passwords, sms }: FastifyInstance,
   user: UserRecord,
   body: ChangeBody,
 ): Promise<Changes> {
@@ -40,10 +40,10 @@ export async function readUserChanges(
   const email = body.email ? normalizeEmail(body.email) : undefined
   const given = body.phone ? normalizePhone(body.phone) : undefined
   const phone = given === user.phone ? undefined : given
+  if (password !== undefined) await passwords.checkStrength(password)
   if (phone && !takesNumbers(config, sms)) {
     throw phoneProviderDisabled('Phone logins are disabled', 400)
   }
-  if (password !== undefined) await passwords.checkStrength(password)
   return {
     email: email === user.email ? undefined : email,
     phone,
@@ -57,7 +57,7 @@ export async function readUserChanges(
 /** Also when sign-in by phone is disabled, as in GoTrue, because the setting concerns sign-in only. */
 function takesNumbers(
   { AUTH_EXTERNAL_PHONE_ENABLED, AUTH_SMS_AUTOCONFIRM }: Config,
-  sms: Deps<'sms'>['sms'],
+  sms: FastifyInstance['sms'],
 ) {
   return AUTH_EXTERNAL_PHONE_ENABLED || AUTH_SMS_AUTOCONFIRM || sms.enabled
 }

@@ -85,6 +85,27 @@ suite('console under attack', { skip }, () => {
     assert.deepEqual(await findInjected(page), [])
   })
 
+  test('sends no request for an id that names another endpoint', async (t) => {
+    const { page } = await openSignedIn(t)
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+    for (const id of ['..%2Fadmins', '..%2F..%2Fuser', 'x%2F..%2F..%2Fadmins']) {
+      for (const kind of ['users', 'organizations', 'webhooks']) {
+        const path = `/console/${kind}/${id}`
+        // A reload would lose the key.
+        await page.evaluate(
+          `history.pushState(null, '', '${path}'); dispatchEvent(new PopStateEvent('popstate'))`,
+        )
+        await settled(page)
+        await page.getByText('Not found').first().waitFor()
+      }
+    }
+    assert.deepEqual(
+      requested.filter((path) => /^\/(admin\/admins|user)$/.test(path)),
+      [],
+    )
+  })
+
   test('cannot be framed by another site', async (t) => {
     const { page, url } = await openSignedIn(t)
     const html = `<!doctype html><iframe src="${url}/console"></iframe>`

@@ -40,7 +40,12 @@ export async function fillConsole(site: ConsoleSite): Promise<ConsolePages> {
       'activity',
     ]),
     ...listTabPaths(organization, [
-      ...['details', 'invitations', 'domains', 'connections', 'groups', 'audit'],
+      'details',
+      'invitations',
+      'domains',
+      'connections',
+      'groups',
+      'audit',
     ]),
     '/organizations?state=deleted',
     `/clients/${client.client_id}`,

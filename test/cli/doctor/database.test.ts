@@ -6,7 +6,7 @@ import { suite, test } from 'node:test'
 import { checkDatabase } from '../../../cli/doctor/database.ts'
 import { checkKeys } from '../../../cli/doctor/keys.ts'
 import { findConnectionLimit, warnOfConnections } from '../../../server/connections.ts'
-import { query } from '../../db/sql.ts'
+import { migrated, query } from '../../db/sql.ts'
 import { cloneDatabase, emptyDatabase } from '../../support/database.ts'
 import { build } from '../../support/server.ts'
 import { createDoctorContext, createLogin, runCheck } from './doctor-context.ts'
@@ -37,7 +37,7 @@ suite('doctor: database', () => {
     const { url: DATABASE_URL } = await cloneDatabase(t)
     await query(
       DATABASE_URL,
-      `insert into auth.postern_later_migrations values ('9999-later', '')`,
+      `insert into auth.postern_migrations values ('9999-later', '')`,
       `update auth.postern_schema_floor set migration = '9999-later'`,
     )
     const lines = await runCheck(checkDatabase, createDoctorContext(t, { DATABASE_URL }))
@@ -50,13 +50,26 @@ suite('doctor: database', () => {
     await query(
       url,
       `grant usage on schema auth to ${name}`,
-      `grant select on auth.postern_migrations, auth.postern_later_migrations,
-        auth.postern_encryption_probe to ${name}`,
+      `grant select on auth.postern_migrations, auth.postern_encryption_probe to ${name}`,
     )
     const lines = await runCheck(checkDatabase, createDoctorContext(t, { DATABASE_URL }))
     assert.deepEqual(lines, [
-      `fail The login ${name} does not own the tables of the schema "auth", and row-level security hides their rows from it: connect as their owner.`,
+      `fail The login ${name} does not own the tables of the schema auth, and row-level security hides their rows from it: connect as their owner postgres, or run as a superuser: grant postgres to ${name};`,
     ])
+  })
+
+  test('fails for a role that may not create tables in the schema, as the start does', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const { name, url: DATABASE_URL } = await createLogin(t, url)
+    await query(url, 'create schema auth', `grant usage on schema auth to ${name}`)
+    const lines = await runCheck(checkDatabase, createDoctorContext(t, { DATABASE_URL }))
+    const failed = lines.flatMap((line) => /^fail (.* schema .*)/.exec(line)?.[1] ?? [])
+    assert.deepEqual(failed, [
+      `The login ${name} may not create tables in the schema auth: connect as its owner postgres, or run as this role or a superuser: grant usage, create on schema auth to ${name};`,
+      `The login ${name} may not create tables in the schema auth_jobs of the job queue: run as the owner of the database or a superuser: create schema auth_jobs authorization ${name};`,
+    ])
+    const message = `The database of DATABASE_URL cannot be used. ${failed.join(' ')}`
+    await assert.rejects(migrated(DATABASE_URL), { message })
   })
 
   test('fails for a pool above the connection limit of the database', async (t) => {

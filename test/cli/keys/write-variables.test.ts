@@ -3,7 +3,7 @@ import { chmod, chown, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 
-import { writeVariables } from '../../../cli/keys/write-variables.ts'
+import { writeVariables } from '../../../cli/keys/encryption.ts'
 import { temporaryFolder } from '../../support/processes/temporary-folder.ts'
 
 const isRoot = process.getuid?.() === 0

@@ -113,7 +113,7 @@ const databases: Database[] = [
     env: { AUTH_JWT_AUD: 'customers' },
     finds: {
       'a failing migration with its reason':
-        /^stop The migration 0021-webhooks fails on this database: .*postern_webhooks/m,
+        /^stop The migration 0210-messages fails on this database: .*postern_webhooks/m,
       'users that lookups do not find':
         /^stop No user has the audience "customers" .* of the 1 users, 1 have "authenticated"\. .* set AUTH_JWT_AUD=authenticated\.$/m,
       'the OAuth server in use':
@@ -260,9 +260,9 @@ suite('takeover check', () => {
     const lines = formatFindings(await findings(login.url))
 
     assert.match(lines, new RegExp(`^stop The login ${login.name} does not own the tables`, 'm'))
-    const grant = `^stop Missing privilege: grant create on schema "auth" to "${login.name}";$`
+    const grant = `^stop .* may not create tables in the schema auth: .*: grant usage, create on schema auth to ${login.name};$`
     assert.match(lines, new RegExp(grant, 'm'))
-    const schema = `^stop Missing schema in \\w+: create schema "auth_jobs" authorization "${login.name}";$`
+    const schema = `^stop .* of the job queue: .*: create schema auth_jobs authorization ${login.name};$`
     assert.match(lines, new RegExp(schema, 'm'))
   })
 
@@ -272,7 +272,7 @@ suite('takeover check', () => {
     await query(url, ...ownAll(login.name))
     const requested = (await findings(login.url))
       .filter(({ level }) => level === 'stop')
-      .map(({ sentence }) => sentence.replace(/^[^:]*: /, ''))
+      .map(({ sentence }) => sentence.replace(/^.*: /, ''))
     assert.equal(requested.length, 2)
 
     await query(url, ...requested)

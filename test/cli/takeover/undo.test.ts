@@ -132,6 +132,20 @@ suite('takeover undo', () => {
     assert.deepEqual(await listFunctions(database), ['email()', 'jwt()', 'role()', 'uid()'])
   })
 
+  test('leaves a unique index away when users of a connection share an externalId', async (t) => {
+    const database = await migratedGotrueDatabase(t)
+    const id = crypto.randomUUID()
+    await query(
+      database.url,
+      `insert into auth.sso_providers (id) values ('${id}')`,
+      `insert into auth.scim_users (id, sso_provider_id, resource) select gen_random_uuid(), '${id}',
+        jsonb_build_object('userName', name, 'externalId', 'e') from unnest(array['ann', 'bert']) as name`,
+    )
+    assert.match(await done(database, 'undo'), /^Users of a SCIM connection share an externalId/m)
+    const left = await query(database.url, 'select count(*)::int as count from auth.scim_users')
+    assert.deepEqual(left, [{ count: 2 }])
+  })
+
   test('keeps a function of organizations that a policy uses', async (t) => {
     const database = await migratedGotrueDatabase(t)
     await query(

@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 
-import { openReport } from '../../../cli/users/rejections.ts'
+import { openReport } from '../../../cli/users/import.ts'
 import { query } from '../../db/sql.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import type { CliProcess } from '../../support/processes/cli-process.ts'

@@ -36,8 +36,14 @@ export async function importGuide<Exports>(
   }
   const outfile = join(folder, 'bundle.mjs')
   await build({
-    ...{ entryPoints: [join(folder, 'entry.ts')], outfile, bundle: true, logLevel: 'silent' },
-    ...{ format: 'esm', platform: 'node', jsx: 'automatic', absWorkingDir: folder },
+    entryPoints: [join(folder, 'entry.ts')],
+    outfile,
+    bundle: true,
+    logLevel: 'silent',
+    format: 'esm',
+    platform: 'node',
+    jsx: 'automatic',
+    absWorkingDir: folder,
     // Only the SDK is the real package.
     external: ['@supabase/*', 'node:*'],
     alias: Object.fromEntries(

@@ -17,7 +17,7 @@ import {
 import { cloneDatabase } from '../../support/database.ts'
 import { shareServers } from '../../support/processes/shared-servers.ts'
 import { followAuthorization } from '../../support/providers/browser.ts'
-import { client, startFakeProvider } from '../../support/providers/fake-provider.ts'
+import { client, ownRedirectUri, startFakeProvider } from '../../support/providers/fake-provider.ts'
 import { signIdToken } from '../../support/providers/keys.ts'
 import { signInAs, startOpenidProvider } from '../../support/providers/openid-provider.ts'
 import { statusAndCode } from '../../support/requests.ts'
@@ -37,7 +37,24 @@ const documented = {
   },
 }
 
+const plainClient = { ...client, redirectUri: ownRedirectUri('custom:plain') }
+
+const plainFields = async (app: App) =>
+  followAuthorization((await authorizeUrl(app, 'custom:plain')).href, plainClient.redirectUri)
+
+const finishPlain = (app: App, fields: Record<string, string>) =>
+  finishSignIn(app, fields, '/providers/custom:plain/callback')
+
 const mapping = { sub: 'id', name: 'login', nickname: 'login', locale: 7 }
+
+const nested = {
+  data: [
+    { id: 77, account: { mail: 'ann@ex.test', email_verified: true, profile: { nick: 'ann' } } },
+  ],
+  email: 'another@ex.test',
+  email_verified: true,
+  'https://ex.test/claims/picture': 'https://ex.test/ann.png',
+}
 
 suite('custom OpenID Connect provider', () => {
   const { withOidc, withTokens } = customServers()
@@ -65,7 +82,7 @@ suite('custom OpenID Connect provider', () => {
       code_challenge_method: 'S256',
       hd: 'y',
       prompt: 'login',
-      redirect_uri: client.redirectUri,
+      redirect_uri: ownRedirectUri('custom:acme'),
       response_type: 'code',
       scope: 'openid email',
       theme: 'dark',
@@ -165,8 +182,8 @@ suite('custom OAuth 2.0 provider', () => {
       custom_claims_allowlist: ['team'],
     }
     await add(app, oauth2Input(fake.origin, { ...more, email_optional: true }))
-    const fields = await followAuthorization((await authorizeUrl(app, 'custom:plain')).href)
-    await finishSignIn(app, fields)
+    const fields = await plainFields(app)
+    await finishPlain(app, fields)
     assert.deepEqual(fake.deviations, [])
     const identity = await findIdentity(app, 'custom:plain')
     assert.equal(identity.provider_id, '77')
@@ -184,11 +201,37 @@ suite('custom OAuth 2.0 provider', () => {
     )
   })
 
+  test('maps fields of nested objects and lists by dotted paths', async (t) => {
+    const { app, fake } = await withOauth2(t)
+    fake.instead.set('/userinfo', { body: JSON.stringify(nested) })
+    const attribute_mapping = {
+      sub: 'data.0.id',
+      email: 'data.0.account.mail',
+      name: 'data.0.account.profile.nick',
+      // A field whose own name has dots goes first.
+      picture: 'https://ex.test/claims/picture',
+      website: 'data.9.site',
+      locale: 'data.constructor.name',
+      gender: 'constructor',
+      zoneinfo: 'data.0.account',
+    }
+    await add(app, oauth2Input(fake.origin, { attribute_mapping, email_optional: true }))
+    const fields = await plainFields(app)
+    await finishPlain(app, fields)
+    const { provider_id, identity_data } = await findIdentity(app, 'custom:plain')
+    const { email, email_verified, name, picture, ...others } = identity_data
+    assert.deepEqual([provider_id, email, email_verified], ['77', 'ann@ex.test', false])
+    assert.deepEqual([name, picture], ['ann', 'https://ex.test/ann.png'])
+    for (const absent of ['website', 'locale', 'gender', 'zoneinfo']) {
+      assert.equal(others[absent], undefined, absent)
+    }
+  })
+
   test('rejects a profile without an id', async (t) => {
     const { app, fake } = await withOauth2(t)
     await add(app, oauth2Input(fake.origin, { email_optional: true }))
-    const fields = await followAuthorization((await authorizeUrl(app, 'custom:plain')).href)
-    assert.equal((await finishSignIn(app, fields)).error_code, 'unexpected_failure')
+    const fields = await plainFields(app)
+    assert.equal((await finishPlain(app, fields)).error_code, 'unexpected_failure')
   })
 
   test('uses no PKCE when it is disabled', async (t) => {
@@ -211,7 +254,7 @@ function customServers() {
   }
 
   async function withOauth2(t: TestContext) {
-    const fake = await startFakeProvider(t, documented)
+    const fake = await startFakeProvider(t, documented, undefined, plainClient)
     return { fake, ...(await emptyServer()) }
   }
 

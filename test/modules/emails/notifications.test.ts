@@ -62,6 +62,46 @@ const notifications: [flag: string, notification: Notification, subject: string]
     { kind: 'mfa_verification_failed_notification' },
     'Failed verifications on your account',
   ],
+  [
+    'USERNAME_CHANGED',
+    { kind: 'username_changed_notification', Username: 'ada' },
+    'Your username was changed',
+  ],
+  [
+    'APP_CONNECTED',
+    { kind: 'app_connected_notification', ClientName: 'Grafana', Scopes: 'openid' },
+    'An app was given access to your account',
+  ],
+  [
+    'ADMIN_ROLE',
+    { kind: 'admin_role_notification', Account: 'ada@example.org', Role: 'operator' },
+    'A role on the server was given',
+  ],
+  [
+    'ORGANIZATION_ROLE',
+    {
+      kind: 'organization_role_notification',
+      Account: 'ada@example.org',
+      OrganizationName: 'Acme',
+      Role: 'admin',
+    },
+    'A role in Acme was given',
+  ],
+  [
+    'SCIM_TOKEN',
+    { kind: 'scim_token_notification', TokenName: 'Entra ID', ConnectionName: 'Acme' },
+    'A SCIM token was issued',
+  ],
+  [
+    'OAUTH_CLIENT',
+    { kind: 'oauth_client_notification', ClientName: 'Grafana', Change: 'redirect_uris' },
+    'A connected application was changed',
+  ],
+  [
+    'SERVER_CHANGE',
+    { kind: 'server_change_notification', Account: 'ada@example.org', Change: 'AUTH_SITE_URL' },
+    'The sign-in settings were changed',
+  ],
   ['ACCOUNT_DELETED', { kind: 'account_deleted_notification' }, 'Your account was deleted'],
   [
     'TOO_MANY_ATTEMPTS',
@@ -96,7 +136,7 @@ async function sentWith(server: Built) {
   const user: UserRecord = { ...row, identities: [], factors: [] }
   await app.db.transaction().execute(async (trx) => {
     for (const [, notification] of notifications) {
-      await notifyUser(app.emails, trx, user, notification, new Date())
+      await notifyUser(app, trx, user, notification, new Date())
     }
   })
   await waitForIdleQueue(server)

@@ -90,7 +90,7 @@ suite('adding and removing a factor', () => {
       const locked = (await lockAndLoadUser(trx, user.id)) ?? assert.fail()
       const keepIdentity = { provider: 'email' } as const
       await clearUnverifiedCredentials(
-        app.users,
+        app,
         trx,
         locked,
         { keepIdentity, passwordHash: null },

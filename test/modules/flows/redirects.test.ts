@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { isAllowedRedirect } from '../../../modules/flows/redirects/allowed.ts'
 import { compileGlob } from '../../../modules/flows/redirects/glob.ts'
-import { addParameters, inAscii, withFragment } from '../../../modules/flows/redirects/target.ts'
+import { addParameters, inAscii, withFragment } from '../../../modules/flows/redirects/index.ts'
 
 interface Table {
   list?: string[]
@@ -52,7 +52,12 @@ const tables: Record<string, Table> = {
   'an app with a custom scheme': {
     list: ['myapp://callback', 'com.example.app:/**'],
     allowed: ['myapp://callback', 'com.example.app://login?x=1'],
-    rejected: ['myapp://other', 'MYAPP://callback', 'otherapp://callback'],
+    rejected: ['myapp://other', 'otherapp://callback'],
+  },
+  'an address without a wildcard in every form that RFC 3986 holds for the same': {
+    list: ['https://ex.com', 'https://EX.com:443/%7Eme', 'myapp://callback'],
+    allowed: ['https://ex.com/', 'https://ex.com', 'https://ex.com/~me', 'MYAPP://callback'],
+    rejected: ['https://ex.com/~me/', 'https://ex.com:8443/', 'https://ex.com//', 'http://ex.com/'],
   },
   'a custom scheme with a query behind its host, as written': {
     list: ['myapp://open?mode=reset', 'https://ex.com?next=home'],

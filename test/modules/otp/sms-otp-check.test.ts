@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { createSecretKey, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 
 import { consumeSmsOtp } from '../../../modules/otp/index.ts'
 import { verifySmsOtp } from '../../../modules/otp/sms-otp-check.ts'
 import { buildWithSms } from '../../support/messages/phone-journeys.ts'
+import type { App } from '../../support/server.ts'
 import { newNumber, signUp } from '../../support/users.ts'
 
 const type = 'confirmation_token'
@@ -12,17 +12,19 @@ const type = 'confirmation_token'
 test('rejects an approved SMS OTP when a sign-up changed the password concurrently', async (t) => {
   const server = await buildWithSms(t)
   const { app } = server
-  const { db, otp } = app
+  const { db } = app
   const phone = newNumber()
   const consume = async (concurrent: () => Promise<unknown>) => {
     const typed = { type, phone, aud: app.config.AUTH_JWT_AUD, code: '482910' } as const
     const now = new Date()
-    const sms = { testOtp: () => undefined, verify: () => concurrent().then(() => true) }
-    const lifetimes = { mailSeconds: 60, smsSeconds: 60 }
-    const key = createSecretKey(randomBytes(32))
-    const policy = { tokenKey: key, tokenKeys: [key], lifetimes, takeover: { isShared: false } }
-    const result = await verifySmsOtp({ sms, ...policy }, db, typed, now)
-    return db.transaction().execute((trx) => consumeSmsOtp(otp, trx, typed, result, now))
+    const sms = {
+      ...app.sms,
+      testOtp: () => undefined,
+      verify: () => concurrent().then(() => true),
+    }
+    const withProvider: App = Object.create(app, { sms: { value: sms } })
+    const result = await verifySmsOtp(withProvider, db, typed, now)
+    return db.transaction().execute((trx) => consumeSmsOtp(app, trx, typed, result, now))
   }
 
   await signUp(app, { phone })

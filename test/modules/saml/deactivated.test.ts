@@ -27,7 +27,7 @@ async function postSignOn(app: App, { idp, id }: Known, body: object = {}) {
   return post(app, signedResponse({ idp, requestId, nameId: corporate, attributes }), relayState)
 }
 
-/** Linked by the corporate address, which was then replaced by another one. */
+/** Linked by the corporate address, which `move` then replaces by another one. */
 async function linkedUser(t: Ending) {
   const { app } = await build(t, { env: { ...scimOn, ...samlOn } })
   const organization_id = await newOrganization(app, 'corp.test')
@@ -36,18 +36,21 @@ async function linkedUser(t: Ending) {
   const { id } = await adminCreatedUser(app, { email: corporate, password, email_confirm: true })
   const user = await client.create({ userName: corporate, emails: [{ value: corporate }] })
   assert.equal((await findScimAccount(app, user.id)).user_id, id)
-  await adminCall(app, 'PUT', `/admin/users/${id}`, { email: own, email_confirm: true })
-  return { app, idp, client, path: `/Users/${user.id}` }
+  const move = (email: string) =>
+    adminCall(app, 'PUT', `/admin/users/${id}`, { email, email_confirm: true })
+  return { app, idp, client, move, path: `/Users/${user.id}` }
 }
 
 suite('SCIM-deactivated user with a separate email', () => {
   test('loses the provider’s sessions and cannot sign in through it until reactivated', async (t) => {
-    const { app, idp, client, path } = await linkedUser(t)
+    const { app, idp, client, move, path } = await linkedUser(t)
     const { refresh_token = '' } = (await postSignOn(app, idp)).fragment
+    await move(own)
     const session = await signedIn(app, own)
     assert.equal((await client.patch(path, deactivate)).statusCode, 200)
     assert.notEqual((await refresh(app, refresh_token)).statusCode, 200)
     assert.equal((await getUser(app, session)).statusCode, 200)
+    await move(corporate)
     const { query, fragment } = await postSignOn(app, idp)
     assert.equal({ ...query, ...fragment }.error_code, 'user_deactivated')
     assert.equal((await client.patch(path, activate)).statusCode, 200)
@@ -55,11 +58,12 @@ suite('SCIM-deactivated user with a separate email', () => {
   })
 
   test('cannot exchange a code that the provider sign-in issued before the deactivation', async (t) => {
-    const { app, idp, client, path } = await linkedUser(t)
+    const { app, idp, client, move, path } = await linkedUser(t)
     const code_challenge = 'x'.repeat(43)
     const pkce = { code_challenge, code_challenge_method: 'plain' }
     const { query } = await postSignOn(app, idp, pkce)
     assert.ok(query.code)
+    await move(own)
     await client.patch(path, deactivate)
     const exchange = { auth_code: query.code, code_verifier: code_challenge }
     assert.equal((await call(app, '/token?grant_type=pkce', exchange)).statusCode, 404)
@@ -68,11 +72,12 @@ suite('SCIM-deactivated user with a separate email', () => {
 
 suite('user whom SCIM deletes without a deactivation', () => {
   test('loses the provider’s sessions and codes, and keeps the account with its other sessions', async (t) => {
-    const { app, idp, client, path } = await linkedUser(t)
+    const { app, idp, client, move, path } = await linkedUser(t)
     const { refresh_token = '' } = (await postSignOn(app, idp)).fragment
     const code_challenge = 'x'.repeat(43)
     const pkce = { code_challenge, code_challenge_method: 'plain' }
     const { query } = await postSignOn(app, idp, pkce)
+    await move(own)
     const session = await signedIn(app, own)
     assert.equal((await client.send('DELETE', path)).statusCode, 204)
     assert.notEqual((await refresh(app, refresh_token)).statusCode, 200)

@@ -6,7 +6,7 @@ import { SignedXml } from 'xml-crypto'
 
 import { toPem } from '../../../providers/saml/signature.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call, statusAndCode } from '../../support/requests.ts'
+import { call } from '../../support/requests.ts'
 import { createIdp, samlService, signedResponse } from '../../support/saml/idp.ts'
 import { formIn, visit } from '../../support/saml/logout.ts'
 import { addIdp, post, samlOn } from '../../support/saml/server.ts'
@@ -58,15 +58,21 @@ suite('POST /sso for a provider with HTTP-POST', () => {
   test('rejects the page of an unknown, used or old request', async () => {
     const { app } = await server(samlOn)
     const { id } = await addIdp(app, {}, postOnly())
-    const unknown = [404, 'saml_relay_state_not_found']
-    for (const query of ['', '?id=x', `?id=${crypto.randomUUID()}`]) {
-      assert.deepEqual(statusAndCode(await visit(app, `/sso/saml/post${query}`)), unknown)
+    const findError = async (url: string) => {
+      const { statusCode, headers } = await visit(app, url)
+      const { origin, pathname, searchParams } = new URL(String(headers.location))
+      return [statusCode, `${origin}${pathname}`, searchParams.get('error_code')]
     }
-    const begun = await call(app, '/sso', { provider_id: id })
+    const unknown = [303, 'http://app.example/', 'saml_relay_state_not_found']
+    for (const query of ['', '?id=x', `?id=${crypto.randomUUID()}`]) {
+      assert.deepEqual(await findError(`/sso/saml/post${query}`), unknown)
+    }
+    const redirect_to = 'http://app.example/signed-in'
+    const begun = await call(app, '/sso', { provider_id: id, redirect_to })
     const url = String(begun.headers.location)
     const old = { created_at: new Date(Date.now() - 130_000) }
     const relay = new URL(url).searchParams.get('id') ?? ''
     await app.db.updateTable('saml_relay_states').set(old).where('id', '=', relay).execute()
-    assert.equal(statusAndCode(await visit(app, url))[1], 'saml_relay_state_expired')
+    assert.deepEqual(await findError(url), [303, redirect_to, 'saml_relay_state_expired'])
   })
 })

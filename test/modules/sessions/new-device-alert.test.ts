@@ -178,12 +178,12 @@ suite('new device notification', () => {
     const clientInfo = { userAgent: phone['user-agent'], ip: null, network: '', tag: null }
     const taken = new Error('taken back')
     const opening = app.db.transaction().execute(async (trx) => {
-      await createSession(app.sessions, trx, account, { method: 'otp', clientInfo }, new Date())
+      await createSession(app, trx, account, { method: 'otp', clientInfo }, new Date())
       throw taken
     })
     await assert.rejects(opening, taken)
     const stale = { method: 'password', passwordHash: 'another', clientInfo } as const
-    await assert.rejects(createSession(app.sessions, app.db, account, stale, new Date()))
+    await assert.rejects(createSession(app, app.db, account, stale, new Date()))
     assert.deepEqual(await alertsTo(server, email), [])
 
     await signInFrom(server, email, phone)

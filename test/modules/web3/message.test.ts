@@ -4,8 +4,8 @@ import { suite, test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { decodeBase58 } from '../../../modules/web3/base58.ts'
 import { parseMessage } from '../../../modules/web3/message.ts'
+import { decodeBase58 } from '../../../modules/web3/verify.ts'
 import { ApiError } from '../../../schemas/errors.ts'
 import { buildMessage, ethereumWallet, solanaWallet } from '../../support/web3/wallets.ts'
 
@@ -36,6 +36,7 @@ suite('parseMessage', () => {
       ].join('\n'),
     )
     assert.deepEqual(message, {
+      scheme: undefined,
       domain: 'login.app.example:8443',
       address: '0x00000000000000000000000000000000000000aB',
       statement: 'Colons: are allowed in a statement.',
@@ -45,6 +46,12 @@ suite('parseMessage', () => {
       notBefore: new Date('2026-02-03T03:00:00Z'),
       expirationTime: new Date('2026-02-03T05:00:00Z'),
     })
+  })
+
+  test('reads the optional scheme apart from the domain', () => {
+    const message = buildMessage(ethereumWallet(), { domain: 'https://app.example:8443' })
+    const { scheme, domain } = parseMessage('ethereum', message)
+    assert.deepEqual([scheme, domain], ['https', 'app.example:8443'])
   })
 
   test('accepts localhost with a port as domain', () => {

@@ -32,8 +32,11 @@ const malformed: Record<string, (wallet: Wallet) => string> = {
     ),
   'with text after the header': (wallet) =>
     buildMessage(wallet).replace('account:', 'account: now'),
-  'with a scheme before the domain': (wallet) =>
-    buildMessage(wallet, { domain: 'https://app.example' }),
+  'with an invalid scheme': (wallet) => buildMessage(wallet, { domain: '1s://app.example' }),
+  'with two schemes': (wallet) => buildMessage(wallet, { domain: 'https://https://app.example' }),
+  'with a hyphen at the end of a label': (wallet) =>
+    buildMessage(wallet, { domain: 'app-.example' }),
+  'with an empty punycode label': (wallet) => buildMessage(wallet, { domain: 'app.xn--' }),
   'with an IP address as domain': (wallet) => buildMessage(wallet, { domain: '127.0.0.1:3000' }),
   'with userinfo in the domain': (wallet) => buildMessage(wallet, { domain: 'me@app.example' }),
   'with a single-label domain': (wallet) => buildMessage(wallet, { domain: 'intranet' }),
@@ -84,6 +87,15 @@ const unacceptable: Record<string, MessageFields> = {
   },
   'whose domain differs from its URI': { domain: 'evil.example' },
   'whose domain has another port than its URI': { domain: 'app.example:8443' },
+  'whose scheme differs from that of its URI': { domain: 'http://app.example' },
+  'of localhost at another port than its URI': {
+    domain: 'localhost:4000',
+    uri: 'http://localhost:3000/sign-in',
+  },
+  'of an internationalized domain that is not allowed': {
+    domain: 'evil.xn--p1ai',
+    uri: 'https://evil.xn--p1ai/sign-in',
+  },
   'of another domain whose URI is on localhost': {
     domain: 'evil.example',
     uri: 'http://localhost:3000/sign-in',

@@ -11,6 +11,7 @@ import { bodyOf200 } from '../../support/users.ts'
 import {
   buildMessage,
   ethereumWallet,
+  type MessageFields,
   post,
   signInWith,
   site,
@@ -28,6 +29,23 @@ const spellings: Record<string, (signature: string) => string> = {
   'upper-case digits': (signature) => signature.toUpperCase(),
   'a recovery id of 0 or 1': (signature) =>
     signature.slice(0, -2) + (signature.endsWith('1b') ? '00' : '01'),
+}
+
+/** Each is the host of the URI. */
+const spelledDomains: Record<string, MessageFields> = {
+  'a scheme and a name': { domain: 'https://app.example' },
+  'localhost, a scheme and a port': {
+    domain: 'http://localhost:3000',
+    uri: 'http://localhost:3000/sign-in',
+  },
+  'a punycode name and top-level domain': {
+    domain: 'xn--e1ajbdn4d5c.xn--p1ai',
+    uri: 'https://xn--e1ajbdn4d5c.xn--p1ai/sign-in',
+  },
+  'a Unicode name and top-level domain': {
+    domain: 'кошелёк.рф',
+    uri: 'https://кошелёк.рф/sign-in',
+  },
 }
 
 suite('POST /token?grant_type=web3', () => {
@@ -78,6 +96,19 @@ suite('POST /token?grant_type=web3', () => {
       const { network, statement } = Object(user.user_metadata.custom_claims)
       assert.deepEqual([network, statement], ['', chain === 'ethereum' ? null : ''])
     })
+  }
+
+  for (const [chain, newWallet] of Object.entries(wallets)) {
+    for (const [title, fields] of Object.entries(spelledDomains)) {
+      test(`accepts a ${chain} message with ${title} as domain`, async () => {
+        const { app } = await server({
+          ...walletsOn,
+          AUTH_URI_ALLOW_LIST: `${walletsOn.AUTH_URI_ALLOW_LIST},https://кошелёк.рф/**`,
+        })
+        const wallet = newWallet()
+        bodyOf200(await signInWith(app, wallet, buildMessage(wallet, fields)))
+      })
+    }
   }
 
   test('matches an Ethereum address in another case and keeps the first spelling', async () => {

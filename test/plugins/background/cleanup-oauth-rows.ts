@@ -1,4 +1,6 @@
 /** Rows of the OAuth server and of its pages, for the tests of the cleanup. */
+import { randomInt } from 'node:crypto'
+
 import type { Db } from '../../../db/core/database.ts'
 
 type Insert = (db: Db, userId: string, at: Date) => Promise<unknown>
@@ -7,7 +9,7 @@ const day = 86_400_000
 const id = () => crypto.randomUUID()
 const old = new Date(Date.now() - 30 * day)
 
-/** Everything is kept a day after its end; clients that registered themselves 90 days unused. */
+/** Everything is kept a day after its end; clients that registered themselves 90 days unused, 14 without a consent. */
 export const oauthRows: Record<OauthStep, [Insert, keptFor: number]> = {
   oauth_authorizations: [
     async (db, _userId, expires_at) => {
@@ -53,9 +55,18 @@ export const oauthRows: Record<OauthStep, [Insert, keptFor: number]> = {
     },
     day,
   ],
+  page_submissions: [
+    (db, _userId, expires_at) =>
+      db
+        .insertInto('postern_page_submissions')
+        .values({ slot: randomInt(2 ** 14), id: id(), answer: null, expires_at })
+        .execute(),
+    0,
+  ],
   unused_oauth_clients: [
     async (db, user_id, at) => {
-      await client(db, { registration_type: 'dynamic', created_at: at })
+      const unused = await client(db, { registration_type: 'dynamic', created_at: at })
+      await consent(db, unused, user_id)
       // Those that stay: one of the operator, one that was used since, one with a session.
       const created_at = new Date(at.getTime() - 30 * day)
       await client(db, { registration_type: 'manual', created_at })
@@ -72,6 +83,22 @@ export const oauthRows: Record<OauthStep, [Insert, keptFor: number]> = {
     },
     90 * day,
   ],
+  ungranted_oauth_clients: [
+    async (db, user_id, created_at) => {
+      await client(db, { registration_type: 'dynamic', created_at })
+      // Those that stay: one of the operator, one with a consent, one that was registered again.
+      const before = new Date(created_at.getTime() - 30 * day)
+      await client(db, { registration_type: 'manual', created_at: before })
+      const granted = await client(db, { registration_type: 'dynamic', created_at })
+      await consent(db, granted, user_id)
+      const again = await client(db, { registration_type: 'dynamic', created_at: before })
+      await db
+        .insertInto('postern_oauth_clients')
+        .values({ client_id: again, settings: '{}', last_used_at: now })
+        .execute()
+    },
+    14 * day,
+  ],
 }
 
 type OauthStep =
@@ -79,7 +106,9 @@ type OauthStep =
   | 'oauth_pushed_requests'
   | 'oauth_device_codes'
   | 'page_sessions'
+  | 'page_submissions'
   | 'unused_oauth_clients'
+  | 'ungranted_oauth_clients'
 
 const now = new Date()
 
@@ -99,4 +128,11 @@ async function client(
     })
     .execute()
   return row.id
+}
+
+async function consent(db: Db, client_id: string, user_id: string): Promise<void> {
+  await db
+    .insertInto('oauth_consents')
+    .values({ id: id(), user_id, client_id, scopes: 'openid', granted_at: old })
+    .execute()
 }

@@ -182,7 +182,7 @@ export const oldRows = {
         .insertInto('postern_send_quotas')
         .values({ channel: id(), tokens: 1, refilled_at })
         .execute(),
-    day + hour,
+    2 * day,
   ],
   anonymous_users: [(db, _userId, created_at) => anonymousUser(db, created_at), 30 * day],
   audit_entries: [

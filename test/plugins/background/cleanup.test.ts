@@ -255,7 +255,8 @@ suite('cleanup', () => {
         })),
       )
       .execute()
-    const retention = { ended: 86_400, flow: 0, challenge: 0, factor: 0, limits: 0, throttles: 0 }
+    const times = { flow: 0, challenge: 0, factor: 0, limits: 0, quotas: 0, throttles: 0 }
+    const retention = { ended: 86_400, ...times }
     const none = {
       sessionTimebox: undefined,
       sessionInactivity: undefined,

@@ -6,6 +6,7 @@ import Fastify from 'fastify'
 import configPlugin from '../../../plugins/config.ts'
 import { type CaptchaDeps, createCaptcha } from '../../../plugins/http/captcha.ts'
 import clientIp from '../../../plugins/http/client-info/index.ts'
+import telemetry from '../../../plugins/observability/telemetry/index.ts'
 import { ApiError } from '../../../schemas/errors.ts'
 import { testConfig } from '../../support/config.ts'
 import { deadUrl, type VendorResponse, vendorServer } from '../../support/vendor-server.ts'
@@ -46,6 +47,7 @@ async function server(t: TestContext) {
   const app = Fastify()
   t.after(() => app.close())
   await app.register(configPlugin, { config: testConfig() })
+  await app.register(telemetry)
   await app.register(clientIp)
   return app
 }

@@ -40,6 +40,11 @@ const link: Requester = { method: 'GET', url: '/verify?type=signup&token=abc' }
 const authorize: Requester = { method: 'GET', url: '/authorize?provider=github' }
 const callback: Requester = { method: 'GET', url: '/callback?state=x' }
 const postedCallback: Requester = { method: 'POST', url: '/callback?state=x' }
+const introspection: Requester = { method: 'POST', url: '/oauth/introspect', payload: {} }
+const userinfo: Requester = { method: 'GET', url: '/oauth/userinfo' }
+const postedUserinfo: Requester = { method: 'POST', url: '/oauth/userinfo', payload: {} }
+const consoleSession: Requester = { method: 'GET', url: '/console/session' }
+const scim: Requester = { method: 'GET', url: `/scim/v2/${crypto.randomUUID()}/Users` }
 const passkey: Requester = { method: 'POST', url: '/passkeys/authentication/verify', payload: {} }
 
 async function statuses(
@@ -63,6 +68,9 @@ const limits = {
   AUTH_RATE_LIMIT_ANONYMOUS_USERS: 4,
   AUTH_RATE_LIMIT_AUTHORIZE: 5,
   AUTH_RATE_LIMIT_PASSKEY: 6,
+  AUTH_RATE_LIMIT_OAUTH_RESOURCE: 7,
+  AUTH_RATE_LIMIT_CONSOLE: 8,
+  AUTH_RATE_LIMIT_SCIM: 9,
 }
 
 /** The first requests of a client, one more than its limit. */
@@ -81,6 +89,9 @@ suite('rate limits by client address', () => {
     servers({
       ...byHeader,
       ...passkeysOn,
+      AUTH_OAUTH_SERVER_ENABLED: 'true',
+      AUTH_CONSOLE_ENABLED: 'true',
+      AUTH_EXPERIMENTAL_SCIM_ENABLED: 'true',
       ...Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, String(limit)])),
     })
 
@@ -94,6 +105,11 @@ suite('rate limits by client address', () => {
     ['GET /authorize', authorize, 'AUTH_RATE_LIMIT_AUTHORIZE'],
     ['GET /callback', callback, 'AUTH_RATE_LIMIT_AUTHORIZE'],
     ['POST /callback', postedCallback, 'AUTH_RATE_LIMIT_AUTHORIZE'],
+    ['POST /oauth/introspect', introspection, 'AUTH_RATE_LIMIT_OAUTH_RESOURCE'],
+    ['GET /oauth/userinfo', userinfo, 'AUTH_RATE_LIMIT_OAUTH_RESOURCE'],
+    ['POST /oauth/userinfo', postedUserinfo, 'AUTH_RATE_LIMIT_OAUTH_RESOURCE'],
+    ['GET /console/session', consoleSession, 'AUTH_RATE_LIMIT_CONSOLE'],
+    ['/scim', scim, 'AUTH_RATE_LIMIT_SCIM'],
     ['POST /passkeys/authentication/verify', passkey, 'AUTH_RATE_LIMIT_PASSKEY'],
   ]
   for (const [name, requested, variable] of limited) {

@@ -7,7 +7,7 @@ import { suite, type TestContext, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 
-import { getEmailRetryDelay } from '../../../plugins/messaging/mailer/outbox/retry-delay.ts'
+import { getEmailRetryDelay } from '../../../plugins/messaging/mailer/index.ts'
 import { testConfig } from '../../support/config.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { buildMailApp, sampleMail } from '../../support/messages/mail-app.ts'

@@ -10,8 +10,11 @@ import pool from '../../../plugins/database/pool/index.ts'
 import languagesPlugin, { createLanguages } from '../../../plugins/localization/languages/index.ts'
 import devInbox from '../../../plugins/messaging/dev-inbox.ts'
 import type { SmsConfig } from '../../../plugins/messaging/sms/choose-provider.ts'
-import smsPlugin, { createSms, type DeliverSms } from '../../../plugins/messaging/sms/index.ts'
-import { smsNotices } from '../../../plugins/messaging/sms/notices.ts'
+import smsPlugin, {
+  createSms,
+  type DeliverSms,
+  smsNotices,
+} from '../../../plugins/messaging/sms/index.ts'
 import telemetry from '../../../plugins/observability/telemetry/index.ts'
 import hooks from '../../../plugins/outgoing/hooks/index.ts'
 import httpClient from '../../../plugins/outgoing/http-client/index.ts'

@@ -38,8 +38,18 @@ suite('log', () => {
 
   test('redacts secrets, also in nested objects', () => {
     const names = [
-      ...['password', 'token', 'token_hash', 'access_token', 'refresh_token', 'code', 'nonce'],
-      ...['secret', 'authorization', 'apikey', 'email', 'phone'],
+      'password',
+      'token',
+      'token_hash',
+      'access_token',
+      'refresh_token',
+      'code',
+      'nonce',
+      'secret',
+      'authorization',
+      'apikey',
+      'email',
+      'phone',
     ]
     const secrets = Object.fromEntries(names.map((name) => [name, 'open sesame']))
     const [line = ''] = logged('info', (log) => log.info({ ...secrets, user: secrets }, 'x'))

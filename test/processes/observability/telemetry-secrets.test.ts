@@ -25,7 +25,12 @@ const hookSecret = Buffer.from('a-hook-secret-of-thirty-two-bytes').toString('ba
 
 /** Values of requests and of the configuration. */
 const sent = {
-  ...{ email, phone, password, verifier, challenge, hookSecret },
+  email,
+  phone,
+  password,
+  verifier,
+  challenge,
+  hookSecret,
   wrongPassword: 'the-wrong-secret-of-all',
   newPassword: 'the-second-secret-of-all',
   queryToken: 'secret-of-a-query-string',
@@ -240,8 +245,13 @@ async function useOauthServer({ request }: Client) {
   const { json: client } = await request('POST', '/admin/oauth/clients', fields, admin)
   const { client_id, client_secret } = client
   const asked = new URLSearchParams({
-    ...{ client_id, redirect_uri, response_type: 'code', scope: 'openid', state: sent.queryToken },
-    ...{ code_challenge: challenge, code_challenge_method: 'S256' },
+    client_id,
+    redirect_uri,
+    response_type: 'code',
+    scope: 'openid',
+    state: sent.queryToken,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
   })
   const secret = new URLSearchParams({ client_id, client_secret })
   await request('POST', '/oauth/par', `${asked}&client_secret=${client_secret}`)

@@ -229,8 +229,12 @@ async function signInAndStop(t: Ending) {
   const AUTH_LOG_FILE = join(temporaryFolder(t, 'traces'), 'log')
   const { collector, server } = await traced(t, {
     ...receiver.env('PASSWORD_VERIFICATION_ATTEMPT'),
-    ...{ AUTH_LOG_FILE, LOG_LEVEL: 'info', DATABASE_URL, AUTH_MAILER_AUTOCONFIRM: 'true' },
-    ...{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_BSP_SCHEDULE_DELAY: '60000' },
+    AUTH_LOG_FILE,
+    LOG_LEVEL: 'info',
+    DATABASE_URL,
+    AUTH_MAILER_AUTOCONFIRM: 'true',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_BSP_SCHEDULE_DELAY: '60000',
     AUTH_DB_MAX_POOL_SIZE: '1',
   })
   await signInWhileLocked(server.url, DATABASE_URL)

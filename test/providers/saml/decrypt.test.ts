@@ -11,6 +11,7 @@ import {
 import { suite, test } from 'node:test'
 
 import { decryptAssertion } from '../../../providers/saml/decrypt.ts'
+import { messageLimits } from '../../../providers/saml/markup.ts'
 import { parseXml } from '../../../providers/saml/xml.ts'
 
 const xmlenc = 'http://www.w3.org/2001/04/xmlenc#'
@@ -69,12 +70,15 @@ function cbc(bits: string, secret: Buffer, iv: Buffer): Buffer {
 }
 
 async function decrypt(xml: string, keys = [own, next]): Promise<string> {
-  return (await decryptAssertion((await parseXml(Buffer.from(xml))).root, keys)).text
+  const { root } = await parseXml(Buffer.from(xml), messageLimits)
+  return String((await decryptAssertion(root, keys)).root)
 }
 
 const oaep = (hash: string, digest: string, mask?: string): Options => ({
   method: `${xmlenc11}rsa-oaep`,
-  ...{ hash, digest, mask },
+  hash,
+  digest,
+  mask,
 })
 
 const accepted: Record<string, Options> = {

@@ -7,7 +7,7 @@ import { adminCall, asAdmin } from '../../support/admin.ts'
 import { createAdmin, removeAdmins, withConsole } from '../../support/admins.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
-import { signUpUser } from '../../support/users.ts'
+import { confirmAddress, signUpUser } from '../../support/users.ts'
 
 suite('/admin/admins', () => {
   const serverFor = sharedServers()
@@ -17,6 +17,7 @@ suite('/admin/admins', () => {
     const app = await server()
     const owner = await createAdmin(app, 'owner')
     const { user, email } = await signUpUser(app)
+    await confirmAddress(app, user.id)
     const added = await owner.request('POST', '/admin/admins', { email, role: 'support' })
     assert.equal(added.statusCode, 201, added.body)
     assert.deepEqual([added.json().user_id, added.json().role], [user.id, 'support'])
@@ -56,13 +57,13 @@ suite('/admin/admins', () => {
     }
   })
 
-  test('rejects an existing admin, an unknown address and an unknown role', async () => {
+  test('rejects an existing admin, an unknown user and an unknown role', async () => {
     const app = await server()
     const { id } = await createAdmin(app, 'support')
     const add = (body: object) => asAdmin(app, 'POST', '/admin/admins', body)
     const again = await add({ user_id: id, role: 'owner' })
     assert.deepEqual(statusAndCode(again), [409, 'admin_exists'])
-    const unknown = await add({ email: 'unknown@example.com', role: 'owner' })
+    const unknown = await add({ user_id: crypto.randomUUID(), role: 'owner' })
     assert.deepEqual(statusAndCode(unknown), [404, 'user_not_found'])
     const role = await add({ user_id: id, role: 'root' })
     assert.deepEqual(statusAndCode(role), [400, 'validation_failed'])
@@ -94,6 +95,24 @@ suite('/admin/admins', () => {
     const { app } = await serverFor({ ...withConsole, AUTH_USER_SELF_DELETE_ENABLED: 'true' })
     const { request } = await createAdmin(app, 'owner')
     assert.deepEqual(statusAndCode(await request('DELETE', '/user', {})), [422, 'last_owner'])
+  })
+
+  test('does not count a softly deleted owner as one that remains', async () => {
+    const app = await server()
+    await removeAdmins(app)
+    const [deleted, { id, request }] = [
+      await createAdmin(app, 'owner'),
+      await createAdmin(app, 'owner'),
+    ]
+    const gone = await request('DELETE', `/admin/users/${deleted.id}`, { should_soft_delete: true })
+    assert.equal(gone.statusCode, 200, gone.body)
+    const removed = await request('DELETE', `/admin/admins/${id}`)
+    assert.deepEqual(statusAndCode(removed), [422, 'last_owner'])
+    const { admins } = (await asAdmin(app, 'GET', '/admin/admins')).json()
+    assert.deepEqual(
+      admins.map(({ user_id }: { user_id: string }) => user_id),
+      [id],
+    )
   })
 
   test('does not list a deleted user as admin', async () => {

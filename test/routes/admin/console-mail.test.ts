@@ -67,9 +67,20 @@ suite('/admin/mail', () => {
     const { user } = await signUpUser(app)
     const now = new Date()
     const row = (id: string, reason: string, payload = 'x') => ({
-      ...{ id, kind: 'recovery', payload, state: 'dead' as const, attempts: 1, reason },
-      ...{ created_at: now, updated_at: now, expires_at: null, sent_at: null },
-      ...{ user_id: user.id, locale: 'en', outcome: null, response: null },
+      id,
+      kind: 'recovery',
+      payload,
+      state: 'dead' as const,
+      attempts: 1,
+      reason,
+      created_at: now,
+      updated_at: now,
+      expires_at: null,
+      sent_at: null,
+      user_id: user.id,
+      locale: 'en',
+      outcome: null,
+      response: null,
     })
     const ids = Array.from({ length: 3 }, () => crypto.randomUUID())
     await app.db

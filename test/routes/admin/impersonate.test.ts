@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose'
 import type { Device } from '../../../schemas/device.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { withConsole } from '../../support/admins.ts'
+import { createAdmin, withConsole } from '../../support/admins.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
@@ -149,14 +149,16 @@ suite('POST /admin/users/{user_id}/impersonate', () => {
 
   test('ends with the sign-out of the admin also after the setting was turned off', async (t) => {
     const on = await build(t, { env: withConsole })
-    const [admin, user] = [await signUpUser(on.app), await signUpUser(on.app)]
-    await asAdmin(on.app, 'POST', '/admin/admins', { user_id: admin.user.id, role: 'owner' })
-    const url = `/admin/users/${user.user.id}/impersonate`
-    const opened = await call(on.app, url, {}, { token: admin.access_token })
+    const [admin, { user }] = [await createAdmin(on.app, 'owner'), await signUpUser(on.app)]
+    const url = `/admin/users/${user.id}/impersonate`
+    const opened = await call(on.app, url, {}, { token: admin.session.access_token })
     const session: Session = bodyOf200(opened)
     const { app } = await build(t, { database: on.database })
     assert.equal((await get(app, '/user', session.access_token)).statusCode, 200)
-    assert.equal((await call(app, '/logout', {}, { token: admin.access_token })).statusCode, 204)
+    assert.equal(
+      (await call(app, '/logout', {}, { token: admin.session.access_token })).statusCode,
+      204,
+    )
     assert.equal((await get(app, '/user', session.access_token)).statusCode, 403)
   })
 

@@ -21,7 +21,9 @@ suite('data of admin invitations and links', () => {
   const servers = sharedServers()
   const generate = async (type: string, email: string, data?: object): Promise<Linked> =>
     adminCall((await servers()).app, 'POST', '/admin/generate_link', {
-      ...{ type, email, data },
+      type,
+      email,
+      data,
       ...(type === 'signup' && { password }),
     })
 
@@ -32,8 +34,10 @@ suite('data of admin invitations and links', () => {
       assert.deepEqual(made.user_metadata, { name: 'Ann', sub: 'x' })
       const [identity] = made.identities ?? []
       assert.deepEqual(identity?.identity_data, {
-        ...{ sub: made.id, email: made.email },
-        ...{ email_verified: false, phone_verified: false },
+        sub: made.id,
+        email: made.email,
+        email_verified: false,
+        phone_verified: false,
       })
       const as = type === 'invite' ? 'invite' : 'signup'
       const session = await verify(app, { type: as, token_hash: made.hashed_token })

@@ -13,6 +13,7 @@ interface List {
   users: User[]
   aud: string
   next_cursor?: string
+  pagination?: { next_cursor?: string; has_more: boolean }
 }
 
 const accounts = 25
@@ -20,8 +21,11 @@ const accounts = 25
 suite('GET /admin/users', () => {
   const ending = endingOfSuite()
   let app: App
+  let url: string
   before(async () => {
-    app = (await build(ending, { env: { AUTH_JWT_ALLOWED_AUDIENCES: 'others, many, deep' } })).app
+    const built = await build(ending, { env: { AUTH_JWT_ALLOWED_AUDIENCES: 'others, many, deep' } })
+    app = built.app
+    url = built.database.url
     // A microsecond apart, and each fifth at the same time: times alone do not order them.
     await sql`
       insert into auth.users (instance_id, id, aud, email, phone, raw_user_meta_data, created_at, updated_at)
@@ -83,6 +87,34 @@ suite('GET /admin/users', () => {
         cursor = response.next_cursor ?? ''
       } while (cursor)
       assert.deepEqual(seen, await listAllUsers(`sort=${sort}`))
+    }
+  })
+
+  test('returns the pagination of GoTrue in pages by cursor', async () => {
+    const first = await list('limit=20')
+    const { pagination, next_cursor } = first.json<List>()
+    assert.ok(next_cursor)
+    assert.deepEqual(pagination, { next_cursor, has_more: true })
+    assert.equal(first.headers.link, `</admin/users?cursor=${next_cursor}&limit=20>; rel="next"`)
+    const last = await list(`limit=20&cursor=${next_cursor}`)
+    assert.deepEqual(last.json<List>().pagination, { has_more: false })
+    assert.equal(last.headers.link, undefined)
+    assert.equal((await list('limit=5000')).json<List>().users.length, accounts)
+    assert.equal((await list('limit=0')).statusCode, 400)
+    assert.equal((await list('cursor=x')).statusCode, 400)
+  })
+
+  test('pages by cursor without a limit where the setting asks for it', async () => {
+    const env = { AUTH_EXPERIMENTAL_CURSOR_PAGINATION_ENABLED: 'true' }
+    const { app: other } = await build(ending, { env: { ...env, DATABASE_URL: url } })
+    const read = (query: string) => asAdmin(other, 'GET', `/admin/users${query}`)
+    const response = await read('')
+    assert.deepEqual(response.json<List>().pagination, { has_more: false })
+    assert.equal(response.headers['x-total-count'], undefined)
+    for (const query of ['?page=1', '?per_page=10']) {
+      const numbered = await read(query)
+      assert.equal(numbered.json<List>().pagination, undefined)
+      assert.equal(numbered.headers['x-total-count'], `${accounts}`)
     }
   })
 
@@ -221,7 +253,6 @@ suite('GET /admin/users', () => {
     'per_page=1001',
     'per_page=many',
     'limit=0',
-    'limit=1001',
     'cursor=nonsense',
     `cursor=${Buffer.from("2026-01-01' or true").toString('base64url')}`,
     `cursor=${Buffer.from(`9999999999999999 ${crypto.randomUUID()}`).toString('base64url')}`,

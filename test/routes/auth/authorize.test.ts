@@ -84,8 +84,11 @@ suite('GET /authorize', () => {
         'client_id=evil&Redirect_Uri=https://evil.test&STATE=s&response_type=token&client_secret=x&request=jwt',
         {
           client_id: 'client 1',
-          ...{ Redirect_Uri: undefined, STATE: undefined, response_type: 'code' },
-          ...{ client_secret: undefined, request: undefined },
+          Redirect_Uri: undefined,
+          STATE: undefined,
+          response_type: 'code',
+          client_secret: undefined,
+          request: undefined,
         },
       ],
     }

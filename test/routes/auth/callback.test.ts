@@ -30,8 +30,14 @@ suite('GET /callback', () => {
       assert.equal(seen.status, 302)
       assert.ok(seen.location.href.startsWith('https://a.test/done?tab=2#access_token='))
       assert.deepEqual(Object.keys(seen.fragment), [
-        ...['access_token', 'expires_at', 'expires_in', 'provider', 'provider_refresh_token'],
-        ...['provider_token', 'refresh_token', 'token_type'],
+        'access_token',
+        'expires_at',
+        'expires_in',
+        'provider',
+        'provider_refresh_token',
+        'provider_token',
+        'refresh_token',
+        'token_type',
       ])
       assert.equal(seen.fragment.provider, 'github')
       assert.equal(seen.fragment.provider_token, 'at1')

@@ -241,6 +241,11 @@ suite('SMS limits', () => {
         const lock = name === 'resend' ? requests.slice(index) : requests
         for (const [, again, other] of lock) {
           const response = await call(strict.app, again, other(phone))
+          // It sends nothing, and says so for no number.
+          if (again === '/resend') {
+            assert.equal(response.statusCode, 200, `${again} after ${name}`)
+            continue
+          }
           assert.deepEqual(statusAndCode(response), rejected, `${again} after ${name}`)
           assert.equal(response.headers['retry-after'], '60')
           assert.match(response.json().msg, /after 60 seconds/)

@@ -80,6 +80,23 @@ suite('POST /resend for SMS', () => {
     assert.equal(server.sms.messages.length, sent)
   })
 
+  test('repeated within the interval, sends nothing and responds alike for each number', async (t) => {
+    const server = await buildWithSms(t, { env: { AUTH_SMS_MAX_FREQUENCY: '60' } })
+    const waiting = newNumber()
+    await call(server.app, '/signup', { phone: waiting, password })
+    const sent = server.sms.messages.length
+    for (const type of ['sms', 'phone_change']) {
+      for (const phone of [waiting, newNumber()]) {
+        for (const _ of [1, 2]) {
+          const response = await resend(server, type, phone)
+          assert.match(response.json().message_id, uuid, `${type} ${phone}`)
+        }
+      }
+    }
+    await waitForIdleQueue(server)
+    assert.equal(server.sms.messages.length, sent)
+  })
+
   test('responds before the provider does', async () => {
     const server = await shared()
     const phone = newNumber()

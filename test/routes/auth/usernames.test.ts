@@ -71,19 +71,49 @@ suite('sign-in by username', () => {
     assert.deepEqual(statusAndCode(responses[0] ?? assert.fail()), [400, 'invalid_credentials'])
   })
 
-  test('counts failures together with those of the email address', async () => {
+  const wrong = { password: 'wrong horse' }
+  const throttled = [429, 'over_request_rate_limit']
+  const refused = [400, 'invalid_credentials']
+
+  test('does not tell whose name it is by the limit of the address', async () => {
     const { app } = await servers(open6)
     const { email } = await named(app, 'clara')
-    const wrong = { password: 'wrong horse' }
-    for (let i = 0; i < 5; i += 1) {
-      await signInByName(app, 'clara', wrong)
-      await signIn(app, { email, ...wrong })
+    for (let i = 0; i < 11; i += 1) await signIn(app, { email, ...wrong })
+    assert.deepEqual(statusAndCode(await signIn(app, { email, ...wrong })), throttled)
+    const [own, unknown] = [
+      await signInByName(app, 'clara', wrong),
+      await signInByName(app, 'clara2', wrong),
+    ]
+    assert.deepEqual(statusAndCode(own), refused)
+    assert.deepEqual([own.statusCode, own.body], [unknown.statusCode, unknown.body])
+    assert.equal((await signInByName(app, 'clara')).statusCode, 200)
+  })
+
+  test('does not tell whose address it is by the limit of the name', async () => {
+    const { app } = await servers(open6)
+    const { email } = await named(app, 'dora')
+    for (let i = 0; i < 11; i += 1) await signInByName(app, 'dora', wrong)
+    assert.deepEqual(statusAndCode(await signInByName(app, 'DORA', wrong)), throttled)
+    assert.deepEqual(statusAndCode(await signIn(app, { email, ...wrong })), refused)
+  })
+
+  test('is possible again after a link of the address was opened', async () => {
+    const server = await servers(usernames)
+    const { app } = server
+    const email = newAddress()
+    const { message } = await unconfirmedUser(server, email, { username: 'emil' })
+    await verify(app, { type: 'signup', email, token: codeIn(message) })
+    // Of another device, whose attempts count for the account.
+    const options = { headers: { 'user-agent': 'another' } }
+    const attempt = async () => {
+      const body = { username: 'emil', ...wrong }
+      return statusAndCode(await call(app, '/token?grant_type=password', body, options))
     }
-    await signInByName(app, 'clara', wrong)
-    assert.deepEqual(statusAndCode(await signInByName(app, 'clara', wrong)), [
-      429,
-      'over_request_rate_limit',
-    ])
+    for (let i = 0; i < 11; i += 1) await attempt()
+    assert.deepEqual(await attempt(), throttled)
+    const recover = () => call(app, '/recover', { username: 'emil' })
+    await open(app, await emailAfter(server, email, recover))
+    assert.deepEqual(await attempt(), refused)
   })
 
   test('throttles unknown names', async () => {
@@ -224,6 +254,27 @@ suite('recovery by username', () => {
     await waitForIdleQueue(server)
     const recipients = server.mail.messages.slice(sent).map(({ to }) => to)
     assert.ok(recipients.every((to) => to === email))
+  })
+
+  test('does not tell whose name it is by the limits of codes', async () => {
+    const { app } = await servers(open6)
+    const [{ email: ann }, { email: max }] = [await named(app, 'ann'), await named(app, 'max')]
+    const enter = async (recipient: object) => {
+      const response = await verify(app, { type: 'recovery', token: '000000', ...recipient })
+      return `${response.statusCode} ${response.body}`
+    }
+    const refused = await enter({ username: 'unused-name' })
+    assert.match(refused, /otp_expired/)
+    const isThrottled = async (recipient: object) =>
+      (await enter(recipient)).includes('over_request_rate_limit')
+    for (let i = 0; i < 21; i += 1) await enter({ email: ann })
+    assert.ok(await isThrottled({ email: ann }))
+    assert.equal(await enter({ username: 'ann' }), refused)
+    for (const username of ['max', 'unknown-name']) {
+      for (let i = 0; i < 21; i += 1) await enter({ username })
+      assert.ok(await isThrottled({ username }), username)
+    }
+    assert.equal(await enter({ email: max }), refused)
   })
 
   test('applies the send interval to known and unknown names', async () => {

@@ -12,7 +12,7 @@ import { consoleBrowser } from '../../support/console-browser.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
-import { newAddress, password, signUpUser } from '../../support/users.ts'
+import { confirmAddress, newAddress, password, signUpUser } from '../../support/users.ts'
 
 suite('console session', () => {
   const serverFor = sharedServers()
@@ -132,6 +132,7 @@ suite('one-time link for an admin', () => {
   test('makes the signed-in user the owner', async () => {
     const { app, token } = await firstLink()
     const { user, email } = await signUpUser(app)
+    await confirmAddress(app, user.id)
     const browser = consoleBrowser(app)
     await browser.signIn(email)
     const made = await browser.redeem({ token })
@@ -176,7 +177,8 @@ suite('one-time link for an admin', () => {
 
   test('rejects the address of another user, a weak password and a form of another site', async () => {
     const { app, token } = await firstLink()
-    const { email } = await signUpUser(app)
+    const { email, user } = await signUpUser(app)
+    await confirmAddress(app, user.id)
     const browser = consoleBrowser(app)
     const taken = await browser.redeem({ token, email, password: `${password} 2` })
     assert.deepEqual(statusAndCode(taken), [422, 'email_exists'])
@@ -199,7 +201,9 @@ suite('one-time link for an admin', () => {
     await createAdmin(app, 'owner')
     const email = newAddress()
     const link = { email, role: 'support' as const }
-    const token = tokenIn(await createAdminLink({ config, db: app.db }, link, new Date()))
+    const token = tokenIn(
+      (await createAdminLink({ config }, app.db, { ...link, createdBy: null }, new Date())).link,
+    )
     const { email: other } = await signUpUser(app)
     const attacker = consoleBrowser(app)
     await attacker.signIn(other)

@@ -24,10 +24,22 @@ suite('development pages: host check', () => {
   })
 
   const ours = [
-    ...['localhost', 'localhost:8081', 'LOCALHOST', 'tenant.localhost:8081'],
-    ...['127.0.0.1:8081', '127.8.8.8', '[::1]:8081', '0.0.0.0:8081', '192.168.1.20:8081'],
-    ...['[fd00::7]:8081', 'auth.example', 'auth.example:1', 'site.example', 'bound.example'],
-    ...['postern:8081', 'other.example'],
+    'localhost',
+    'localhost:8081',
+    'LOCALHOST',
+    'tenant.localhost:8081',
+    '127.0.0.1:8081',
+    '127.8.8.8',
+    '[::1]:8081',
+    '0.0.0.0:8081',
+    '192.168.1.20:8081',
+    '[fd00::7]:8081',
+    'auth.example',
+    'auth.example:1',
+    'site.example',
+    'bound.example',
+    'postern:8081',
+    'other.example',
   ]
   for (const host of ours) {
     test(`accepts ${host}`, async () => {
@@ -37,8 +49,14 @@ suite('development pages: host check', () => {
   }
 
   const attackers = [
-    ...['evil.example', 'evil.example:8081', 'localhost.evil.example', 'notlocalhost'],
-    ...['127.0.0.1.evil.example', 'app.example', 'auth.example.evil.example', 'a b'],
+    'evil.example',
+    'evil.example:8081',
+    'localhost.evil.example',
+    'notlocalhost',
+    '127.0.0.1.evil.example',
+    'app.example',
+    'auth.example.evil.example',
+    'a b',
   ]
   for (const host of attackers) {
     test(`rejects "${host}" with an explanation`, async () => {
@@ -51,16 +69,19 @@ suite('development pages: host check', () => {
   }
 
   const paths = [
-    ...[
-      '/dev',
-      '/dev/inbox',
-      '/dev/messages',
-      '/auth/v1/dev/messages',
-      '/dev/events',
-      '/dev/dev.css',
-    ],
-    ...['/dev/signed-in', '/dev/example', '/dev/mail-templates', '/docs', '/docs/guide'],
-    ...['/dev/oidc/.well-known/openid-configuration', '/dev/oidc/login/x'],
+    '/dev',
+    '/dev/inbox',
+    '/dev/messages',
+    '/auth/v1/dev/messages',
+    '/dev/events',
+    '/dev/dev.css',
+    '/dev/signed-in',
+    '/dev/example',
+    '/dev/mail-templates',
+    '/docs',
+    '/docs/guide',
+    '/dev/oidc/.well-known/openid-configuration',
+    '/dev/oidc/login/x',
   ]
   for (const url of paths) {
     test(`${url} rejects unknown hosts`, async () => {

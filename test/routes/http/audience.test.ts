@@ -145,7 +145,8 @@ suite('X-JWT-AUD', () => {
   test('lists and creates users of the audience for admins', async () => {
     const { app } = await servers(allowed)
     const { id } = await adminCall<User>(app, 'POST', '/admin/users', {
-      ...{ email: newAddress(), aud: 'others' },
+      email: newAddress(),
+      aud: 'others',
     })
     const token = await adminToken(app)
     const others = { 'x-jwt-aud': 'others' }

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { openapiText } from '../../../cli/openapi.ts'
+import { everyFeature } from '../../../config/every-feature.ts'
 import { build } from '../../support/server.ts'
 
 /** As the document is generated. */
-const documented = { AUTH_CONSOLE_ENABLED: 'true', AUTH_ORGANIZATIONS_ENABLED: 'true' }
+const documented = everyFeature()
 
 suite('API reference', () => {
   test('GET /openapi.json returns the document, also under the prefix', async (t) => {

@@ -74,11 +74,21 @@ suite('HTML error page', () => {
     assert.match(body, /<h1>Cela ne fonctionne pas pour le moment<\/h1>/)
   })
 
+  test('is served for a form that a browser submits', async () => {
+    const { statusCode, headers } = await app.inject({
+      method: 'POST',
+      url: '/nowhere',
+      headers: browser,
+    })
+    assert.equal(statusCode, 404)
+    assert.match(String(headers['content-type']), /^text\/html/)
+  })
+
   const programs: Record<string, { method?: 'POST'; headers: Record<string, string> }> = {
     'a client that accepts */*': { headers: { accept: '*/*' } },
     'a client without an Accept header': { headers: {} },
     'a fetch by a page': { headers: { ...browser, 'sec-fetch-mode': 'cors' } },
-    'a form submission': { method: 'POST', headers: browser },
+    'a form of a program': { method: 'POST', headers: { accept: browser.accept } },
   }
   for (const [who, request] of Object.entries(programs)) {
     test(`is not served to ${who}`, async () => {

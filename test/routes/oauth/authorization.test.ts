@@ -6,6 +6,7 @@ import {
   answerAuthorization,
   callbackUrl,
   createClient,
+  exchangeCode,
   makePkce,
   ownConsentPage,
   signInClient,
@@ -13,7 +14,7 @@ import {
 } from '../../support/oauth-server.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
-import { signUpUser } from '../../support/users.ts'
+import { signedIn, signUpUser } from '../../support/users.ts'
 
 suite('/oauth/authorizations/{id}', () => {
   const serverFor = sharedServers()
@@ -38,6 +39,7 @@ suite('/oauth/authorizations/{id}', () => {
       client: { id: client.client_id, name: 'App', uri: 'https://app.example' },
       user: { id: user.user.id, email: user.email },
       scope: 'openid email',
+      data_access: true,
     })
     const answered = await answerAuthorization(app, id, user)
     assert.equal(answered.get('state'), 'a b&c')
@@ -59,6 +61,55 @@ suite('/oauth/authorizations/{id}', () => {
     const more = await startAuthorization(app, client, { ...again, scope: 'email phone' })
     const asked = (await call(app, `/oauth/authorizations/${more}`, undefined, { token })).json()
     assert.equal(asked.scope, 'email phone')
+  })
+
+  test('asks again where any program of the device could be the client (RFC 8252 §8.6)', async () => {
+    const app = await server()
+    for (const [redirectUri, isAsked] of [
+      ['com.example.app:/callback', true],
+      ['http://127.0.0.1/callback', true],
+      [callbackUrl, false],
+    ] as const) {
+      const client = await createClient(app, {
+        redirect_uris: [redirectUri],
+        token_endpoint_auth_method: 'none',
+      })
+      const user = await signUpUser(app)
+      await signInClient(app, client, user, { scope: 'email' })
+      const { challenge } = makePkce()
+      const again = { scope: 'email', code_challenge: challenge, code_challenge_method: 'S256' }
+      const id = await startAuthorization(app, client, again)
+      const { access_token: token } = user
+      const details = await call(app, `/oauth/authorizations/${id}`, undefined, { token })
+      assert.equal('scope' in details.json(), isAsked, redirectUri)
+    }
+  })
+
+  test('answers a second read or approval with the same code, until it is exchanged', async () => {
+    const app = await server()
+    const client = await createClient(app)
+    const user = await signUpUser(app)
+    await signInClient(app, client, user, { scope: 'email' })
+    const { verifier, challenge } = makePkce()
+    const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
+    const id = await startAuthorization(app, client, { ...pkce, scope: 'email' })
+    const path = `/oauth/authorizations/${id}`
+    const { access_token: token } = user
+    const read = () => call(app, path, undefined, { token })
+    const [first, second] = await Promise.all([read(), read()])
+    assert.deepEqual(Object.keys(first.json()), ['redirect_url'])
+    assert.deepEqual(second.json(), first.json())
+    const approved = await call(app, `${path}/consent`, { action: 'approve' }, { token })
+    assert.deepEqual(approved.json(), first.json())
+    const denied = await call(app, `${path}/consent`, { action: 'deny' }, { token })
+    assert.deepEqual(statusAndCode(denied), [400, 'validation_failed'])
+    const elsewhere = await signedIn(app, user.email)
+    const copied = await call(app, path, undefined, { token: elsewhere.access_token })
+    assert.deepEqual(statusAndCode(copied), [400, 'validation_failed'], 'another session')
+    const code = new URL(first.json().redirect_url).searchParams.get('code') ?? ''
+    const tokens = await exchangeCode(app, client, code, { code_verifier: verifier })
+    assert.equal(tokens.statusCode, 200, tokens.body)
+    assert.deepEqual(statusAndCode(await read()), [400, 'validation_failed'])
   })
 
   test('redirects with access_denied when the user denies', async () => {

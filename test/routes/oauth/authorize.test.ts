@@ -46,7 +46,7 @@ suite('/oauth/authorize', () => {
   const rejected: [string, Record<string, string>, string][] = [
     ['no response type', { response_type: '' }, 'invalid_request'],
     ['another response type', { response_type: 'token' }, 'unsupported_response_type'],
-    ['another response mode', { response_mode: 'fragment' }, 'invalid_request'],
+    ['another response mode', { response_mode: 'web_message' }, 'invalid_request'],
     ['an unknown scope', { scope: 'openid admin' }, 'invalid_scope'],
     ['a request object', { request: 'x' }, 'request_not_supported'],
     ['a foreign request_uri', { request_uri: 'https://x.example' }, 'request_uri_not_supported'],

@@ -11,7 +11,7 @@ suite('/oauth/device_authorization', () => {
   const serverFor = sharedServers()
   const server = async () => (await serverFor(ownConsentPage)).app
 
-  test('responds to polls with authorization_pending, slow_down and access_denied', async (t) => {
+  test('responds to polls with slow_down while they are too early, and with access_denied', async (t) => {
     const app = await server()
     const client = await createClient(app, {
       token_endpoint_auth_method: 'none',
@@ -27,7 +27,11 @@ suite('/oauth/device_authorization', () => {
       postForm(app, '/oauth/token', { grant_type: deviceGrant, device_code, client_id })
     assert.equal((await poll()).json().error, 'authorization_pending')
     assert.equal((await poll()).json().error, 'slow_down')
-    t.mock.timers.tick((interval + 5) * 1000)
+    for (let count = 1; count <= 3; count++) {
+      t.mock.timers.tick(interval * 1000)
+      assert.equal((await poll()).json().error, 'authorization_pending', 'at the fixed rate')
+    }
+    t.mock.timers.tick(interval * 1000)
     await app.db
       .updateTable('postern_oauth_device_codes')
       .set({ status: 'denied' })

@@ -111,7 +111,7 @@ suite('OpenID Connect conformance', () => {
     const shown = (await app.inject({ url: '/oauth/userinfo', headers })).json()
     assert.deepEqual(
       [shown.name, shown.email, shown.email_verified, shown.phone_number, shown.address],
-      ['Ann', email, true, '15550100200', { country: 'US' }],
+      ['Ann', email, false, '15550100200', { country: 'US' }],
     )
     assert.equal(typeof shown.updated_at, 'number')
   })

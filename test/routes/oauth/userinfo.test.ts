@@ -16,7 +16,7 @@ suite('/oauth/userinfo', () => {
     const user = await signUpUser(app)
     const { access_token } = await signInClient(app, client, user, { scope: 'openid email' })
     const headers = { authorization: `Bearer ${access_token}` }
-    const shown = { sub: user.user.id, email: user.email, email_verified: true }
+    const shown = { sub: user.user.id, email: user.email, email_verified: false }
     const got = await app.inject({ url: '/oauth/userinfo', headers })
     assert.deepEqual(got.json(), shown)
     const posted = await postForm(app, '/oauth/userinfo', { access_token })

@@ -25,6 +25,7 @@ import { getUser, statusAndCode } from '../../support/requests.ts'
 import { signedResponse } from '../../support/saml/idp.ts'
 import { addIdp, begin, post, samlOn } from '../../support/saml/server.ts'
 import { type App, build } from '../../support/server.ts'
+import { adminCreatedUser, confirmAddress, password } from '../../support/users.ts'
 
 const mapping = {
   default_role: 'member',
@@ -165,9 +166,31 @@ suite('connection of an organization', () => {
     ])
   })
 
+  test('opens no account with a role on the server by a custom provider', async (t) => {
+    const { app, issuer } = await withOidc(t)
+    const { organization } = await createOwner(app)
+    await add(app, oidcInput(issuer))
+    const path = `/admin/organizations/${organization.id}/connections`
+    await adminOk(app, `POST ${path}`, { name: 'Acme', custom_provider: 'custom:acme' })
+    const open = async (sub: string) =>
+      finishSignIn(app, await signInAs(sub, await authorizeUrl(app, 'custom:acme')))
+    const admin = (name: string) => {
+      const email = `${name}@ex.test`
+      return adminCreatedUser(app, { email, password, email_confirm: true, role: 'boss' })
+    }
+    await admin('bob')
+    assert.equal((await open('bob')).access_token, undefined)
+    const carl = await open('carl')
+    const { id } = (await getUser(app, { access_token: carl.access_token ?? '' })).json()
+    await confirmAddress(app, id)
+    await adminOk(app, `PUT /admin/users/${id}`, { role: 'boss' })
+    assert.equal((await open('carl')).error_code, 'provider_not_accepted')
+  })
+
   async function withOidc(t: TestContext): Promise<{ app: App; issuer: string }> {
     const { issuer } = await startOpenidProvider(t, { claimsInIdToken: true, https: true })
-    const env = { ...customOnLoopback.env, ...organizationsOn }
+    const roles = { AUTH_JWT_ADMIN_ROLES: 'service_role,boss' }
+    const env = { ...customOnLoopback.env, ...organizationsOn, ...roles }
     const { app } = await build(t, { ...customOnLoopback, env })
     return { app, issuer }
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
+import type { Session } from '../../../schemas/session.ts'
+import { adminCall } from '../../support/admin.ts'
 import { nextEmail } from '../../support/messages/mail-journeys.ts'
 import { startDnsServer } from '../../support/organizations/dns-server.ts'
 import {
@@ -29,7 +31,8 @@ suite('domains of an organization', () => {
   let dns: Awaited<ReturnType<typeof startDnsServer>>
   before(async () => {
     dns = await startDnsServer(ending)
-    const env = { ...organizationsOn, AUTH_ORGANIZATIONS_DNS_SERVERS: dns.server }
+    const features = { AUTH_ADMIN_IMPERSONATION_ENABLED: 'true' }
+    const env = { ...organizationsOn, ...features, AUTH_ORGANIZATIONS_DNS_SERVERS: dns.server }
     server = await build(ending, { env })
   })
 
@@ -151,6 +154,18 @@ suite('domains of an organization', () => {
     assert.partialDeepStrictEqual(organizations, [
       { id: organization.id, role: 'admin', joined_by: 'domain' },
     ])
+  })
+
+  test('make no user a member while an admin impersonates the user', async () => {
+    const { app, owner, path, domain } = await verified()
+    await ok(app, owner, `PUT ${path}`, { joining: { domain: 'automatic' } })
+    const { user } = await userAt(domain)
+    const url = `/admin/users/${user.id}/impersonate`
+    const session = await adminCall<Session>(app, 'POST', url, {})
+    assert.deepEqual(await ok(app, session, 'GET /organizations'), {
+      organizations: [],
+      next: null,
+    })
   })
 
   test('apply to confirmed addresses only', async () => {

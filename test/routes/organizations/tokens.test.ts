@@ -70,7 +70,9 @@ suite('access token for an organization', () => {
     const plain = await createMember(app, organization)
     const token = await refreshedClaims(app, plain, organization.id)
     assert.deepEqual(token.claims.org_permissions?.toSorted(), [
-      ...['members:read', 'organization:read', 'todos:read'],
+      'members:read',
+      'organization:read',
+      'todos:read',
     ])
     await adminOk(app, 'DELETE /admin/organization-roles/member')
   })

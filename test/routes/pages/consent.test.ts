@@ -108,6 +108,24 @@ suite('consent page', () => {
     assert.equal(titleIn(old), 'Sign in')
   })
 
+  test('says what is granted, to whom and for how long', async () => {
+    const app = await server()
+    const client = await createClient(app, { client_name: 'Calendar' })
+    const { email } = await signUpUser(app)
+    const browser = await signedInBrowser(app, email)
+    const scope = 'openid email offline_access'
+    const { html } = await browser.open(authorizeUrl(client, makePkce().challenge, { scope }))
+    for (const shown of [
+      'Calendar requests access to your account',
+      `Signed in as <bdi class="address">${email}</bdi>`,
+      'see your email address',
+      'keep this access while you are not using it',
+      'You will be redirected to app.example. This access lasts until you remove it.',
+    ]) {
+      assert.ok(html.includes(shown), shown)
+    }
+  })
+
   test('escapes the name of a client', async () => {
     const app = await server()
     const client = await createClient(app, { client_name: '<script>alert(1)</script>' })

@@ -165,6 +165,33 @@ suite('SCIM discovery', () => {
     assert.deepEqual(scimError(await client.send('GET', '/Me')), [501, ''])
   })
 
+  test('answers at the base address with users and groups, also with slashes', async () => {
+    const { client } = await newTenant()
+    const { id } = await client.create({ userName: 'ann' })
+    const group = await client.createGroup('Staff', [id])
+    type List = { totalResults: number; Resources: { id: string }[] }
+    for (const path of ['', '/', '?count=10', '/?startIndex=1', '//']) {
+      const { totalResults, Resources } = await client.request<List>('GET', path)
+      assert.deepEqual([totalResults, Resources.map((one) => one.id)], [2, [id, group.id]], path)
+    }
+    const found = await client.request<List>('GET', `?filter=id%20eq%20%22${id}%22`)
+    assert.equal(found.totalResults, 1)
+    for (const path of [
+      '/Users/',
+      `/Users/${id}/`,
+      `//Users//${id}`,
+      '/Schemas/',
+      '//Groups/?x=/',
+    ]) {
+      assert.equal((await client.send('GET', path)).statusCode, 200, path)
+    }
+    const made = await client.send('POST', '/Users/', { userName: 'bert' })
+    assert.equal(made.statusCode, 201, made.body)
+    const anonymous = { authorization: '' }
+    assert.deepEqual(scimError(await client.send('GET', '/', undefined, anonymous)), [401, ''])
+    assert.deepEqual(scimError(await client.send('GET', '?cursor=')), [400, 'invalidCursor'])
+  })
+
   test('returns 404 and 405 in the form of SCIM', async () => {
     const { client } = await newTenant()
     assert.deepEqual(scimError(await client.send('GET', '/Unknown')), [404, ''])

@@ -10,6 +10,7 @@ import {
   findScimAccount,
   type ScimClient,
   scimError,
+  scimServer,
   sharedScimServer,
 } from '../../support/scim/clients.ts'
 import type { App } from '../../support/server.ts'
@@ -108,15 +109,46 @@ suite('SCIM groups', () => {
     assert.deepEqual(await listMembers(client, id), [bert])
   })
 
-  test('reject a name that is taken and a member that is unknown', async () => {
+  test('reject a displayName that is taken', async () => {
     const { client } = await newTenant()
     await client.createGroup('Staff')
     const taken = await client.send('POST', '/Groups', { displayName: 'STAFF' })
     assert.deepEqual(scimError(taken), [409, 'uniqueness'])
-    for (const value of [crypto.randomUUID(), 'x']) {
-      const body = { displayName: 'Team', members: [{ value }] }
+    assert.match(taken.json().detail, /displayName/)
+  })
+
+  test('reject a member without a value', async () => {
+    const { client } = await newTenant()
+    for (const member of [{ display: 'ann' }, 7, { value: { id: 'x' } }]) {
+      const body = { displayName: 'Team', members: [member] }
       assert.deepEqual(scimError(await client.send('POST', '/Groups', body)), [400, 'invalidValue'])
     }
+  })
+
+  test('leave out members that are unknown, with a line in the log', async (t) => {
+    const lines: string[] = []
+    const { client } = await scimServer(t, { lines })
+    const [ann, bert] = await twoUsers(client)
+    const deleted = await client.create({ userName: 'carl' })
+    await client.send('DELETE', `/Users/${deleted.id}`)
+    const unknown = [deleted.id, crypto.randomUUID(), 'u1091']
+    const { id } = await client.createGroup('Staff', [ann, ...unknown])
+    assert.deepEqual(await listMembers(client, id), [ann])
+    const value = [bert, ...unknown].map((each) => ({ value: each }))
+    const changed = await client.patch(`/Groups/${id}`, { op: 'add', path: 'members', value })
+    assert.equal(changed.statusCode, 200, changed.body)
+    assert.deepEqual(await listMembers(client, id), [ann, bert].toSorted())
+    await client.request('PUT', `/Groups/${id}`, { displayName: 'Staff', members: value })
+    assert.deepEqual(await listMembers(client, id), [bert])
+    const removal = { op: 'remove', path: 'members', value: [{ value: 'u1091' }] }
+    assert.equal((await client.patch(`/Groups/${id}`, removal)).statusCode, 200)
+    const warnings = lines
+      .filter((line) => line.includes('unknown members'))
+      .map((line) => JSON.parse(line))
+    assert.deepEqual(
+      warnings.map((line) => [line.group_id, line.unknown_members.toSorted(), line.unknown_count]),
+      Array.from({ length: 3 }, () => [id, unknown.toSorted(), 3]),
+    )
   })
 
   test('are shown without members on request, and found by filters', async () => {

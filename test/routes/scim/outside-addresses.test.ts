@@ -3,6 +3,7 @@ import { suite, test } from 'node:test'
 
 import { adminCall } from '../../support/admin.ts'
 import { emailAfter, open } from '../../support/messages/mail-journeys.ts'
+import { ok } from '../../support/organizations/organizations.ts'
 import type { Ending } from '../../support/processes/ending.ts'
 import { call, getUser } from '../../support/requests.ts'
 import {
@@ -43,6 +44,7 @@ suite('accounts whose user confirmed an address outside of the verified domains'
     const userId = account.user_id ?? ''
     await adminCall(app, 'PUT', `/admin/users/${userId}`, { password })
     const session = await signedIn(app, email)
+    await ok(app, session, `POST /organizations/${organization}/join`)
     assert.equal((await client.patch(path, deactivate)).statusCode, 200)
     assert.equal((await getUser(app, session)).statusCode, 200)
     assert.equal((await signIn(app, { email })).statusCode, 200)

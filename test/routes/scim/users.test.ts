@@ -61,13 +61,23 @@ suite('SCIM users', () => {
     assert.deepEqual(user[enterpriseSchema], { department: 'R&D', manager: { value: 'm1' } })
   })
 
-  test('reject a userName and an externalId that are taken', async () => {
+  test('reject a userName that is taken, but not an externalId', async () => {
     const { client } = await newTenant()
     await client.create(ann)
     const again = await client.send('POST', '/Users', { ...ann, userName: 'ANN@corp.test' })
     assert.deepEqual(scimError(again), [409, 'uniqueness'])
-    const sameId = await client.send('POST', '/Users', { userName: 'bert', externalId: 'e1' })
-    assert.deepEqual(scimError(sameId), [409, 'uniqueness'])
+    assert.match(again.json().detail, /userName/)
+    const bert = await client.create({ userName: 'bert', externalId: 'e1' })
+    const renamed = await client.patch(`/Users/${bert.id}`, {
+      op: 'replace',
+      path: 'userName',
+      value: 'ann@corp.TEST',
+    })
+    assert.deepEqual(scimError(renamed), [409, 'uniqueness'])
+    assert.match(renamed.json().detail, /userName/)
+    const group = { displayName: 'Staff', externalId: 'g1' }
+    await client.request('POST', '/Groups', group)
+    await client.request('POST', '/Groups', { ...group, displayName: 'Team' })
   })
 
   const invalid: [what: string, body: object, scimType: string][] = [

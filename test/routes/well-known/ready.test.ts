@@ -31,7 +31,7 @@ suite('GET /ready', () => {
 
   test('returns 503 when the schema is older than the program', async (t) => {
     const { app, database } = await build(t)
-    const removal = `delete from auth.postern_later_migrations where name = '0032-schema-floor'`
+    const removal = `delete from auth.postern_migrations where name = '0214-schema-floor'`
     await query(database.url, removal)
     const response = await app.inject({ url: '/ready' })
     assert.equal(response.statusCode, 503)

@@ -8,9 +8,9 @@ import { sql } from 'kysely'
 
 import type { AuditPayload } from '../../../db/tables/audit.ts'
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { adminWrites, type Keys, secret, user } from '../../support/admin-writes.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
 import { type App, build } from '../../support/server.ts'
+import { adminWrites, type Keys, secret, user } from '../../support/writes/admin-writes.ts'
 
 suite('audit log of admin writes', () => {
   const ending = endingOfSuite()
@@ -21,6 +21,7 @@ suite('audit log of admin writes', () => {
       AUTH_ADMIN_IMPERSONATION_ENABLED: 'true',
       AUTH_CONSOLE_ENABLED: 'true',
       AUTH_EVENTS_ENABLED: 'true',
+      AUTH_OAUTH_SERVER_ENABLED: 'true',
       AUTH_USERNAMES_ENABLED: 'true',
       AUTH_ORGANIZATIONS_ENABLED: 'true',
     }

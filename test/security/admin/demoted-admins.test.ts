@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { adminCall, asAdmin } from '../../support/admin.ts'
-import { adminWrites } from '../../support/admin-writes.ts'
 import { add, oauth2Input } from '../../support/custom-providers/requests.ts'
 import { lockKeys, lockUserRow } from '../../support/locked-user.ts'
+import { callbackUrl, createClient } from '../../support/oauth-server.ts'
 import {
   existingOrganizationUrl,
   organizationBodies,
@@ -13,7 +13,14 @@ import {
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, refresh, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
-import { autoconfirm, newAddress, signedIn, signUpUser } from '../../support/users.ts'
+import {
+  autoconfirm,
+  confirmAddress,
+  newAddress,
+  signedIn,
+  signUpUser,
+} from '../../support/users.ts'
+import { adminWrites } from '../../support/writes/admin-writes.ts'
 
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
@@ -35,6 +42,8 @@ const bodies: Record<string, object> = {
   '/admin/custom-providers': customProvider,
   '/admin/custom-providers/{identifier}': { name: 'Other' },
   '/admin/keys': { action: 'rotate' },
+  '/admin/oauth/clients': { client_name: 'App', redirect_uris: [callbackUrl] },
+  '/admin/oauth/clients/{client_id}': { client_name: 'Other' },
   '/admin/webhooks': { url: 'https://hooks.example/events' },
   '/admin/webhooks/{webhook_id}/replay': { dead: true },
   '/invite': { email: newAddress() },
@@ -46,6 +55,10 @@ const newId = () => crypto.randomUUID()
 /** Of an existing provider or organization: it is looked up before the write is authorized again. */
 async function existingUrl(app: App, write: string): Promise<string | undefined> {
   if (write.includes('{organization_id}')) return existingOrganizationUrl(app, write)
+  if (write.includes('/clients/{client_id}')) {
+    const { client_id } = await createClient(app)
+    return write.replace(/^\w+ /, '').replace('{client_id}', client_id)
+  }
   if (write !== 'PUT /admin/custom-providers/{identifier}') return undefined
   const { identifier } = await add(app, { ...customProvider, identifier: `custom:${newId()}` })
   return `/admin/custom-providers/${identifier}`
@@ -57,10 +70,12 @@ suite('demoted admin', () => {
   async function admin(env: Record<string, string> = {}) {
     const { app } = await serverFor({
       ...autoconfirm,
+      AUTH_OAUTH_SERVER_ENABLED: 'true',
       AUTH_USERNAMES_ENABLED: 'true',
       ...env,
     })
     const { email, user } = await signUpUser(app)
+    await confirmAddress(app, user.id)
     const url = `/admin/users/${user.id}`
     await adminCall(app, 'PUT', url, { role: 'service_role' })
     const session = await signedIn(app, email)

@@ -151,7 +151,11 @@ function observeDerivation(t: TestContext) {
     const response = await signIn(app, { email, password: 'wrong' })
     assert.deepEqual(statusAndCode(response), [400, 'invalid_credentials'])
     return mock.calls.map(({ arguments: [password, salt, iterations, length, name] }) => ({
-      ...{ password, salt: Buffer.from(String(salt)).length, iterations, length, name },
+      password,
+      salt: Buffer.from(String(salt)).length,
+      iterations,
+      length,
+      name,
     }))
   }
 }

@@ -65,7 +65,7 @@ suite('copied PKCE links and codes', () => {
       const pkce = { challenge: 'c'.repeat(43), method: 's256' } as const
       const context = { redirectTo: 'http://app.example', baseUrl: 'http://api.example', pkce }
       const make = () =>
-        createEmailLink(app.otp, app.db, 'magic_link', { id, address: email }, context, new Date())
+        createEmailLink(app, app.db, 'magic_link', { id, address: email }, context, new Date())
 
       const { tokenHash } = await make()
       const handedOver = await verify(app, { type: 'magiclink', token_hash: tokenHash })

@@ -71,9 +71,13 @@ suite('consent given in a stolen session', () => {
     })
   }
 
-  test('is kept at an ordinary sign-out, which ends all sessions', async () => {
+  test('is kept at an ordinary sign-out after a day, which ends all sessions', async () => {
     const { app } = await serverFor(ownConsentPage)
     const { client, owner } = await consented(app)
+    await app.db
+      .updateTable('oauth_consents')
+      .set({ granted_at: new Date(Date.now() - 2 * 86_400_000) })
+      .execute()
     assert.equal((await signOut(app, owner.token, 'global')).statusCode, 204)
     const { access_token } = await signedIn(app, owner.email)
     assert.equal(await isSilent(app, client, access_token), true)

@@ -70,7 +70,10 @@ suite('device codes', () => {
     assert.match(consent.html, /only if you started this yourself/)
     const done = await browser.submit(consent, { action: 'approve' })
     assert.equal(titleIn(done), 'Your device is connected')
-    const again = await browser.submit(consent, { action: 'approve' })
+    const reloaded = await browser.submit(consent, { action: 'approve' })
+    assert.equal(reloaded.html, done.html)
+    const another = { action: 'look_up', user_code }
+    const again = await browser.submit(await browser.open('/oauth/device'), another)
     assert.equal(errorIn(again), 'The code is wrong or has expired.')
   })
 })

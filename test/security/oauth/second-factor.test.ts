@@ -21,7 +21,7 @@ import {
 } from '../../support/oauth-server.ts'
 import { authorizeUrl, openBrowser, signedInBrowser, titleIn } from '../../support/page-browser.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
-import { call } from '../../support/requests.ts'
+import { call, statusAndCode } from '../../support/requests.ts'
 import type { App } from '../../support/server.ts'
 import { password, signedIn, signUpUser } from '../../support/users.ts'
 
@@ -98,7 +98,7 @@ suite('second factor and clients', () => {
       assert.equal(titleIn(entered), 'Second factors')
     })
 
-    test('allows an approval at aal1 from a consent page of the operator', async () => {
+    test('is required of a user who has one, also on a consent page of the operator', async () => {
       const { app } = await serverFor(own)
       const client = await createClient(app)
       const { email } = await userWithTotp(app)
@@ -108,7 +108,7 @@ suite('second factor and clients', () => {
       await call(app, `/oauth/authorizations/${id}`, undefined, { token })
       const path = `/oauth/authorizations/${id}/consent`
       const approved = await call(app, path, { action: 'approve' }, { token })
-      assert.equal(approved.statusCode, 200, approved.body)
+      assert.deepEqual(statusAndCode(approved), [403, 'insufficient_aal'])
     })
   })
 

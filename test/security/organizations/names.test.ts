@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 
-import { as, createOwner, organizationsOn } from '../../support/organizations/organizations.ts'
+import {
+  adminOk,
+  as,
+  createOwner,
+  ok,
+  organizationsOn,
+} from '../../support/organizations/organizations.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
 import { statusAndCode } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
@@ -20,6 +26,12 @@ suite('name of an organization', () => {
     'a link without a scheme': 'Acme: WWW.evil.example',
     'reordered text': 'Acme \u202Eemca',
     'an invisible character': 'Ac\u200Bme',
+    'a domain': 'Your parcel: evil.com/0',
+    'a domain of another script': 'Посылка.рф',
+    'a domain with an invisible joiner': 'evil\u200D.\u200Dcom',
+    'a domain with another dot': 'evil\u3002com',
+    'a domain in full width': 'ｅｖｉｌ．ｃｏｍ',
+    'an IP address': 'Log in at 203.0.113.7/x',
     'blanks only': '  ',
   }
   for (const [what, name] of Object.entries(rejected)) {
@@ -33,8 +45,18 @@ suite('name of an organization', () => {
   }
 
   test('may contain dots, slashes, joiners and emoji', async () => {
-    for (const name of ['Booking.com, Inc.', 'A/B & Co. KG', 'می\u200Cخواهم', '👩\u200D💻 Ltd']) {
-      await createOwner(app, name)
-    }
+    const names = ['Müller e.V.', 'U.S.A. No.1', 'A/B & Co. KG', 'می\u200Cخواهم', '👩\u200D💻 Ltd']
+    for (const name of names) await createOwner(app, name)
+  })
+
+  test('may be a domain when an admin of the server chooses it, and stays valid then', async () => {
+    const { owner, organization } = await createOwner(app)
+    const path = `/organizations/${organization.id}`
+    const name = 'Booking.com'
+    await adminOk(app, `PUT /admin${path}`, { name })
+    await adminOk(app, 'POST /admin/organizations', { name })
+    await ok(app, owner, `PUT ${path}`, { name, metadata: { a: 1 } })
+    const changed = await as(app, owner, `PUT ${path}`, { name: 'Booking.org' })
+    assert.deepEqual(statusAndCode(changed), [422, 'validation_failed'])
   })
 })

@@ -12,9 +12,20 @@ import { sharedServers } from '../../support/processes/shared-servers.ts'
 const after = 'https://app.example/bye'
 
 const targets = [
-  ...['/sign-in', '/sign-in/create', '/sign-in/recover', '/sign-in/password', '/sign-in/factor'],
-  ...['/oauth/authorize', '/oauth/consent', '/oauth/device', '/oauth/logout', '/account'],
-  ...['/account/devices', '/account/factors', '/account/passkeys', '/account/passkeys/options'],
+  '/sign-in',
+  '/sign-in/create',
+  '/sign-in/recover',
+  '/sign-in/password',
+  '/sign-in/factor',
+  '/oauth/authorize',
+  '/oauth/consent',
+  '/oauth/device',
+  '/oauth/logout',
+  '/account',
+  '/account/devices',
+  '/account/factors',
+  '/account/passkeys',
+  '/account/passkeys/options',
 ]
 
 suite('forms of other sites', () => {

@@ -172,8 +172,12 @@ const locks: Record<string, (server: Built, id: string) => Promise<unknown>> = {
     app.db
       .insertInto('mfa_factors')
       .values({
-        ...{ id: crypto.randomUUID(), user_id, factor_type: 'totp', status: 'verified' },
-        ...{ created_at: new Date(), updated_at: new Date() },
+        id: crypto.randomUUID(),
+        user_id,
+        factor_type: 'totp',
+        status: 'verified',
+        created_at: new Date(),
+        updated_at: new Date(),
       })
       .execute(),
   'a passkey': ({ app }, user_id) =>
@@ -186,9 +190,13 @@ const locks: Record<string, (server: Built, id: string) => Promise<unknown>> = {
     app.db
       .insertInto('identities')
       .values({
-        ...{ user_id, provider: 'github', provider_id: user_id },
+        user_id,
+        provider: 'github',
+        provider_id: user_id,
         identity_data: JSON.stringify({ sub: user_id, email_verified: false }),
-        ...{ last_sign_in_at: null, created_at: new Date(), updated_at: new Date() },
+        last_sign_in_at: null,
+        created_at: new Date(),
+        updated_at: new Date(),
       })
       .execute(),
 }

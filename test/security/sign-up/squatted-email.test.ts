@@ -30,7 +30,11 @@ const sub = crypto.randomUUID()
 
 /** All claims of an identity. */
 const claims = (email: string) => ({
-  ...{ email, phone: '15550009999', sub, email_verified: true, phone_verified: true },
+  email,
+  phone: '15550009999',
+  sub,
+  email_verified: true,
+  phone_verified: true,
   name: 'Mallory',
 })
 
@@ -227,9 +231,13 @@ async function squatOn({ app }: Server, user_id: string, email: string, squat: S
   await app.db
     .insertInto('identities')
     .values({
-      ...{ user_id, provider, provider_id: crypto.randomUUID() },
+      user_id,
+      provider,
+      provider_id: crypto.randomUUID(),
       identity_data: JSON.stringify(data),
-      ...{ last_sign_in_at: null, created_at: new Date(), updated_at: new Date() },
+      last_sign_in_at: null,
+      created_at: new Date(),
+      updated_at: new Date(),
     })
     .execute()
 }

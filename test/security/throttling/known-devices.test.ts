@@ -204,8 +204,8 @@ suite('known device', () => {
   test('is forgotten by a sign-up that replaces an unconfirmed one', async () => {
     const server = await servers()
     const { id, email } = (await unconfirmedUser(server)).user
-    const { db, otp } = server.app
-    const device_hash = deviceHash(otp, { network: laptop.ip, userAgent: laptop.agent })
+    const { db } = server.app
+    const device_hash = deviceHash(server.app, { network: laptop.ip, userAgent: laptop.agent })
     const device = { user_id: id, device_hash, last_used_at: new Date() }
     await db.insertInto('postern_known_devices').values(device).execute()
     await signUp(server.app, { email })

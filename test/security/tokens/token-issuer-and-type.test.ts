@@ -10,7 +10,7 @@ import { decodeJwt, SignJWT } from 'jose'
 
 import { endingOfSuite } from '../../support/processes/ending.ts'
 import { type App, build } from '../../support/server.ts'
-import { autoconfirm, signUpUser } from '../../support/users.ts'
+import { autoconfirm, newAddress, signUpUser } from '../../support/users.ts'
 
 type Claims = Record<string, unknown>
 
@@ -63,9 +63,13 @@ suite('issuer and type of tokens', () => {
     ['without issuer', {}, 200],
     ['of a Supabase project', { iss: 'supabase', ref: 'abc' }, 200],
     ['of the Supabase demo', { iss: 'supabase-demo' }, 200],
-    ['of another installation', { iss: other }, 200],
-    ['of a service with a name', { iss: 'billing', sub: 'billing-service' }, 200],
-    ['with an empty sub', { iss: 'billing', sub: '' }, 200],
+    ['of this issuer', { iss: ours }, 200],
+    ['of another installation', { iss: other }, 403],
+    ['of another installation, with a service as sub', { iss: other, sub: 'billing' }, 403],
+    ['of another installation, with an empty sub', { iss: other, sub: '' }, 403],
+    ['of a similar issuer', { iss: `${ours}/` }, 403],
+    ['with an empty issuer', { iss: '' }, 403],
+    ['of an unlisted service', { iss: 'billing', sub: 'billing-service' }, 403],
     ['with a user, of this issuer', { iss: ours, sub: user }, 200],
     ['with a user, of another installation', { iss: other, sub: user }, 403],
     ['with a session, of another installation', { iss: other, sub: user, session_id: user }, 403],
@@ -77,6 +81,44 @@ suite('issuer and type of tokens', () => {
       assert.equal(await send('/admin/users', token), status)
     })
   }
+
+  for (const role of ['supabase_admin', 'platform_admin']) {
+    test(`rejects a ${role} token of another installation`, async () => {
+      assert.equal(await send('/admin/users', await hs256({ role, iss: other })), 403)
+    })
+  }
+
+  test('rejects a service_role token of another installation on every endpoint', async () => {
+    const authorization = `Bearer ${await hs256({ role: 'service_role', iss: other })}`
+    for (const url of ['/invite', '/admin/generate_link', '/admin/users']) {
+      const payload = { email: newAddress(), type: 'magiclink' }
+      const response = await app.inject({
+        method: 'POST',
+        url,
+        headers: { authorization },
+        payload,
+      })
+      assert.equal(response.statusCode, 403, url)
+    }
+  })
+
+  test('accepts an anon token of any issuer, which has no rights', async () => {
+    const response = await app.inject({
+      url: '/settings',
+      headers: { authorization: `Bearer ${await hs256({ role: 'anon', iss: other })}` },
+    })
+    assert.equal(response.statusCode, 200)
+  })
+
+  test('AUTH_JWT_SERVICE_ISSUERS lists the issuers of services', async (t) => {
+    const built = await build(t, { env: { AUTH_JWT_SERVICE_ISSUERS: 'billing' } })
+    const send = async (iss: string) => {
+      const authorization = `Bearer ${await hs256({ role: 'service_role', iss, sub: 'billing' })}`
+      const response = await built.app.inject({ url: '/admin/users', headers: { authorization } })
+      return response.statusCode
+    }
+    assert.deepEqual([await send('billing'), await send('supabase')], [200, 403])
+  })
 
   test('accepts tokens of `npm run token` with and without a user', async () => {
     for (const sub of [undefined, user]) {

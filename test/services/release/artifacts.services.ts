@@ -118,7 +118,8 @@ suite('release', { timeout: 10 * 60_000 }, () => {
       cwd: folder,
       env,
       stdio: ['ignore', 'ignore', 'inherit'],
-      ...{ uid: 1000, gid: 1000 },
+      uid: 1000,
+      gid: 1000,
     })
     await passes(t, { child, url, codeFor })
   })

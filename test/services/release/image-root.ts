@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { stripTypes } from '../../../deploy/strip-types.ts'
 import { buildBundle } from '../../../routes/console/site/bundle.ts'
 import { installPackages } from '../../../scripts/release/build.ts'
 import type { Ending } from '../../support/processes/ending.ts'
@@ -23,7 +22,7 @@ export async function makeApp(root: string, context: string): Promise<string> {
   installPackages(app, architecture)
   mkdirSync(join(app, 'console/dist'), { recursive: true })
   await buildBundle(join(app, 'console/dist'))
-  stripTypes(app)
+  execFileSync(process.execPath, [join(app, 'deploy/strip-types.mjs')])
   return app
 }
 
@@ -57,8 +56,8 @@ function copyTo(root: string, file: string, to = file): void {
 
 /** The variables of the Dockerfile. */
 export function imageEnvironment(): Record<string, string> {
-  const [, pairs = ''] = /^ENV ((?:.*\\\n)*.*)$/m.exec(dockerfile) ?? []
-  return Object.fromEntries(pairs.split(/\s*\\\n\s*/).map((pair) => pair.split(/=(.*)/, 2)))
+  const [, name = '', value = ''] = /^ENV (\w+)=(\S+)$/m.exec(dockerfile) ?? []
+  return { [name]: value }
 }
 
 export function imageCommand(): string[] {

@@ -13,7 +13,7 @@ import { createClient } from '../../support/oauth-server.ts'
 import { freePort } from '../../support/processes/free-port.ts'
 import { serve } from '../../support/processes/listening.ts'
 import { until } from '../../support/processes/until.ts'
-import { signUpUser } from '../../support/users.ts'
+import { adminCreatedUser, newAddress, password, signUpUser } from '../../support/users.ts'
 import { missing, startProgram } from '../programs.ts'
 
 const version = 'v7.15.6'
@@ -24,7 +24,7 @@ const skip =
   missing('go') || (executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)')
 
 suite('oauth2-proxy', { skip }, () => {
-  test('signs a user in, passes their claims on, and refreshes', {
+  test('signs a user with a verified address in, passes their claims on, and refreshes', {
     timeout: 900_000,
   }, async (t) => {
     const program = install()
@@ -55,22 +55,31 @@ suite('oauth2-proxy', { skip }, () => {
     }
     const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
     await startProgram(t, program, args, port)
-    const account = await signUpUser(app)
-
+    const unverified = await signUpUser(app)
     await page.goto(`${site}/`)
-    await signInAt(page, account)
+    await signInAt(page, unverified)
+    await approveAt(page)
+    await page.waitForURL(`${site}/oauth2/callback*`)
+    assert.match((await page.locator('body').textContent()) ?? '', /Forbidden/)
+    assert.equal(await page.locator('#headers').count(), 0)
+    await page.context().clearCookies()
+
+    const email = newAddress()
+    const account = await adminCreatedUser(app, { email, password, email_confirm: true })
+    await page.goto(`${site}/`)
+    await signInAt(page, { email })
     await approveAt(page)
     await page.locator('#headers').waitFor()
     const first = await shownHeaders()
-    assert.equal(first['x-forwarded-email'], account.email)
-    assert.equal(first['x-forwarded-user'], account.user.id)
+    assert.equal(first['x-forwarded-email'], email)
+    assert.equal(first['x-forwarded-user'], account.id)
     const token = 'x-forwarded-access-token'
     const second = await until(async () => {
       await page.reload()
       const headers = await shownHeaders()
       return headers[token] !== first[token] && headers
     })
-    assert.equal(second['x-forwarded-user'], account.user.id)
+    assert.equal(second['x-forwarded-user'], account.id)
 
     async function shownHeaders(): Promise<Record<string, string>> {
       return JSON.parse((await page.locator('#headers').textContent()) ?? '{}')

@@ -20,8 +20,6 @@ export interface Reply {
   text: string
 }
 
-export type Client = ReturnType<typeof createClient>
-
 /** Once `signal` aborts, no request gets a response. */
 export function createClient(urls: readonly string[], signal: AbortSignal) {
   const failures: Failure[] = []

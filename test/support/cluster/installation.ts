@@ -38,7 +38,10 @@ export async function startClusterInstallation(t: Ending, program: string | unde
   t.after(load.abort)
   await load.untilStarted()
   return {
-    ...{ postgres, pooler, redis, load },
+    postgres,
+    pooler,
+    redis,
+    load,
 
     async restartServer(): Promise<void> {
       first?.child.kill('SIGKILL')

@@ -140,7 +140,13 @@ export function startLoad({ urls, mail, clients }: LoadOptions) {
   })
 
   return {
-    ...{ client, users, mailed, links, rejected, mail, stop },
+    client,
+    users,
+    mailed,
+    links,
+    rejected,
+    mail,
+    stop,
 
     /** For the end of a test whose servers may not respond. */
     async abort(): Promise<void> {

@@ -69,9 +69,16 @@ export async function authorizeUrl(app: App, provider: string, query: object = {
   return new URL(String(response.headers.location))
 }
 
-/** Where /callback sends the browser, with the session or the error in the fragment. */
-export async function finishSignIn(app: App, params: Record<string, string>) {
-  const response = await app.inject(`/callback?${new URLSearchParams(params)}`)
+/**
+ * Where the redirect URI of the provider sends the browser, with the session or the error in the fragment. A test may
+ * choose another path.
+ */
+export async function finishSignIn(
+  app: App,
+  params: Record<string, string>,
+  path = '/providers/custom:acme/callback',
+) {
+  const response = await app.inject(`${path}?${new URLSearchParams(params)}`)
   const location = new URL(String(response.headers.location))
   return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
 }

@@ -1,6 +1,6 @@
 /** Databases as GoTrue’s current release creates them: its tables and list of migrations only. */
 import { createDb } from '../../../db/core/database.ts'
-import { dropPosternObjects } from '../../../db/gotrue/takeover.ts'
+import { dropPosternObjects, restoreExternalIdIndex } from '../../../db/gotrue/takeover.ts'
 import { createPool } from '../../../plugins/database/pool/index.ts'
 import { migrated } from '../../db/sql.ts'
 import { cloneDatabase, cloneOfMade, type TestDatabase } from '../database.ts'
@@ -15,6 +15,14 @@ const withoutDefaults: Record<string, string[]> = {
   mfa_challenges: ['otp_code'],
   oauth_clients: ['token_endpoint_auth_method'],
 }
+
+/** Our migrations enable row-level security here. */
+const withoutSecurity = [
+  'mfa_recovery_code_sets',
+  'mfa_recovery_codes',
+  'scim_tokens',
+  'scim_users',
+]
 
 export function gotrueDatabase(t?: Ending): Promise<TestDatabase> {
   return cloneOfMade('gotrue', makeGotrueDatabase, t)
@@ -35,7 +43,13 @@ async function makeGotrueDatabase(): Promise<TestDatabase> {
   const database = await cloneDatabase()
   const pool = createPool({ connectionString: database.url, max: 1, log: { warn() {} } })
   const db = createDb(pool, 'auth')
-  await db.transaction().execute((trx) => dropPosternObjects(trx, 'auth', 'auth_jobs'))
+  await db.transaction().execute(async (trx) => {
+    await dropPosternObjects(trx, 'auth', 'auth_jobs')
+    await restoreExternalIdIndex(trx, 'auth')
+  })
+  for (const table of withoutSecurity) {
+    await pool.query(`alter table auth.${table} disable row level security`)
+  }
   for (const [table, columns] of Object.entries(withoutDefaults)) {
     const changes = columns.map((column) => `alter column ${column} drop default`)
     await pool.query(`alter table auth.${table} ${changes.join(', ')}`)

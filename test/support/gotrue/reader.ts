@@ -8,9 +8,19 @@ export type Client = pg.Pool | pg.PoolClient
 
 const neverNull: Record<string, string[]> = {
   users: [
-    ...['instance_id', 'aud', 'role', 'created_at', 'updated_at', 'confirmation_token'],
-    ...['recovery_token', 'email_change_token_new', 'email_change_token_current'],
-    ...['email_change', 'email_change_confirm_status', 'phone_change', 'phone_change_token'],
+    'instance_id',
+    'aud',
+    'role',
+    'created_at',
+    'updated_at',
+    'confirmation_token',
+    'recovery_token',
+    'email_change_token_new',
+    'email_change_token_current',
+    'email_change',
+    'email_change_confirm_status',
+    'phone_change',
+    'phone_change_token',
     'reauthentication_token',
   ],
   identities: ['provider_id', 'user_id', 'identity_data', 'provider', 'created_at', 'updated_at'],

@@ -27,14 +27,17 @@ export async function openSession(
       client,
       `insert into auth.sessions (id, user_id, aal, created_at, updated_at, refresh_token_hmac_key,
         refresh_token_counter) values ($1, $2, 'aal1', now(), now(), $3, $4)`,
-      ...[id, userId, ...counter],
+      id,
+      userId,
+      ...counter,
     )
     await run(
       client,
       `insert into auth.mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
         values ($1, $2, 'password', now(), now()) on conflict on constraint
         mfa_amr_claims_session_id_authentication_method_pkey do update set updated_at = now()`,
-      ...[randomUUID(), id],
+      randomUUID(),
+      id,
     )
     if (form === 'counter') return encodeRefreshToken(id, 0, key)
     return insertToken(client, userId, id, '')
@@ -118,7 +121,10 @@ async function insertToken(
     client,
     `insert into auth.refresh_tokens (instance_id, token, user_id, session_id, parent, revoked,
       created_at, updated_at) values ('${nil}', $1, $2, $3, $4, false, now(), now())`,
-    ...[token, userId, sessionId, parent],
+    token,
+    userId,
+    sessionId,
+    parent,
   )
   return token
 }

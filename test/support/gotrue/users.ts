@@ -8,7 +8,7 @@ import { type Row, read, run, transaction } from './reader.ts'
 type TokenKind = 'confirmation_token' | 'recovery_token'
 
 /** GoTrue’s link token and the stored hash of its code. */
-export const gotrueHash = (address: string, code: string) =>
+const gotrueHash = (address: string, code: string) =>
   createHash('sha224')
     .update(address + code)
     .digest('hex')
@@ -17,11 +17,18 @@ export const gotrueHash = (address: string, code: string) =>
 export async function addUser(pool: pg.Pool, columns: Row): Promise<string> {
   const id = randomUUID()
   const row: Row = {
-    ...{ instance_id: '00000000-0000-0000-0000-000000000000', id, aud: 'authenticated' },
-    ...{ role: 'authenticated', confirmation_token: '', recovery_token: '' },
-    ...{ email_change_token_new: '', email_change: '', raw_user_meta_data: '{}' },
-    ...{ raw_app_meta_data: '{"provider":"email","providers":["email"]}' },
-    ...{ created_at: new Date(), updated_at: new Date() },
+    instance_id: '00000000-0000-0000-0000-000000000000',
+    id,
+    aud: 'authenticated',
+    role: 'authenticated',
+    confirmation_token: '',
+    recovery_token: '',
+    email_change_token_new: '',
+    email_change: '',
+    raw_user_meta_data: '{}',
+    raw_app_meta_data: '{"provider":"email","providers":["email"]}',
+    created_at: new Date(),
+    updated_at: new Date(),
     ...columns,
   }
   const names = Object.keys(row)
@@ -46,7 +53,11 @@ export async function addIdentity(
     pool,
     `insert into auth.identities (id, user_id, provider, provider_id, identity_data, last_sign_in_at,
       created_at, updated_at) values ($1, $2, $3, $4, $5, now(), now(), now())`,
-    ...[randomUUID(), userId, provider, providerId, JSON.stringify(data)],
+    randomUUID(),
+    userId,
+    provider,
+    providerId,
+    JSON.stringify(data),
   )
 }
 
@@ -70,7 +81,11 @@ export async function mailTo(
       client,
       `insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to, created_at,
         updated_at) values ($1, $2, $3, $4, $5, now(), now())`,
-      ...[randomUUID(), userId, type, hash, address],
+      randomUUID(),
+      userId,
+      type,
+      hash,
+      address,
     )
   })
   return { code, hash }

@@ -17,8 +17,8 @@ const largeRows = 10_000_000
 /** Tables whose size depends on the operator's configuration, or that are emptied all the time. */
 const small = [
   /^(custom_oauth_providers|instances|saml_providers|schema_migrations|scim_tokens|sso_domains|sso_providers)$/,
-  /^postern_(admin|api_token|clean_up|dec|encryption|event_inbox|import|later|migration|schema|send_quotas)/,
-  /^postern_(setting|signing|scim_connections|scim_role|scim_tokens|takeover|usage|webhooks)/,
+  /^postern_(admin|api_token|clean_up|custom|dec|encryption|event_inbox|import|migration|schema|send_quotas)/,
+  /^postern_(saml_provider|setting|signing|scim_connections|scim_role|scim_tokens|takeover|tenant|usage|webhooks)/,
   /^(oauth_clients|postern_oauth_clients)$/,
 ]
 

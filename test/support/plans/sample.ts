@@ -39,7 +39,8 @@ const values: Record<string, Record<string, string>> = {
   audit_log_entries: {
     instance_id: nil,
     payload: `json_build_object('action', 'login', 'actor_id', ${uuid('n / 10')},
-      'traits', json_build_object('user_id', ${uuid('n / 10')}))`,
+      'traits', json_build_object('user_id', ${uuid('n / 10')}),
+      'act', json_build_object('sub', ${rarely(uuid('n / 1000'), 100)}))`,
   },
   flow_state: { linking_target_id: rarely(uuid('n'), 10) },
   mfa_factors: { friendly_name: 'n::text' },

@@ -23,7 +23,7 @@ export async function newerSchema(t: Ending): Promise<string> {
   const { url } = await cloneDatabase(t)
   await query(
     url,
-    `insert into auth.postern_later_migrations values ('9999-later', '')`,
+    `insert into auth.postern_migrations values ('9999-later', '')`,
     `update auth.postern_schema_floor set migration = '9999-later'`,
   )
   return url

@@ -15,8 +15,7 @@ import { join } from 'node:path'
 import { binaries } from '../../../dev/postgres/binaries.ts'
 import { stopOrphan } from '../../../dev/postgres/cluster.ts'
 import { openFolder } from '../../../dev/postgres/folder.ts'
-import { type RunningPostgres, startPostgres } from '../../../dev/postgres/index.ts'
-import { lockHolder } from '../../../dev/postgres/lock.ts'
+import { lockHolder, type RunningPostgres, startPostgres } from '../../../dev/postgres/index.ts'
 
 /** Copying a database in memory takes a tenth of the time, if there is enough of it. */
 const memory = '/dev/shm'

@@ -9,7 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import type { Ending } from '../processes/ending.ts'
 import { serve } from '../processes/listening.ts'
-import { signIdToken, signing } from './keys.ts'
+import { signByHs256, signIdToken, signing } from './keys.ts'
 import { createServer } from './tls.ts'
 
 /** The documented code flow. Paths are relative to the one origin. */
@@ -26,7 +26,7 @@ export interface Documented {
   /** The token reply as a form. */
   form?: boolean
   /** `issuer` is the path of the issuer; without claims the reply has no id_token. */
-  idToken?: { issuer: string; claims?: Record<string, unknown> }
+  idToken?: { issuer: string; claims?: Record<string, unknown>; signed?: 'by the client secret' }
   /**
    * The API: path with query, further headers, reply. `{appsecret_proof}` stands for Facebook’s proof, `{client_id}`
    * for the registered id.
@@ -56,6 +56,10 @@ export const client: Registration = {
   secret: 's:ecret/+1',
   redirectUri: 'http://app.test/callback',
 }
+
+/** Of a provider that has a redirect URI of its own. */
+export const ownRedirectUri = (provider: string): string =>
+  new URL(`/providers/${provider}/callback`, client.redirectUri).href
 
 export type FakeProvider = Awaited<ReturnType<typeof startFakeProvider>>
 
@@ -144,7 +148,10 @@ export async function startFakeProvider(
       grant.challenge,
     )
     const reply = {
-      ...{ access_token: 'at1', token_type: 'bearer', expires_in: '3600', refresh_token: 'rt1' },
+      access_token: 'at1',
+      token_type: 'bearer',
+      expires_in: '3600',
+      refresh_token: 'rt1',
       ...documented.tokenReply,
       ...(documented.idToken?.claims && { id_token: await idToken(grant.nonce) }),
     }
@@ -155,7 +162,10 @@ export async function startFakeProvider(
 
   function idToken(nonce: string | null) {
     const claims = { iss: issuer, aud: registered.id, ...(nonce && { nonce }) }
-    return signIdToken({ ...claims, ...documented.idToken?.claims }, new Date())
+    const all = { ...claims, ...documented.idToken?.claims }
+    return documented.idToken?.signed
+      ? signByHs256(all, registered.secret)
+      : signIdToken(all, new Date())
   }
 
   function api(request: IncomingMessage, url: URL, response: ServerResponse) {

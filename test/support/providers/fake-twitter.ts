@@ -12,7 +12,11 @@ export async function startFakeTwitter(t: Ending, registered: Registration = { .
   const requests: string[] = []
   const flows = new Map<string, string>()
   const user: Record<string, unknown> = {
-    ...{ id: 9, id_str: '9', screen_name: 'ann', name: 'Ann Lee', email: 'ann@ex.test' },
+    id: 9,
+    id_str: '9',
+    screen_name: 'ann',
+    name: 'Ann Lee',
+    email: 'ann@ex.test',
     profile_image_url_https: 'https://i.test/p',
   }
 
@@ -58,7 +62,9 @@ export async function startFakeTwitter(t: Ending, registered: Registration = { .
     const { oauth_callback = '' } = oauth
     assert.ok(oauth_callback.startsWith(`${registered.redirectUri}?state=`), oauth_callback)
     checkSignature(oauth, url, registered, {
-      ...{ token: '', tokenSecret: '', params: { oauth_callback } },
+      token: '',
+      tokenSecret: '',
+      params: { oauth_callback },
     })
     const token = `t${flows.size + 1}`
     flows.set(token, oauth_callback)
@@ -91,7 +97,10 @@ function parseHeader(header = ''): Header {
 /** The signature is computed from the header and must match. */
 function checkSignature(oauth: Header, url: URL, { id, secret }: Registration, signed: Signed) {
   const again = oauth1Header({
-    ...{ url: url.href, consumerKey: id, consumerSecret: secret, ...signed },
+    url: url.href,
+    consumerKey: id,
+    consumerSecret: secret,
+    ...signed,
     now: new Date(Number(oauth.oauth_timestamp) * 1000),
     nonce: oauth.oauth_nonce ?? '',
   })

@@ -27,3 +27,12 @@ export function signIdToken(
     .setProtectedHeader({ alg: 'RS256', ...(kid !== undefined && { kid }) })
     .sign(privateKey)
 }
+
+/** The same with a shared secret. */
+export function signByHs256(claims: JWTPayload, secret: string): Promise<string> {
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuedAt()
+    .setExpirationTime('5m')
+    .sign(Buffer.from(secret))
+}

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { type Configuration, Provider as OpenidProvider } from 'oidc-provider'
 
 import { serve } from '../processes/listening.ts'
-import { client } from './fake-provider.ts'
+import { client, ownRedirectUri } from './fake-provider.ts'
 import { createServer } from './tls.ts'
 
 export interface OpenidProviderOptions {
@@ -51,7 +51,7 @@ function createConfiguration(options: OpenidProviderOptions): Configuration {
       {
         client_id: client.id,
         client_secret: client.secret,
-        redirect_uris: [client.redirectUri],
+        redirect_uris: [client.redirectUri, ownRedirectUri('custom:acme')],
         response_types: ['code'],
         ...(secretInBody && { token_endpoint_auth_method: 'client_secret_post' }),
       },
@@ -67,7 +67,9 @@ function createConfiguration(options: OpenidProviderOptions): Configuration {
     findAccount: (_context, sub) => ({
       accountId: sub,
       claims: () => ({
-        ...{ sub, name: 'Ann Lee', email: `${sub}@ex.test` },
+        sub,
+        name: 'Ann Lee',
+        email: `${sub}@ex.test`,
         email_verified: options.emailVerified ?? true,
         ...claims,
       }),
@@ -103,7 +105,7 @@ export async function signInAs(login: string, url: URL): Promise<Record<string, 
       cookies.set(name, value)
     }
     const location = response.headers.get('location')
-    if (location?.startsWith(client.redirectUri)) {
+    if (location?.startsWith(new URL(client.redirectUri).origin)) {
       return Object.fromEntries(new URL(location).searchParams)
     }
     next = location ? { url: new URL(location, next.url) } : await fillIn(response, login, next.url)

@@ -22,7 +22,9 @@ export async function createRaceUsers({ app, mail }: Pick<Built, 'app' | 'mail'>
   }
 
   return {
-    ...{ app, mail, create },
+    app,
+    mail,
+    create,
 
     asAdmin: (
       method: 'POST' | 'PUT' | 'DELETE',

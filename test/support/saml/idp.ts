@@ -154,9 +154,10 @@ export function signed(
   )
 }
 
-/** Signed assertion in an unsigned response, as most providers send. */
-export function signedResponse(options: ResponseOptions): string {
-  return buildSamlResponse(options, signed(buildAssertion(options), 'Assertion', options.idp))
+/** Signed assertion in an unsigned response, as most providers send. `change` is applied before it is signed. */
+export function signedResponse(options: ResponseOptions, change = (xml: string) => xml): string {
+  const assertion = signed(change(buildAssertion(options)), 'Assertion', options.idp)
+  return buildSamlResponse(options, assertion)
 }
 
 export interface Encryption {

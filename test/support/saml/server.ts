@@ -13,7 +13,8 @@ const createKey = () =>
     .privateKey.export({ format: 'der', type: 'pkcs1' })
     .toString('base64')
 
-export const [spKey, nextSpKey] = [createKey(), createKey()]
+const spKey = createKey()
+export const nextSpKey = createKey()
 
 export const samlOn = { AUTH_SAML_ENABLED: 'true', AUTH_SAML_PRIVATE_KEY: spKey }
 

@@ -1,100 +1,22 @@
 /** Metadata and responses of identity providers of large vendors, in their documented forms. */
-import { SignedXml } from 'xml-crypto'
-
-import { toPem } from '../../../providers/saml/signature.ts'
 import { createIdp, type Idp } from './idp.ts'
-
-export interface Vendor {
-  entityId: string
-  /** Of this certificate. */
-  metadata(certificate: string): string
-  /** Builds the response to a request of the server. */
-  response(idp: Idp, requestId: string): string
-}
-
-const assertionNamespace = 'urn:oasis:names:tc:SAML:2.0:assertion'
-const protocol = 'urn:oasis:names:tc:SAML:2.0:protocol'
-const binding = 'urn:oasis:names:tc:SAML:2.0:bindings:'
-const emailFormat = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress'
-const xmlsoap = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims'
-const microsoft = 'http://schemas.microsoft.com/identity/claims'
-const acsUrl = 'http://auth.example/sso/saml/acs'
-const audience = 'http://auth.example/sso/saml/metadata'
-
-interface Shape {
-  /** Of the elements of the assertion, with colon. */
-  prefix: string
-  /** Of the elements of the response, with colon. */
-  protocolPrefix: string
-  nameId: string
-  attributes: string
-  /** Further attributes of the response. */
-  more?: string
-}
-
-/** Prefixes and declarations are where each vendor has them: a signature covers them. */
-function createResponse({ entityId }: Idp, requestId: string, shape: Shape): string {
-  const { prefix: a, protocolPrefix: p, nameId, attributes, more = '' } = shape
-  const id = () => `_${crypto.randomUUID()}`
-  const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
-  const declared =
-    a === '' ? `xmlns="${assertionNamespace}"` : `xmlns:${a.slice(0, -1)}="${assertionNamespace}"`
-  const assertionId = id()
-  const issuer = `<${a}Issuer>${entityId}</${a}Issuer>`
-  const confirmation = `<${a}SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><${a}SubjectConfirmationData InResponseTo="${requestId}" NotOnOrAfter="${at(300)}" Recipient="${acsUrl}"/></${a}SubjectConfirmation>`
-  const assertion = `<${a}Assertion ${declared} ID="${assertionId}" IssueInstant="${at(0)}" Version="2.0">${issuer}<${a}Subject>${nameId}${confirmation}</${a}Subject><${a}Conditions NotBefore="${at(-300)}" NotOnOrAfter="${at(300)}"><${a}AudienceRestriction><${a}Audience>${audience}</${a}Audience></${a}AudienceRestriction></${a}Conditions><${a}AttributeStatement>${attributes}</${a}AttributeStatement><${a}AuthnStatement AuthnInstant="${at(-5)}" SessionIndex="${assertionId}"><${a}AuthnContext><${a}AuthnContextClassRef>urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport</${a}AuthnContextClassRef></${a}AuthnContext></${a}AuthnStatement></${a}Assertion>`
-  return `<${p}Response xmlns:${p.slice(0, -1)}="${protocol}" ID="${id()}" Version="2.0" IssueInstant="${at(0)}" Destination="${acsUrl}" InResponseTo="${requestId}"${more}>${issuer.replace(`${a}Issuer>`, `${a}Issuer ${declared}>`)}<${p}Status><${p}StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></${p}Status>${assertion}</${p}Response>`
-}
-
-interface SignatureShape {
-  /** Of its elements. */
-  prefix?: string
-  /** InclusiveNamespaces of the canonicalization. */
-  inclusive?: string[]
-}
-
-function sign(
-  xml: string,
-  name: 'Response' | 'Assertion',
-  { privateKey, certificate }: Idp,
-  { prefix, inclusive = [] }: SignatureShape = {},
-): string {
-  const exclusive = 'http://www.w3.org/2001/10/xml-exc-c14n#'
-  const element = `//*[local-name(.)='${name}']`
-  const signature = new SignedXml({
-    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }),
-    publicCert: toPem(certificate),
-    signatureAlgorithm: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
-    canonicalizationAlgorithm: exclusive,
-  })
-  signature.addReference({
-    xpath: element,
-    transforms: ['http://www.w3.org/2000/09/xmldsig#enveloped-signature', exclusive],
-    digestAlgorithm: 'http://www.w3.org/2001/04/xmlenc#sha256',
-    inclusiveNamespacesPrefixList: inclusive,
-  })
-  const reference = `${element}/*[local-name(.)='Issuer']`
-  signature.computeSignature(xml, {
-    location: { reference, action: 'after' },
-    ...(prefix && { prefix }),
-  })
-  return signature.getSignedXml()
-}
-
-const createKeyDescriptor = (certificate: string, md: string, use = 'signing') =>
-  `<${md}KeyDescriptor use="${use}"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificate.replace(/(.{76})/g, '$1\n')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></${md}KeyDescriptor>`
-
-const typed = (a: string, name: string, value: string, type: string, more = '') =>
-  `<${a}Attribute Name="${name}"${more}><${a}AttributeValue xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="${type}">${value}</${a}AttributeValue></${a}Attribute>`
-
-const untyped = (name: string, ...values: string[]) =>
-  `<Attribute Name="${name}">${values.map((value) => `<AttributeValue>${value}</AttributeValue>`).join('')}</Attribute>`
-
-const service = (md: string, name: string, by: string, location: string) =>
-  `<${md}${name} Binding="${binding}${by}" Location="${location}"/>`
-
-const emailNameId = (a: string) =>
-  `<${a}NameID Format="${emailFormat}">Ann.Lee@corp.example</${a}NameID>`
+import { moreVendors } from './more-vendors.ts'
+import {
+  assertionNamespace,
+  binding,
+  createKeyDescriptor,
+  createResponse,
+  emailFormat,
+  emailNameId,
+  microsoft,
+  protocol,
+  service,
+  sign,
+  typed,
+  untyped,
+  type Vendor,
+  xmlsoap,
+} from './vendor-shapes.ts'
 
 const okta: Vendor = {
   entityId: 'http://www.okta.com/exk1fxp5uGgJzVh7x0h8',
@@ -102,7 +24,7 @@ const okta: Vendor = {
     const url = 'https://corp.okta.com/app/corp_app_1/exk1fxp5uGgJzVh7x0h8/sso/saml'
     return `<?xml version="1.0" encoding="UTF-8"?><md:EntityDescriptor entityID="${okta.entityId}" xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata"><md:IDPSSODescriptor WantAuthnRequestsSigned="false" protocolSupportEnumeration="${protocol}">${createKeyDescriptor(certificate, 'md:')}<md:NameIDFormat>urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified</md:NameIDFormat><md:NameIDFormat>${emailFormat}</md:NameIDFormat>${service('md:', 'SingleSignOnService', 'HTTP-POST', url)}${service('md:', 'SingleSignOnService', 'HTTP-Redirect', url)}</md:IDPSSODescriptor></md:EntityDescriptor>`
   },
-  response(idp, requestId) {
+  response(idp, requestId, signature) {
     const format = ' NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:unspecified"'
     const attributes = [
       typed('saml2:', 'email', 'Ann.Lee@corp.example', 'xs:string', format),
@@ -115,7 +37,7 @@ const okta: Vendor = {
       nameId: emailNameId('saml2:'),
       attributes,
     }
-    const style = { prefix: 'ds', inclusive: ['xs'] }
+    const style = { prefix: 'ds', inclusive: ['xs'], ...signature }
     const inner = sign(createResponse(idp, requestId, shape), 'Assertion', idp, style)
     return sign(inner, 'Response', idp, style)
   },
@@ -130,7 +52,7 @@ const entra: Vendor = {
     const role = `<RoleDescriptor xsi:type="fed:SecurityTokenServiceType" protocolSupportEnumeration="http://docs.oasis-open.org/wsfed/federation/200706" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:fed="http://docs.oasis-open.org/wsfed/federation/200706">${createKeyDescriptor(certificate, '')}<fed:ClaimTypesOffered><auth:ClaimType Uri="${xmlsoap}/name" xmlns:auth="http://docs.oasis-open.org/wsfed/authorization/200706"><auth:DisplayName>Name</auth:DisplayName></auth:ClaimType></fed:ClaimTypesOffered></RoleDescriptor>`
     return `﻿<?xml version="1.0" encoding="utf-8"?><EntityDescriptor ID="_9bd9b9b5-0c0e-4c4b-9d3e-3f2c1a0b9d11" entityID="${entra.entityId}" xmlns="urn:oasis:names:tc:SAML:2.0:metadata">${role}<IDPSSODescriptor protocolSupportEnumeration="${protocol}">${createKeyDescriptor(certificate, '')}${service('', 'SingleLogoutService', 'HTTP-Redirect', url)}${service('', 'SingleSignOnService', 'HTTP-Redirect', url)}${service('', 'SingleSignOnService', 'HTTP-POST', url)}</IDPSSODescriptor></EntityDescriptor>`
   },
-  response(idp, requestId) {
+  response(idp, requestId, signature) {
     const attributes = [
       untyped(`${microsoft}/tenantid`, tenant),
       untyped(`${microsoft}/objectidentifier`, 'd2f0a7b1-0000-4000-8000-000000000001'),
@@ -143,7 +65,7 @@ const entra: Vendor = {
     ].join('')
     const nameId = emailNameId('')
     const shape = { prefix: '', protocolPrefix: 'samlp:', nameId, attributes }
-    return sign(createResponse(idp, requestId, shape), 'Assertion', idp)
+    return sign(createResponse(idp, requestId, shape), 'Assertion', idp, signature)
   },
 }
 
@@ -153,7 +75,7 @@ const google: Vendor = {
     const url = 'https://accounts.google.com/o/saml2/idp?idpid=C01abc2de'
     return `<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${google.entityId}" validUntil="2036-11-01T09:00:00.000Z">\n  <md:IDPSSODescriptor WantAuthnRequestsSigned="false" protocolSupportEnumeration="${protocol}">\n    ${createKeyDescriptor(certificate, 'md:')}\n    <md:NameIDFormat>${emailFormat}</md:NameIDFormat>\n    ${service('md:', 'SingleSignOnService', 'HTTP-Redirect', url)}\n    ${service('md:', 'SingleSignOnService', 'HTTP-POST', url)}\n  </md:IDPSSODescriptor>\n</md:EntityDescriptor>`
   },
-  response(idp, requestId) {
+  response(idp, requestId, signature) {
     const attributes = ['email', 'firstName', 'lastName'].map((name, index) =>
       typed('saml2:', name, ['Ann.Lee@corp.example', 'Ann', 'Lee'][index] ?? '', 'xs:anyType'),
     )
@@ -163,7 +85,10 @@ const google: Vendor = {
       nameId: emailNameId('saml2:'),
       attributes: attributes.join(''),
     }
-    return sign(createResponse(idp, requestId, shape), 'Response', idp, { prefix: 'ds' })
+    return sign(createResponse(idp, requestId, shape), 'Response', idp, {
+      prefix: 'ds',
+      ...signature,
+    })
   },
 }
 
@@ -179,7 +104,7 @@ const keycloak: Vendor = {
     )
     return `<md:EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" xmlns:saml="${assertionNamespace}" entityID="${keycloak.entityId}"><md:IDPSSODescriptor WantAuthnRequestsSigned="true" protocolSupportEnumeration="${protocol}">${key}<md:ArtifactResolutionService Binding="${binding}SOAP" Location="${url}/resolve" index="0"/>${all('SingleLogoutService', ['HTTP-POST', 'HTTP-Redirect', 'HTTP-Artifact', 'SOAP'])}<md:NameIDFormat>urn:oasis:names:tc:SAML:2.0:nameid-format:persistent</md:NameIDFormat>${all('SingleSignOnService', ['HTTP-POST', 'HTTP-Redirect', 'SOAP', 'HTTP-Artifact'])}</md:IDPSSODescriptor></md:EntityDescriptor>`
   },
-  response(idp, requestId) {
+  response(idp, requestId, signature) {
     const uri = ' NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:uri"'
     const attributes = [
       typed(
@@ -197,7 +122,7 @@ const keycloak: Vendor = {
     const nameId =
       '<saml:NameID Format="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent">G-5f0c</saml:NameID>'
     const shape = { prefix: 'saml:', protocolPrefix: 'samlp:', nameId, attributes }
-    const style = { prefix: 'dsig' }
+    const style = { prefix: 'dsig', ...signature }
     return sign(
       sign(createResponse(idp, requestId, shape), 'Assertion', idp, style),
       'Response',
@@ -219,7 +144,7 @@ const adfs: Vendor = {
     const offered = `<Attribute Name="${xmlsoap}/emailaddress" NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:uri" FriendlyName="E-Mail Address" xmlns="${assertionNamespace}"/>`
     return `<EntityDescriptor ID="_0f1e2d3c-5b6a-4798-8765-43210fedcba9" entityID="${adfs.entityId}" xmlns="urn:oasis:names:tc:SAML:2.0:metadata">${asServiceProvider}<IDPSSODescriptor protocolSupportEnumeration="${protocol}">${keys}<ArtifactResolutionService Binding="${binding}SOAP" Location="https://adfs.corp.example/adfs/services/trust/artifactresolution" index="0"/>${both('SingleLogoutService')}<NameIDFormat>${emailFormat}</NameIDFormat>${both('SingleSignOnService')}${offered}</IDPSSODescriptor></EntityDescriptor>`
   },
-  response(idp, requestId) {
+  response(idp, requestId, signature) {
     const attributes = [
       untyped(`${xmlsoap}/emailaddress`, 'Ann.Lee@corp.example'),
       untyped(`${xmlsoap}/name`, 'Ann Lee'),
@@ -228,7 +153,10 @@ const adfs: Vendor = {
     const more = ' Consent="urn:oasis:names:tc:SAML:2.0:consent:unspecified"'
     const nameId = emailNameId('')
     const shape = { prefix: '', protocolPrefix: 'samlp:', nameId, attributes, more }
-    return sign(createResponse(idp, requestId, shape), 'Assertion', idp, { prefix: 'ds' })
+    return sign(createResponse(idp, requestId, shape), 'Assertion', idp, {
+      prefix: 'ds',
+      ...signature,
+    })
   },
 }
 
@@ -239,6 +167,7 @@ export const vendors: Record<string, Vendor> = {
   'Google Workspace': google,
   Keycloak: keycloak,
   ADFS: adfs,
+  ...moreVendors,
 }
 
 /** With a key of this test. */

@@ -38,15 +38,23 @@ export async function newOrganization(app: App, domain: string): Promise<string>
   const now = new Date()
   const { id } = await app.db
     .transaction()
-    .execute((trx) =>
-      createOrganization(app.organizations, trx, { name: `Org of ${domain}` }, null, by, now),
-    )
+    .execute((trx) => createOrganization(app, trx, { name: `Org of ${domain}` }, null, by, now))
+  await addDomain(app, id, domain)
+  return id
+}
+
+/** Gives an organization a verified domain. */
+export async function addDomain(app: App, organization_id: string, domain: string): Promise<void> {
+  const now = new Date()
   const times = { created_at: now, updated_at: now }
-  const row = { id: crypto.randomUUID(), organization_id: id, domain, dns_token: 'x', ...times }
   await app.db
     .insertInto('postern_organization_domains')
     .values({
-      ...row,
+      id: crypto.randomUUID(),
+      organization_id,
+      domain,
+      dns_token: 'x',
+      ...times,
       verified_at: now,
       verified_by: 'dns',
       email: null,
@@ -54,7 +62,6 @@ export async function newOrganization(app: App, domain: string): Promise<string>
       code_expires_at: null,
     })
     .execute()
-  return id
 }
 
 export async function addOwner(app: App, organization_id: string, user_id: string): Promise<void> {
@@ -65,9 +72,7 @@ export async function addOwner(app: App, organization_id: string, user_id: strin
     joined_by: 'admin',
     connection_id: null,
   } as const
-  await app.db
-    .transaction()
-    .execute((trx) => addMember(app.organizations, trx, member, by, new Date()))
+  await app.db.transaction().execute((trx) => addMember(app, trx, member, by, new Date()))
 }
 
 export async function findMemberRole(app: App, organizationId: string, userId: string) {

@@ -4,12 +4,14 @@ import { readFileSync } from 'node:fs'
 import AjvCompiler from '@fastify/ajv-compiler'
 
 interface Schema {
+  $ref?: string
   properties?: Record<string, Schema>
   additionalProperties?: unknown
   patternProperties?: unknown
 }
 
 interface Described {
+  components: { schemas: Record<string, Schema> }
   webhooks: Record<
     string,
     { post: { requestBody: { content: { 'application/json': { schema: Schema } } } } }
@@ -18,7 +20,7 @@ interface Described {
 
 /** That it is today's, test/plugins/http/openapi.test.ts shows. */
 const file = new URL('../../../docs/openapi.json', import.meta.url)
-const { webhooks }: Described = JSON.parse(readFileSync(file, 'utf8'))
+const { components, webhooks }: Described = JSON.parse(readFileSync(file, 'utf8'))
 
 const compile = AjvCompiler()(
   {},
@@ -52,8 +54,10 @@ export function findBodyError(body: string): string | undefined {
   return `${type}: ${error?.instancePath} ${error?.message} ${JSON.stringify(error?.params)}: ${body}`
 }
 
-/** Undescribed fields are errors as well. */
-function closed({ properties, ...schema }: Schema): Schema {
+/** Undescribed fields are errors as well. Components are inserted. */
+function closed({ $ref, properties, ...schema }: Schema): Schema {
+  const name = $ref?.replace('#/components/schemas/', '')
+  if (name !== undefined) return closed(components.schemas[name] ?? {})
   if (!properties) return schema
   const all = Object.entries(properties).map(([name, property]) => [name, closed(property)])
   return { additionalProperties: false, ...schema, properties: Object.fromEntries(all) }

@@ -4,7 +4,7 @@ import { adminCall, asAdmin } from '../admin.ts'
 import type { App } from '../server.ts'
 
 /** The audit traits: `after` of a new webhook has no `before`. */
-export interface Change {
+interface Change {
   before?: unknown
   after?: unknown
 }

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 
 import type { Trx } from '../../../../db/core/database.ts'
+import { countMailBacklog } from '../../../../db/emails/backlog.ts'
 import { insertEmail, mailInsertionWithJob } from '../../../../db/emails/insert-email.ts'
 import { addMailJobs } from '../../../../db/emails/messages.ts'
 import type { EmailKind } from '../../../../mail/kinds/index.ts'
@@ -12,20 +13,27 @@ import type { MailRenderer } from '../../../../mail/render.ts'
 import type { MailVariables } from '../../../../mail/variables.ts'
 import type { Deps } from '../../../define-plugin.ts'
 import { unredacted } from '../../../observability/logger/index.ts'
+import { shareReading } from '../../../observability/telemetry/shared-reading.ts'
 import type { DeliverEmail } from '../deliver.ts'
-import type { DeliverByHook } from '../hook-delivery.ts'
-import { addEmailBacklogGauges } from './backlog-gauges.ts'
-import { scheduleEmailCleanup } from './clean-up.ts'
-import { createCompose } from './compose.ts'
-import { createHookCompose } from './compose-for-hook.ts'
+import type { DeliverByHook, HookMail } from '../hook-delivery.ts'
+import { scheduleEmailCleanup } from './cleanup.ts'
+import {
+  type ComposeDeps,
+  createCompose,
+  isMailKind,
+  notComposed,
+  sendFailureReason,
+} from './compose.ts'
 import { createFirstAttempts } from './first-attempts.ts'
 import { createMailJobs, sendTask } from './job.ts'
 import {
+  decryptPayload,
   type EmailMessage,
   encryptPayload,
   type MailPayload,
   type SecondConfirmation,
 } from './payload.ts'
+import { unknownKind } from './reasons.ts'
 import { createSender, type Sender, type SenderDeps } from './send.ts'
 
 export interface MailRequest<Kind extends EmailKind> {
@@ -160,4 +168,37 @@ function createSending({ db, events, jobQueue, log, telemetry }: OutboxDeps, job
 function idIn(payload: unknown): string {
   if (typeof payload === 'object' && payload !== null && 'id' in payload) return String(payload.id)
   throw new TypeError(`a ${sendTask} job has no message id`)
+}
+
+/** Converts an outbox row to the payload of the email hook. */
+function createHookCompose({ encryption, log }: Pick<ComposeDeps, 'encryption' | 'log'>) {
+  return async (message: EmailMessage) => {
+    const { id, kind } = message
+    if (!isMailKind(kind)) return notComposed(unknownKind)
+    try {
+      const mail: HookMail = { id, kind, ...decryptPayload(encryption, kind, message) }
+      return mail
+    } catch (error) {
+      log.error({ err: error, message_id: id, kind }, 'email could not be decrypted')
+      return notComposed(sendFailureReason(error))
+    }
+  }
+}
+
+/** Metrics of queued email. */
+function addEmailBacklogGauges({ db, telemetry }: Deps<'db' | 'telemetry'>): void {
+  const { metrics } = telemetry
+  const backlog = shareReading(() => countMailBacklog(db))
+
+  metrics.gauge('postern.emails.queued', async () => [
+    { value: (await backlog()).waiting, labels: {} },
+  ])
+  metrics.gauge('postern.emails.dead_lettered', async () => [
+    { value: (await backlog()).dead, labels: {} },
+  ])
+  metrics.gauge('postern.emails.oldest_queued_age', async () => {
+    const { oldest_waiting } = await backlog()
+    const seconds = oldest_waiting ? (Date.now() - oldest_waiting.getTime()) / 1000 : 0
+    return [{ value: Math.max(0, seconds), labels: {} }]
+  })
 }

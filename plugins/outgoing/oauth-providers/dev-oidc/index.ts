@@ -4,12 +4,13 @@
  */
 import { randomBytes } from 'node:crypto'
 
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 
 import type { ProviderSettings } from '../../../../providers/core/types.ts'
 import type { Deps } from '../../../define-plugin.ts'
-import { serveLogin } from './login.ts'
 import { isInstalled, mount, type OpenidProvider, startOpenidProvider } from './openid-provider.ts'
+import { devOidcPageHeaders, errorPage, loginPage } from './pages.ts'
 
 /** The settings of the provider `dev`; undefined outside dev mode, and without development packages. */
 export async function serveDevOidc(
@@ -35,7 +36,7 @@ function settingsAt(baseUrl: string): ProviderSettings {
   }
 }
 
-/** Started at the first visit: it takes longer than the rest of the start. */
+/** Started when the server listens: it takes longer than the rest of the start, and than a sign-in waits for it. */
 function startedOnce(settings: ProviderSettings) {
   let started: Promise<OpenidProvider> | undefined
   return () => {
@@ -47,10 +48,42 @@ function startedOnce(settings: ProviderSettings) {
 function serveProtocol(scope: FastifyInstance, provider: () => Promise<OpenidProvider>) {
   // The provider parses its own forms.
   scope.removeAllContentTypeParsers()
+  // A request shows the error of a failed start.
+  scope.addHook('onListen', async () => void provider().catch(() => undefined))
   scope.addContentTypeParser('*', (_request, _body, done) => done(null))
   scope.all(`${mount}/*`, { schema: { hide: true } }, async (request, reply) => {
     const { handle } = await provider()
     reply.hijack()
     handle(request.raw, reply.raw, request.originalUrl)
   })
+}
+
+const LoginForm = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+  answer: Type.String(),
+})
+
+/** The login form of the development provider. */
+function serveLogin(scope: FastifyInstance, provider: () => Promise<OpenidProvider>): void {
+  const path = `${mount}/login/:uid`
+
+  scope.get(path, { schema: { hide: true } }, async (_request, reply) =>
+    reply.headers(devOidcPageHeaders).send(loginPage()),
+  )
+
+  scope.post<{ Body: { name?: string; answer: string } }>(
+    path,
+    { schema: { hide: true, body: LoginForm } },
+    async ({ raw, body }, reply) => {
+      const name = body.name?.trim().normalize('NFC') || 'Ann'
+      try {
+        const { answer } = await provider()
+        const next = await answer(raw, reply.raw, body.answer === 'yes' ? name : undefined)
+        return reply.redirect(next, 303)
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        return reply.status(400).headers(devOidcPageHeaders).send(errorPage(reason))
+      }
+    },
+  )
 }

@@ -1,11 +1,10 @@
 /** The package oidc-provider, loaded when it is installed: production installs without development packages. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { exportJWK, generateKeyPair } from 'jose'
 
 import type { ProviderSettings } from '../../../../providers/core/types.ts'
-import { toDevUser } from './dev-user.ts'
 import { errorPage } from './pages.ts'
 
 export const mount = '/dev/oidc'
@@ -104,4 +103,25 @@ async function createProvider(settings: ProviderSettings) {
 async function newKey() {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   return { ...(await exportJWK(privateKey)), kid: 'dev', alg: 'RS256', use: 'sig' }
+}
+
+/**
+ * The user for a typed name: an email address is used as is; for any other name, in any script, an address is derived.
+ */
+function toDevUser(typed: string) {
+  const isAddress = /^[^\s@]+@[^\s@]+$/.test(typed)
+  const email = isAddress ? typed : `${toLocalPart(typed)}@dev.example`
+  const name = isAddress ? typed.slice(0, typed.indexOf('@')) : typed
+  return { sub: typed, name, email, email_verified: true }
+}
+
+function toLocalPart(name: string): string {
+  const plain = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '.')
+    .replaceAll(/^\.|\.$/g, '')
+    .slice(0, 60)
+  return plain || `user-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`
 }

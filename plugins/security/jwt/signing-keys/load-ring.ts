@@ -3,6 +3,7 @@ import type { JWK } from 'jose'
 
 import type { Config } from '../../../../config/groups/index.ts'
 import type { SigningKeyRow } from '../../../../db/keys/signing-keys.ts'
+import { isRecord } from '../../../../schemas/values/record.ts'
 import { readConfiguredKeys } from './configured-keys.ts'
 import { importSigningKey, importVerificationKey, publicPart, secretKey } from './key-material.ts'
 import { createKeyRing, type KeyRing, type VerificationKey } from './key-ring.ts'
@@ -38,9 +39,11 @@ export async function storedRing(
   config: KeyRingConfig,
   privateJwk: (row: SigningKeyRow) => JWK,
 ): Promise<KeyRing> {
-  const verifying = await Promise.all(rows.map(toVerificationKey))
-  const secret = await acceptedSecret(config)
   const current = rows.find(({ state }) => state === 'current')
+  // One that another program has overwritten verifies nothing. The current one signs, so it cannot be left out.
+  const readable = rows.filter((row) => row === current || isReadable(row))
+  const verifying = await Promise.all(readable.map(toVerificationKey))
+  const secret = await acceptedSecret(config)
   if (config.AUTH_JWT_ALGORITHM === 'HS256') {
     const signing = await getSecretKey(config)
     const signsIdTokens = config.AUTH_OAUTH_SERVER_ENABLED && current
@@ -52,7 +55,12 @@ export async function storedRing(
   return createKeyRing({ signing, verifying, secret })
 }
 
+const isReadable = ({ public_jwk }: SigningKeyRow) => isRecord(public_jwk) && 'kty' in public_jwk
+
 async function toVerificationKey(row: SigningKeyRow): Promise<VerificationKey> {
+  if (!isReadable(row)) {
+    throw new Error(`postern_signing_keys has no readable public_jwk for the key ${row.kid}`)
+  }
   const publicJwk = await publicPart(row.public_jwk)
   const retiresAt = row.state === 'previous' ? (row.retires_at ?? undefined) : undefined
   return { ...(await importVerificationKey(row.public_jwk)), publicJwk, retiresAt }

@@ -15,12 +15,13 @@ const Query = Type.Object({
   limit: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
 })
 
-const list: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { mailer, readDb } = fastify
+const list: FastifyPluginAsyncTypebox = async (app) => {
+  const { mailer, readDb } = app
 
-  fastify.get(
+  app.get(
     '/admin/mail',
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List queued, sent and undelivered emails, newest first',
         description: 'Sent emails are listed for 7 days, undelivered ones for 30.',

@@ -43,52 +43,64 @@ const deleteSchema = {
   response: { 204: NoBody, ...ErrorResponses },
 }
 
-const retry: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, mailer } = fastify
+const retry: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db, mailer } = app
 
-  fastify.post('/admin/mail/:id/retry', { schema: retrySchema }, async (request) => {
-    const now = new Date()
-    const id = readUuid('id', request.params.id)
-    await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      const row = await findMail(trx, id)
-      if (!row) throw mailNotFound()
-      const blocker = mailer.retryBlocker(row, now)
-      const isAccepted = blocker?.isUncertain && request.body?.uncertain
-      if (blocker && !isAccepted) throw mailNotRetryable(blocker.sentence)
-      if (!(await mailer.retry(trx, id, now))) throw mailNotRetryable('is being sent')
-      await recordAdminAction(audit, trx, 'mail_retried', request, { now, message_id: id })
-    })
-    return {}
-  })
-
-  fastify.post('/admin/mail/retry', { schema: retryAllSchema }, async (request) => {
-    const now = new Date()
-    const includeUncertain = request.body?.uncertain ?? false
-    const queued = await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      let count = 0
-      for (const row of await listDeadMail(trx, maxEmails)) {
+  app.post(
+    '/admin/mail/:id/retry',
+    { config: { minimumRole: 'operator' }, schema: retrySchema },
+    async (request) => {
+      const now = new Date()
+      const id = readUuid('id', request.params.id)
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const row = await findMail(trx, id)
+        if (!row) throw mailNotFound()
         const blocker = mailer.retryBlocker(row, now)
-        if (blocker && !(blocker.isUncertain && includeUncertain)) continue
-        if (await mailer.retry(trx, row.id, now)) count += 1
-      }
-      await recordAdminAction(audit, trx, 'mail_retried', request, { now, queued: count })
-      return count
-    })
-    return { queued }
-  })
+        const isAccepted = blocker?.isUncertain && request.body?.uncertain
+        if (blocker && !isAccepted) throw mailNotRetryable(blocker.sentence)
+        if (!(await mailer.retry(trx, id, now))) throw mailNotRetryable('is being sent')
+        await recordAdminAction(audit, trx, 'mail_retried', request, { now, message_id: id })
+      })
+      return {}
+    },
+  )
 
-  fastify.delete('/admin/mail/:id', { schema: deleteSchema }, async (request, reply) => {
-    const now = new Date()
-    const id = readUuid('id', request.params.id)
-    await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      if (!(await deleteMail(trx, id))) throw mailNotFound()
-      await recordAdminAction(audit, trx, 'mail_dropped', request, { now, message_id: id })
-    })
-    return reply.status(204).send(null)
-  })
+  app.post(
+    '/admin/mail/retry',
+    { config: { minimumRole: 'operator' }, schema: retryAllSchema },
+    async (request) => {
+      const now = new Date()
+      const includeUncertain = request.body?.uncertain ?? false
+      const queued = await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        let count = 0
+        for (const row of await listDeadMail(trx, maxEmails)) {
+          const blocker = mailer.retryBlocker(row, now)
+          if (blocker && !(blocker.isUncertain && includeUncertain)) continue
+          if (await mailer.retry(trx, row.id, now)) count += 1
+        }
+        await recordAdminAction(audit, trx, 'mail_retried', request, { now, queued: count })
+        return count
+      })
+      return { queued }
+    },
+  )
+
+  app.delete(
+    '/admin/mail/:id',
+    { config: { minimumRole: 'operator' }, schema: deleteSchema },
+    async (request, reply) => {
+      const now = new Date()
+      const id = readUuid('id', request.params.id)
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        if (!(await deleteMail(trx, id))) throw mailNotFound()
+        await recordAdminAction(audit, trx, 'mail_dropped', request, { now, message_id: id })
+      })
+      return reply.status(204).send(null)
+    },
+  )
 }
 
 export default retry

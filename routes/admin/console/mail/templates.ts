@@ -72,43 +72,59 @@ const sendTestSchema = {
   response: { 200: Sent, ...ErrorResponses },
 }
 
-const templates: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, languages, mailer } = fastify
+const templates: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db, languages, mailer } = app
 
-  fastify.get('/admin/mail/templates', { schema: readTemplatesSchema }, async () => ({
-    kinds: [...mailer.kinds],
-    languages: languages.available.map((tag) => ({ tag, name: getLanguageName(tag) })),
-    default_language: languages.fallback,
-  }))
+  app.get(
+    '/admin/mail/templates',
+    { config: { minimumRole: 'support' }, schema: readTemplatesSchema },
+    async () => ({
+      kinds: [...mailer.kinds],
+      languages: languages.available.map((tag) => ({ tag, name: getLanguageName(tag) })),
+      default_language: languages.fallback,
+    }),
+  )
 
-  fastify.get('/admin/mail/preview', { schema: readPreviewSchema }, async ({ query }) => {
-    const [kind, locale] = [readKind(query.kind), readLocale(query.locale)]
-    const { subject, html, text } = await mailer.renderPreview(kind, locale)
-    return { kind, locale, subject, html, text }
-  })
+  app.get(
+    '/admin/mail/preview',
+    { config: { minimumRole: 'support' }, schema: readPreviewSchema },
+    async ({ query }) => {
+      const [kind, locale] = [readKind(query.kind), readLocale(query.locale)]
+      const { subject, html, text } = await mailer.renderPreview(kind, locale)
+      return { kind, locale, subject, html, text }
+    },
+  )
 
-  fastify.post('/admin/mail/preview', { schema: previewDraftSchema }, async ({ body }) => {
-    const { subject, template, ...which } = body
-    const [kind, locale] = [readKind(which.kind), readLocale(which.locale)]
-    // A URL would be fetched, so it is rejected.
-    if (template !== undefined && !/^(<|\{\{)/.test(template)) {
-      throw validationFailed('template must start with < or {{')
-    }
-    const rendered = await mailer.previewDraft(kind, locale, { subject, template })
-    return { kind, locale, ...rendered }
-  })
+  app.post(
+    '/admin/mail/preview',
+    { config: { minimumRole: 'operator' }, schema: previewDraftSchema },
+    async ({ body }) => {
+      const { subject, template, ...which } = body
+      const [kind, locale] = [readKind(which.kind), readLocale(which.locale)]
+      // A URL would be fetched, so it is rejected.
+      if (template !== undefined && !/^(<|\{\{)/.test(template)) {
+        throw validationFailed('template must start with < or {{')
+      }
+      const rendered = await mailer.previewDraft(kind, locale, { subject, template })
+      return { kind, locale, ...rendered }
+    },
+  )
 
-  fastify.post('/admin/mail/test', { schema: sendTestSchema }, async (request) => {
-    const now = new Date()
-    const { address, ...which } = request.body
-    const [kind, tag] = [readKind(which.kind), readLocale(which.locale)]
-    const to = normalizeEmail(address)
-    await db.transaction().execute(async (trx) => {
-      await bearerAuth.reauthorizeAdmin(trx, request, now)
-      await recordAdminAction(audit, trx, 'mail_tested', request, { now, kind })
-    })
-    return mailer.sendSample({ kind, tag, to }, now)
-  })
+  app.post(
+    '/admin/mail/test',
+    { config: { minimumRole: 'operator' }, schema: sendTestSchema },
+    async (request) => {
+      const now = new Date()
+      const { address, ...which } = request.body
+      const [kind, tag] = [readKind(which.kind), readLocale(which.locale)]
+      const to = normalizeEmail(address)
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        await recordAdminAction(audit, trx, 'mail_tested', request, { now, kind })
+      })
+      return mailer.sendSample({ kind, tag, to }, now)
+    },
+  )
 
   function readKind(text: string) {
     const kind = mailer.kinds.find((known) => known === text)

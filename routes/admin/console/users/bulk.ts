@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import pLimit from 'p-limit'
 
+import { authorizeAccess } from '../../../../modules/access/index.ts'
 import {
   changedUserFields,
   deletedUserDetails,
@@ -43,16 +44,16 @@ const schema = {
   response: { 200: Outcome, ...ErrorResponses },
 }
 
-const bulk: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, users } = fastify
+const bulk: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.post(
+  app.post(
     '/admin/users/bulk',
-    {
-      schema,
-    },
+    { config: { minimumRole: 'operator' }, schema },
     async (request) => {
       const now = new Date()
+      // As PUT /admin/users/{user_id}; a ban and a deletion take access away.
+      if (request.body.action === 'unban') await authorizeAccess(app, request, now)
       const work = workFor(request, request.body, now)
       const limit = pLimit(concurrency)
       const ids = [...new Set(request.body.ids.map((id) => readUuid('ids', id)))]
@@ -81,10 +82,11 @@ const bulk: FastifyPluginAsyncTypebox = async (fastify) => {
   }
 
   async function changeBan(request: FastifyRequest, id: string, duration: string, now: Date) {
-    const change = await readAdminChange(users, { ban_duration: duration }, now)
+    const banned = await readAdminChange(app, { ban_duration: duration }, now)
+    const change = { ...banned, isOwn: false }
     await db.transaction().execute(async (trx) => {
       await bearerAuth.reauthorizeAdmin(trx, request, now, { id })
-      const { before, after } = await updateUserAsAdmin(users, trx, id, change, now)
+      const { before, after } = await updateUserAsAdmin(app, trx, id, change, now)
       const traits = { now, fields: ['ban_duration'], ...changedUserFields(before, after) }
       await recordAdminActionOnUser(audit, trx, 'user_modified', request, after, traits)
     })
@@ -93,7 +95,7 @@ const bulk: FastifyPluginAsyncTypebox = async (fastify) => {
   async function remove(request: FastifyRequest, id: string, soft: boolean, now: Date) {
     await db.transaction().execute(async (trx) => {
       await bearerAuth.reauthorizeAdmin(trx, request, now, { id })
-      const user = await deleteUserAsAdmin(users, trx, id, { soft, namesConstraint: true }, now)
+      const user = await deleteUserAsAdmin(app, trx, id, { soft, namesConstraint: true }, now)
       const traits = { now, soft, ...deletedUserDetails(user) }
       await recordAdminActionOnUser(audit, trx, 'user_deleted', request, user, traits)
     })

@@ -19,19 +19,33 @@ const Query = Type.Object({
 })
 
 const columns = [
-  ...['id', 'email', 'phone', 'role', 'aud', 'created_at', 'updated_at', 'last_sign_in_at'],
-  ...['email_confirmed_at', 'phone_confirmed_at', 'invited_at', 'banned_until', 'deleted_at'],
-  ...['is_anonymous', 'app_metadata', 'user_metadata'],
+  'id',
+  'email',
+  'phone',
+  'role',
+  'aud',
+  'created_at',
+  'updated_at',
+  'last_sign_in_at',
+  'email_confirmed_at',
+  'phone_confirmed_at',
+  'invited_at',
+  'banned_until',
+  'deleted_at',
+  'is_anonymous',
+  'app_metadata',
+  'user_metadata',
 ] as const satisfies (keyof User)[]
 
 const pageSize = 1_000
 
-const exportUsers: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, users } = fastify
+const exportUsers: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     '/admin/users/export',
     {
+      config: { minimumRole: 'operator' },
       schema: {
         summary: 'Download users as CSV or NDJSON',
         description:
@@ -46,7 +60,7 @@ const exportUsers: FastifyPluginAsyncTypebox = async (fastify) => {
       const { format = 'csv', q, sort, ...filters } = request.query
       const filter = readStateFilter(filters)
       const { audience: aud } = request
-      const search = q?.trim() ? await readUserSearch(users, q, aud) : undefined
+      const search = q?.trim() ? await readUserSearch(app, q, aud) : undefined
       const direction = sort === 'created_at asc' ? ('asc' as const) : ('desc' as const)
       await db.transaction().execute(async (trx) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
@@ -58,7 +72,7 @@ const exportUsers: FastifyPluginAsyncTypebox = async (fastify) => {
         yield headerRow(columns, format)
         let cursor: string | undefined
         do {
-          const page = await listUsersAfter(users, listing, cursor, pageSize, filter)
+          const page = await listUsersAfter(app, listing, cursor, pageSize, filter)
           const found: { users: User[] } = JSON.parse(page.body.toString())
           yield renderRows(found.users.map(toRow), columns, format)
           cursor = page.cursor

@@ -15,29 +15,33 @@ import { readUuid } from '../../../../schemas/fields.ts'
 import { OauthGrant } from '../../../../schemas/oauth/authorization.ts'
 import { NoBody } from '../../../../schemas/values/empty.ts'
 
-const grants: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, events } = fastify
+const GrantPath = Type.Object({ ...UserPath.properties, client_id: Type.String() })
+const Grants = Type.Array(OauthGrant)
+const grants: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
-  fastify.get(
+  app.get(
     '/admin/users/:user_id/grants',
     {
+      config: { minimumRole: 'support' },
       schema: {
         summary: 'List the applications a user granted access, newest first',
         tags: ['admin'],
         params: UserPath,
-        response: { 200: Type.Array(OauthGrant), ...ErrorResponses },
+        response: { 200: Grants, ...ErrorResponses },
       },
     },
     async ({ params }) => listGrants(db, readUuid('user_id', params.user_id)),
   )
 
-  fastify.delete(
+  app.delete(
     '/admin/users/:user_id/grants/:client_id',
     {
+      config: { minimumRole: 'operator' },
       schema: {
         summary: 'Revoke a grant of a user and the sessions of its application',
         tags: ['admin'],
-        params: Type.Object({ ...UserPath.properties, client_id: Type.String() }),
+        params: GrantPath,
         response: { 204: NoBody, ...ErrorResponses },
       },
     },
@@ -49,7 +53,7 @@ const grants: FastifyPluginAsyncTypebox = async (fastify) => {
       await db.transaction().execute(async (trx) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
         const user = await lockUserById(trx, id)
-        await revokeGrantByAdmin({ events }, trx, user, clientId, now)
+        await revokeGrantByAdmin(app, trx, user, clientId, now)
         const traits = { now, oauth_client_id: clientId, action: 'revoke_oauth_grant' }
         await recordAdminActionOnUser(audit, trx, 'token_revoked', request, user, traits)
       })

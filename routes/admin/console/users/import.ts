@@ -2,12 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { tuneBulkLoad } from '../../../../db/users/bulk.ts'
+import { recordPreparedImport } from '../../../../modules/access/index.ts'
 import { recordAdminAction } from '../../../../modules/audit/index.ts'
 import { type ImportedText, importText } from '../../../../modules/user-import/index.ts'
 import { ErrorResponses } from '../../../../schemas/error.ts'
 import { validationFailed } from '../../../../schemas/errors.ts'
 import { StringEnum } from '../../../../schemas/values/choices.ts'
 
+const File = Type.String()
 const Query = Type.Object({
   dry_run: Type.Optional(
     StringEnum(['true', 'false'], { description: 'Validate only, without storing anything' }),
@@ -20,6 +22,9 @@ const Outcome = Type.Object({
   rejected: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }), {
     description: 'The first 1000 rejected rows',
   }),
+  left_out: Type.Record(Type.String(), Type.Integer(), {
+    description: 'Fields that are not stored, with the number of rows that have them',
+  }),
   dry_run: Type.Boolean(),
 })
 
@@ -28,27 +33,32 @@ const maxRejections = 1_000
 
 class RolledBack extends Error {}
 
-const importUsers: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, config, db } = fastify
+/** A role on the server is told to the user and the owners, which a file of many users cannot be. */
+const roleRejection = (role: string) =>
+  `the role ${role} gives access to the admin API, which this endpoint does not import: import the user without it, and set it with PUT /admin/users/{user_id}`
+
+const importUsers: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, config, db } = app
   // Only this endpoint accepts a file instead of JSON.
   for (const type of ['text/csv', 'application/x-ndjson']) {
-    fastify.addContentTypeParser(type, { parseAs: 'string' }, (_request, text, done) =>
+    app.addContentTypeParser(type, { parseAs: 'string' }, (_request, text, done) =>
       done(null, text),
     )
   }
 
-  fastify.post(
+  app.post(
     '/admin/users/import',
     {
       bodyLimit: maxBytes,
+      config: { minimumRole: 'operator', givesAccess: true },
       schema: {
         summary: 'Import users from CSV or NDJSON',
         description:
-          'Rows as in docs/import.md, with password hashes instead of passwords; at most 10 MiB. For larger files: npm run users -- import.',
+          'Rows as in docs/import.md, with password hashes instead of passwords; at most 10 MiB. Rows with a role of AUTH_JWT_ADMIN_ROLES are rejected. For them and for larger files: npm run users -- import.',
         tags: ['admin'],
         consumes: ['text/csv', 'application/x-ndjson'],
         querystring: Query,
-        body: Type.String(),
+        body: File,
         response: { 200: Outcome, ...ErrorResponses },
       },
     },
@@ -57,24 +67,29 @@ const importUsers: FastifyPluginAsyncTypebox = async (fastify) => {
       const dryRun = request.query.dry_run === 'true'
       const format = request.headers['content-type']?.startsWith('text/csv') ? 'csv' : 'ndjson'
       const defaults = { aud: request.audience, role: config.AUTH_JWT_DEFAULT_GROUP_NAME }
-      const checkRole = (role: string) => bearerAuth.grantBlocker(request, role)
-      const input = { text: request.body, format, defaults, checkRole } as const
-      let outcome: ImportedText = { total: 0, accepted: 0, rejected: [] }
+      const checkUser = ({ role }: { role: string }) =>
+        bearerAuth.adminRoles.includes(role) ? roleRejection(role) : undefined
+      const input = { text: request.body, format, defaults, checkUser } as const
+      let outcome: ImportedText = { total: 0, accepted: [], rejected: [], leftOut: new Map() }
       try {
         await db.transaction().execute(async (trx) => {
           await bearerAuth.reauthorizeAdmin(trx, request, now)
           await tuneBulkLoad(trx)
           outcome = await importText(trx, input, now)
           if (dryRun) throw new RolledBack()
-          const { accepted: imported, rejected } = outcome
-          const traits = { now, imported, refused: rejected.length }
+          const { accepted, rejected } = outcome
+          await recordPreparedImport(trx, request, accepted, now)
+          const traits = { now, imported: accepted.length, refused: rejected.length }
           await recordAdminAction(audit, trx, 'users_imported', request, traits)
         })
       } catch (error) {
         if (isBrokenCsv(error)) throw validationFailed(`The CSV cannot be read: ${error.message}`)
         if (!(error instanceof RolledBack)) throw error
       }
-      return { ...outcome, rejected: outcome.rejected.slice(0, maxRejections), dry_run: dryRun }
+      const { total, leftOut } = outcome
+      const accepted = outcome.accepted.length
+      const rejected = outcome.rejected.slice(0, maxRejections)
+      return { total, accepted, rejected, left_out: Object.fromEntries(leftOut), dry_run: dryRun }
     },
   )
 }

@@ -35,12 +35,13 @@ const Body = Type.Object({
   redirect_to: Type.Optional(Type.String()),
 })
 
-const sendLink: FastifyPluginAsyncTypebox = async (fastify) => {
-  const { audit, bearerAuth, db, emails, flows } = fastify
+const sendLink: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db, emails } = app
 
-  fastify.post(
+  app.post(
     '/admin/users/:user_id/send_link',
     {
+      config: { minimumRole: 'operator' },
       schema: {
         summary: 'Email a link to a user',
         description: 'Not rate limited. The link replaces an earlier one of the same type.',
@@ -54,12 +55,12 @@ const sendLink: FastifyPluginAsyncTypebox = async (fastify) => {
       const now = new Date()
       const id = readUuid('user_id', request.params.user_id)
       const { type, redirect_to } = request.body
-      const context = readLinkContext(flows, request, {}, redirect_to)
+      const context = readLinkContext(app, request, {}, redirect_to)
       await db.transaction().execute(async (trx) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
         const user = await lockUserById(trx, id)
         checkRecipient(emails.policy, checkedAddress(user, type, now))
-        await sendUncountedLinkEmail(emails, trx, kinds[type], user, context, now)
+        await sendUncountedLinkEmail(app, trx, kinds[type], user, context, now)
         await recordAdminActionOnUser(audit, trx, actions[type], request, user, {
           now,
           link_type: type,

@@ -38,8 +38,12 @@ suite('recovery code factor', () => {
     const { created_at, updated_at, ...factor } = factors.at(-1)
     assert.ok(created_at && updated_at)
     assert.deepEqual(factor, {
-      ...{ id: set.id, friendly_name: 'Paper', factor_type: type, status: 'verified' },
-      ...{ phone: '', last_challenged_at: null },
+      id: set.id,
+      friendly_name: 'Paper',
+      factor_type: type,
+      status: 'verified',
+      phone: '',
+      last_challenged_at: null,
     })
     const seen = await asAdmin(app, 'GET', `/admin/users/${session.user.id}/factors`)
     assert.deepEqual(seen.json().at(-1), factors.at(-1))
@@ -96,7 +100,8 @@ suite('recovery code factor', () => {
       [`${url}/verify`, aal1],
     ] as const) {
       const headers = {
-        ...{ authorization: `Bearer ${access_token}`, 'content-type': 'application/json' },
+        authorization: `Bearer ${access_token}`,
+        'content-type': 'application/json',
       }
       const wrong = await app.inject({ method: 'POST', url: path, headers, payload: '{' })
       assert.deepEqual(statusAndCode(wrong), [400, 'bad_json'], path)
@@ -121,7 +126,8 @@ suite('recovery code factor', () => {
     const noVerify = [422, 'mfa_recovery_codes_verify_not_enabled']
     assert.deepEqual(statusAndCode(await useCode(app, aal1, first)), noVerify)
     const headers = {
-      ...{ authorization: `Bearer ${aal1.access_token}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${aal1.access_token}`,
+      'content-type': 'application/json',
     }
     for (const [path, outcome] of [
       [url, noEnroll],
@@ -190,7 +196,8 @@ suite('recovery code factor', () => {
     assert.ok(amr.includes('mfa/recovery_code'))
     const next = (await refresh(app, steppedUp.refresh_token)).json()
     assert.deepEqual((await findSession(app, next.access_token)).claims, {
-      ...{ aal: 'aal1', amr: ['password'] },
+      aal: 'aal1',
+      amr: ['password'],
     })
     assert.equal((await findSession(app, session.access_token)).stored, 'aal2')
   })

@@ -308,7 +308,10 @@ suite('recovery codes', () => {
     const steppedUp = await send(app, 'POST', `${ownUrl}/verify`, aal1, { code: codes[0] })
     assert.equal(steppedUp.statusCode, 200, steppedUp.body)
     assert.deepEqual((await send(app, 'GET', url, session)).json(), {
-      ...{ id: setFactor, type: 'recovery_code', total: codeCount, remaining: codeCount - 1 },
+      id: setFactor,
+      type: 'recovery_code',
+      total: codeCount,
+      remaining: codeCount - 1,
     })
     await send(app, 'DELETE', url, session)
     assert.equal(await remaining(app, session), 0)

@@ -118,7 +118,9 @@ async function sdkFor(t: TestContext, servers: ReturnType<typeof listeningServer
 
   function newClient(): Client {
     const client = new AuthClient({
-      ...{ url, autoRefreshToken: false, persistSession: true },
+      url,
+      autoRefreshToken: false,
+      persistSession: true,
       experimental: { recoveryCodes: true },
     })
     t.after(() => client.stopAutoRefresh())

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 
-import { shareCalls } from '../../../../modules/users/admin/shared-calls.ts'
+import { shareCalls } from '../../../../modules/users/admin/list.ts'
 
 suite('shared calls', () => {
   test('share one result among callers that wait at the same time', async () => {

@@ -20,11 +20,11 @@ import {
   resumeWebhook,
   updateWebhook,
 } from '../../../../db/events/webhooks.ts'
+import { getWebhookRetryDelay, restDelay } from '../../../../plugins/background/events/batch.ts'
 import {
   environmentId,
   syncEnvironment,
 } from '../../../../plugins/background/events/environment.ts'
-import { getWebhookRetryDelay, restDelay } from '../../../../plugins/background/events/schedule.ts'
 import { testConfig } from '../../../support/config.ts'
 import { cloneDatabase, openPool } from '../../../support/database.ts'
 import { lockRows } from '../../../support/locked-user.ts'
@@ -194,13 +194,11 @@ suite('webhook delivery leases', () => {
       db,
       one,
       positions.map((position) => ({
-        ...{
-          position: Number(position),
-          attempts: 1,
-          state: 'dead',
-          due_at: now,
-          answer: response,
-        },
+        position: Number(position),
+        attempts: 1,
+        state: 'dead',
+        due_at: now,
+        answer: response,
       })),
       now,
     )

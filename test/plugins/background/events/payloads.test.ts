@@ -15,7 +15,6 @@ import { createClient, signInClient } from '../../../support/oauth-server.ts'
 import { organizationWrites } from '../../../support/organizations/organization-writes.ts'
 import { createOwner, ok } from '../../../support/organizations/organizations.ts'
 import { until } from '../../../support/processes/until.ts'
-import { providerWrites } from '../../../support/provider-writes.ts'
 import { call, changeUser, refresh } from '../../../support/requests.ts'
 import { newClient, scimOn } from '../../../support/scim/clients.ts'
 import {
@@ -28,6 +27,7 @@ import {
 } from '../../../support/users.ts'
 import { webhookEnv, webhookReceiver } from '../../../support/webhooks/webhook-receiver.ts'
 import { describedTypes, findBodyError } from '../../../support/webhooks/webhook-schemas.ts'
+import { providerWrites } from '../../../support/writes/provider-writes.ts'
 
 const settings = {
   ...everyFactor,
@@ -92,7 +92,8 @@ const acts: Record<string, (server: ExternalServer) => Promise<void>> = {
     await change({ action: 'import', jwk })
   },
   async admins({ app }) {
-    const { id } = await adminCall(app, 'POST', '/admin/users', { email: newAddress() })
+    const record = { email: newAddress(), email_confirm: true }
+    const { id } = await adminCall(app, 'POST', '/admin/users', record)
     const added = await asAdmin(app, 'POST', '/admin/admins', { user_id: id, role: 'support' })
     assert.equal(added.statusCode, 201, added.body)
     await adminCall<object>(app, 'PUT', `/admin/admins/${id}`, { role: 'operator' })

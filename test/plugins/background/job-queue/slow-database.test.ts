@@ -5,8 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import type pg from 'pg'
 
-import { createJobQueue } from '../../../../plugins/background/job-queue/index.ts'
-import { createQueuePool } from '../../../../plugins/background/job-queue/queue-pool.ts'
+import { createJobQueue, createQueuePool } from '../../../../plugins/background/job-queue/index.ts'
 import { createPool } from '../../../../plugins/database/pool/index.ts'
 import { cloneDatabase, openPool } from '../../../support/database.ts'
 import { lastFirst } from '../../../support/processes/ending.ts'

@@ -165,7 +165,9 @@ suite('database shared with GoTrue', () => {
         pool,
         `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, created_at, updated_at, secret)
           values ($1, $2, 'phone app', 'totp', 'verified', now(), now(), $3)`,
-        ...[id, userId, stored(id, secret)],
+        id,
+        userId,
+        stored(id, secret),
       )
       const session = await signedIn(server.app, email)
       const app = { id, secret, code: (away = 0) => totpCode(secret, away) }

@@ -15,7 +15,11 @@ import { autoconfirm, signUpUser } from '../../../support/users.ts'
 const secret = randomBytes(32).toString('base64url')
 const ec = {
   ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }),
-  ...{ alg: 'ES256', use: 'sig', kid: 'one', key_ops: ['sign', 'verify'], ext: true },
+  alg: 'ES256',
+  use: 'sig',
+  kid: 'one',
+  key_ops: ['sign', 'verify'],
+  ext: true,
 }
 const oct = { kty: 'oct', k: Buffer.from(secret).toString('base64url'), alg: 'HS256' }
 

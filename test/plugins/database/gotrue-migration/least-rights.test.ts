@@ -73,8 +73,11 @@ suite('role without the right to create a schema', () => {
     const env = {
       ...environment,
       // Values that differ between machines.
-      ...{ GOTRUE_DB_DATABASE_URL: url, GOTRUE_API_PORT: port, GOTRUE_API_HOST: '127.0.0.1' },
-      ...{ GOTRUE_SMTP_HOST: mail.host, GOTRUE_SMTP_PORT: String(mail.port) },
+      GOTRUE_DB_DATABASE_URL: url,
+      GOTRUE_API_PORT: port,
+      GOTRUE_API_HOST: '127.0.0.1',
+      GOTRUE_SMTP_HOST: mail.host,
+      GOTRUE_SMTP_PORT: String(mail.port),
     }
     const { written, ended } = startCli(t, ['serve'], { cwd: tmpdir(), env })
     const base = `http://127.0.0.1:${port}`

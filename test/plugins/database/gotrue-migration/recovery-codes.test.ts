@@ -7,7 +7,7 @@ import { hashSync, verifySync } from '@node-rs/argon2'
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 
 import { encryptionKeyId } from '../../../../plugins/security/encryption/keys.ts'
-import { migrated, query } from '../../../db/sql.ts'
+import { query } from '../../../db/sql.ts'
 import { encryptionKey } from '../../../support/config.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { everyFactor, send, tokenClaims, userWithTotp } from '../../../support/factors/factors.ts'
@@ -26,7 +26,9 @@ suite('GoTrue recovery codes', () => {
     const [email, codes] = [newAddress(), ['k2mqx4tn7abcdefg', 'abcdefghijklm']] as const
     const hash = bcryptHash(password, 4)
     const id = await addUser(pool, {
-      ...{ email, email_confirmed_at: new Date(), encrypted_password: hash },
+      email,
+      email_confirmed_at: new Date(),
+      encrypted_password: hash,
     })
     const [totp, factor, set] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()]
     const options = [
@@ -61,7 +63,10 @@ suite('GoTrue recovery codes', () => {
       assert.deepEqual(statusAndCode(await useCode(app, session, code)), wrong)
     }
     assert.deepEqual((await send(app, 'GET', url, session)).json(), {
-      ...{ id: factor, type: 'recovery_code', total: 2, remaining: 0 },
+      id: factor,
+      type: 'recovery_code',
+      total: 2,
+      remaining: 0,
     })
     const { rows } = await pool.query(
       'select consumed_at is not null as consumed from auth.mfa_recovery_codes',
@@ -98,7 +103,7 @@ suite('recovery codes of an early version', () => {
   const early = '7k2mq9x401'
   const key = Buffer.from(encryptionKey, 'base64url')
 
-  /** The schema from before codes became a factor, with a user whose session was stepped up by a code. */
+  /** What a former migration made of them: a factor whose codes have digests only, and a session stepped up by one. */
   async function earlyDatabase(t: Parameters<typeof build>[0]) {
     const database = await cloneDatabase()
     t.after(database.drop)
@@ -111,30 +116,43 @@ suite('recovery codes of an early version', () => {
     )
       .update(`${session.user.id} ${early}`)
       .digest('base64url')
-    await query(
-      database.url,
-      'drop table auth.postern_recovery_code_digests',
-      `delete from auth.postern_later_migrations where name like '0039%'`,
-      {
-        text: `insert into auth.postern_recovery_codes (user_id, code_hash, key_id, created_at)
-          values ($1, $2, $3, now()), ($1, 'another', null, now())`,
-        values: [session.user.id, digest, encryptionKeyId(key)],
-      },
-      {
-        text: `update auth.sessions set aal = 'aal2' where id = $1`,
-        values: [tokenClaims(steppedUp).session_id],
-      },
-      {
-        text: `insert into auth.mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
-          values (gen_random_uuid(), $1, 'recovery_code', now(), now())`,
-        values: [tokenClaims(steppedUp).session_id],
-      },
-    )
-    await migrated(database.url)
+    const [factor, set, first, second] = Array.from({ length: 4 }, () => crypto.randomUUID())
+    const unmatchable = hashSync(crypto.randomUUID())
+    const statements: [text: string, values: unknown[]][] = [
+      [
+        `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, created_at, updated_at, secret)
+          values ($1, $2, 'Recovery codes', 'recovery_code', 'verified', now(), now(), '')`,
+        [factor, session.user.id],
+      ],
+      [
+        'insert into auth.mfa_recovery_code_sets (id, user_id, mfa_factor_id) values ($1, $2, $3)',
+        [set, session.user.id, factor],
+      ],
+      [
+        `insert into auth.mfa_recovery_codes (id, mfa_recovery_code_set_id, code_hash)
+          values ($1, $3, $4), ($2, $3, $4)`,
+        [first, second, set, unmatchable],
+      ],
+      [
+        `insert into auth.postern_recovery_code_digests (code_id, digest, key_id, is_early)
+          values ($1, $2, $3, true), ($4, 'another', null, true)`,
+        [first, digest, encryptionKeyId(key), second],
+      ],
+      [
+        `update auth.sessions set aal = 'aal2', factor_id = $2 where id = $1`,
+        [tokenClaims(steppedUp).session_id, factor],
+      ],
+      [
+        `insert into auth.mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
+          values (gen_random_uuid(), $1, 'mfa/recovery_code', now(), now())`,
+        [tokenClaims(steppedUp).session_id],
+      ],
+    ]
+    await query(database.url, ...statements.map(([text, values]) => ({ text, values })))
     return { database, email, session, raised: steppedUp }
   }
 
-  test('become a factor and are accepted once, with or without hyphens', async (t) => {
+  test('are a factor and are accepted once, with or without hyphens', async (t) => {
     const { database, email, session } = await earlyDatabase(t)
     const { app } = await build(t, { env: everyFactor, database })
     const { factors } = (await getUser(app, session)).json()
@@ -145,7 +163,6 @@ suite('recovery codes of an early version', () => {
     assert.equal(steppedUp.statusCode, 200, steppedUp.body)
     assert.deepEqual(statusAndCode(await useCode(app, steppedUp.json(), early)), wrong)
     assert.equal(await remaining(app, aal1), 1)
-    assert.deepEqual(await query(database.url, 'select from auth.postern_recovery_codes'), [])
   })
 
   test('keep their aal2 sessions, which drop to aal1 when the codes are deleted', async (t) => {

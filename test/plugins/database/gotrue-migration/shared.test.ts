@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { before, suite, test } from 'node:test'
 
-import { reencryptStoredSecrets } from '../../../../cli/takeover/secrets.ts'
+import { reencryptStoredSecrets } from '../../../../cli/takeover/index.ts'
 import { finishTakeover } from '../../../../db/gotrue/takeover.ts'
 import {
   configuredEncryption,
@@ -150,7 +150,9 @@ suite('database used by GoTrue and Postern', () => {
       `with sent as (update auth.users set confirmation_token = $2, confirmation_sent_at = now() where id = $1)
         insert into auth.one_time_tokens (id, user_id, token_type, token_hash, relates_to)
         values (gen_random_uuid(), $1, 'confirmation_token', $2, $3)`,
-      ...[id, token_hash, phone],
+      id,
+      token_hash,
+      phone,
     )
 
     for (const type of ['signup', 'invite', 'email']) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { createChooser } from '../../../../plugins/database/read-db/choose-replica.ts'
+import { createChooser } from '../../../../plugins/database/read-db/index.ts'
 import { createPositions, parsePosition } from '../../../../plugins/database/read-db/positions.ts'
 import { findMismatch } from '../../../../plugins/database/read-db/server-state.ts'
 

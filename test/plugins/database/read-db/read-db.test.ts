@@ -53,8 +53,11 @@ suite('AUTH_DB_READ_URL', () => {
     await readsReplica(app)
     const shown = async (url: string) => /on.replica/.test((await asAdmin(app, 'GET', url)).body)
     for (const url of [
-      ...['/admin/users?q=on-replica', '/admin/users/export', '/admin/audit'],
-      ...['/admin/audit/export', '/admin/statistics'],
+      '/admin/users?q=on-replica',
+      '/admin/users/export',
+      '/admin/audit',
+      '/admin/audit/export',
+      '/admin/statistics',
     ]) {
       await until(() => shown(url), { missing: `${url} does not read from the replica` })
     }

@@ -9,8 +9,7 @@ import { createDialect } from '../../../../plugins/database/driver/index.ts'
 import { createPool } from '../../../../plugins/database/pool/index.ts'
 import { maxAttempts } from '../../../../plugins/messaging/mailer/outbox/first-attempts.ts'
 import { createMailJobs } from '../../../../plugins/messaging/mailer/outbox/job.ts'
-import { createSender } from '../../../../plugins/messaging/mailer/outbox/send.ts'
-import { createWriteTimes } from '../../../../plugins/messaging/mailer/outbox/write-times.ts'
+import { createSender, createWriteTimes } from '../../../../plugins/messaging/mailer/outbox/send.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { watchPool } from '../../../support/statements.ts'
 
@@ -58,7 +57,10 @@ suite('states of several emails', () => {
       const dialect = createDialect(pool, { preparesStatements: true, maxDurationMs: 60_000 })
       const db = createDbWithDialect(dialect, 'auth')
       const { sendById } = createSender<{ id: string }>({
-        ...{ db, log, jobs: createMailJobs('auth_jobs'), emitsDeadLetters: false },
+        db,
+        log,
+        jobs: createMailJobs('auth_jobs'),
+        emitsDeadLetters: false,
         retryDelay: () => 3600_000,
         compose: async ({ id }) => {
           count += 1
@@ -90,6 +92,11 @@ suite('states of several emails', () => {
 })
 
 const queued = (id: string) => ({
-  ...{ id, kind: 'recovery', payload: 'sealed', state: 'queued' as const, attempts: 0 },
-  ...{ created_at: new Date(), updated_at: new Date() },
+  id,
+  kind: 'recovery',
+  payload: 'sealed',
+  state: 'queued' as const,
+  attempts: 0,
+  created_at: new Date(),
+  updated_at: new Date(),
 })

@@ -9,8 +9,7 @@ import { createDb } from '../../../../db/core/database.ts'
 import { MailTransportError } from '../../../../mail/transport-error.ts'
 import { createPool } from '../../../../plugins/database/pool/index.ts'
 import { createMailJobs } from '../../../../plugins/messaging/mailer/outbox/job.ts'
-import { retryWrite } from '../../../../plugins/messaging/mailer/outbox/retry-write.ts'
-import { createSender } from '../../../../plugins/messaging/mailer/outbox/send.ts'
+import { createSender, retryWrite } from '../../../../plugins/messaging/mailer/outbox/send.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 
 const log = { info() {}, warn() {} }
@@ -197,14 +196,22 @@ async function start(
   await db
     .insertInto('postern_mail_messages')
     .values({
-      ...{ id, kind: 'recovery', payload: 'sealed', state: 'queued', attempts: 0 },
-      ...{ created_at: now, updated_at: now },
+      id,
+      kind: 'recovery',
+      payload: 'sealed',
+      state: 'queued',
+      attempts: 0,
+      created_at: now,
+      updated_at: now,
       expires_at: daysLeft === null ? null : inDays(daysLeft),
     })
     .execute()
   const worker = ({ compose, deliver }: Work) =>
     createSender<{ id: string }>({
-      ...{ db, log, jobs: createMailJobs('auth_jobs'), emitsDeadLetters: false },
+      db,
+      log,
+      jobs: createMailJobs('auth_jobs'),
+      emitsDeadLetters: false,
       retryDelay: () => 3600_000,
       compose: async () => {
         await compose()

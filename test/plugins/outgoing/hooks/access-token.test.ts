@@ -155,7 +155,15 @@ suite('custom access token hook over HTTP', () => {
   })
 
   const required = [
-    ...['aud', 'exp', 'iat', 'sub', 'email', 'phone', 'role', 'aal', 'session_id'],
+    'aud',
+    'exp',
+    'iat',
+    'sub',
+    'email',
+    'phone',
+    'role',
+    'aal',
+    'session_id',
     'is_anonymous',
   ]
   const wrong: [string, (event: HookEvent) => object][] = [

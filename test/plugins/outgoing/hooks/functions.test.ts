@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { connect, createServer, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
 
-import { createMetrics } from '../../../../plugins/observability/telemetry/metrics.ts'
+import { createMetrics } from '../../../../plugins/observability/telemetry/index.ts'
 import { withoutTracing } from '../../../../plugins/observability/telemetry/tracing.ts'
 import { createCaller } from '../../../../plugins/outgoing/hooks/caller.ts'
 import { createFunctionHooks } from '../../../../plugins/outgoing/hooks/postgres.ts'

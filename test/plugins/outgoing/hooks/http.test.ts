@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 
 import { Webhook } from 'standardwebhooks'
 
-import { createMetrics } from '../../../../plugins/observability/telemetry/metrics.ts'
+import { createMetrics } from '../../../../plugins/observability/telemetry/index.ts'
 import { withoutTracing } from '../../../../plugins/observability/telemetry/tracing.ts'
 import { createCaller } from '../../../../plugins/outgoing/hooks/caller.ts'
 import { httpTransport, maxResponseBytes } from '../../../../plugins/outgoing/hooks/http.ts'
@@ -153,7 +153,8 @@ suite('hook over HTTP', { concurrency: 3 }, () => {
     const lines: object[] = []
     const log = { warn: (fields: object) => void lines.push(fields) }
     const transport = httpTransport({
-      ...{ url: receiver.url, secrets: [hookSecret] },
+      url: receiver.url,
+      secrets: [hookSecret],
       fetch: client.fetch,
     })
     const caller = createCaller('send-sms', transport, { ...unwatched, log })

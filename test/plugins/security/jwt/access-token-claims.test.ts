@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import type { SessionRecord } from '../../../../db/sessions/sessions.ts'
-import {
-  accessTokenClaims,
-  type ClaimsSource,
-} from '../../../../plugins/security/jwt/access-token-claims.ts'
+import { accessTokenClaims } from '../../../../plugins/security/jwt/access-token-claims.ts'
+import type { ClaimsSource } from '../../../../plugins/security/jwt/claims-source.ts'
 
 const userId = '0193f2c4-7a31-7000-8000-0123456789ab'
 const hour = 3600

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { compactVerify, decodeProtectedHeader, exportJWK, generateKeyPair, type JWK } from 'jose'
 
-import { createSigner } from '../../../../plugins/security/jwt/signer.ts'
+import { createSigner } from '../../../../plugins/security/jwt/index.ts'
 import {
   importSigningKey,
   importVerificationKey,

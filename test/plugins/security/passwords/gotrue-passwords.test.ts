@@ -7,7 +7,7 @@ import { suite, test } from 'node:test'
 import { hashSync as bcryptHash } from '@node-rs/bcrypt'
 import pino from 'pino'
 
-import { writeUsers } from '../../../../cli/users/export.ts'
+import { writeUsers } from '../../../../cli/users/index.ts'
 import { buildApp } from '../../../../server/app.ts'
 import { encryptionKey, testConfig } from '../../../support/config.ts'
 import { gotrueSealed } from '../../../support/gotrue/encryption.ts'

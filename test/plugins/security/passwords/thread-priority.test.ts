@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { suite, test } from 'node:test'
 
-import { lowerPoolPriority } from '../../../../plugins/security/passwords/thread-priority.ts'
+import { lowerPoolPriority } from '../../../../plugins/security/passwords/index.ts'
 import { startServerProcess } from '../../../support/processes/server-process.ts'
 
 suite('priority of hashing threads', () => {

@@ -11,7 +11,7 @@ import {
   send,
 } from '../../../support/custom-providers/requests.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'
-import { client } from '../../../support/providers/fake-provider.ts'
+import { client, ownRedirectUri } from '../../../support/providers/fake-provider.ts'
 import { startOpenidProvider } from '../../../support/providers/openid-provider.ts'
 import { call, statusAndCode } from '../../../support/requests.ts'
 import { type App, build } from '../../../support/server.ts'
@@ -51,6 +51,9 @@ suite('/admin/custom-providers', () => {
       authorization_url: 'https://id.example/authorize',
       token_url: 'https://id.example/token',
       userinfo_url: 'https://id.example/userinfo',
+      callback_url: ownRedirectUri('custom:life'),
+      shared_callback: false,
+      organization_bound: false,
     })
     assert.deepEqual((await send(app, 'GET', '/custom:life')).json(), created)
     const listed = (await send(app, 'GET', '?type=oauth2')).json().providers
@@ -211,7 +214,6 @@ suite('/admin/custom-providers', () => {
   test('rejects a discovery document that is invalid or of another issuer', async (t) => {
     const { issuer } = await openid(t)
     for (const change of [
-      { issuer: `${issuer}/` },
       { issuer: `${issuer}/nothing-here` },
       { issuer: 'https://127.0.0.1:9' },
       { discovery_url: `${issuer}/jwks` },
@@ -219,6 +221,22 @@ suite('/admin/custom-providers', () => {
       const response = await send(app, 'POST', '', oidcInput(issuer, { ...free('bad'), ...change }))
       assert.deepEqual(statusAndCode(response), [400, 'validation_failed'], JSON.stringify(change))
     }
+  })
+
+  test('accepts an issuer in an equivalent form', async (t) => {
+    const { issuer } = await openid(t)
+    const more = { ...free('slash'), issuer: `${issuer}/` }
+    const response = await send(app, 'POST', '', oidcInput(issuer, more))
+    assert.equal(response.statusCode, 201, response.body)
+  })
+
+  test('names both issuers when the discovery document has another one', async (t) => {
+    const { issuer } = await openid(t)
+    const discovery_url = `${issuer}/.well-known/openid-configuration`
+    const more = { ...free('bad'), issuer: 'https://127.0.0.1/realm', discovery_url }
+    const { msg } = (await send(app, 'POST', '', oidcInput(issuer, more))).json()
+    assert.ok(msg.includes(JSON.stringify(issuer)), msg)
+    assert.ok(msg.includes('"https://127.0.0.1/realm"'), msg)
   })
 })
 

@@ -29,7 +29,7 @@ suite('/admin/sso/providers', () => {
     assert.deepEqual(fields, {
       resource_id,
       disabled: null,
-      saml: { entity_id: idp.entityId, metadata_xml: idp.metadata },
+      saml: { entity_id: idp.entityId, metadata_xml: idp.metadata, idp_initiated: 'default' },
       domains: [{ domain }],
     })
     for (const name of [id, `resource_${resource_id}`]) {
@@ -42,7 +42,7 @@ suite('/admin/sso/providers', () => {
       const { items } = (await ask(app, 'GET', `?${query}`)).json()
       assert.deepEqual(
         items.map((item: { saml: object }) => item.saml),
-        [{ entity_id: idp.entityId }],
+        [{ entity_id: idp.entityId, idp_initiated: 'default' }],
       )
     }
     const changed = (

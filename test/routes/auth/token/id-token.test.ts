@@ -48,8 +48,11 @@ suite('POST /token with grant_type=id_token', () => {
       assert.equal(right.statusCode, 200, right.body)
       const wrong = await exchange({ id_token: await idToken({ nonce: hashed }), nonce: 'other' })
       assert.deepEqual(wrong.json(), {
-        ...{ code: 400, error_code: 'validation_failed', msg: 'Nonces mismatch' },
-        ...{ error: 'invalid nonce', error_description: 'Nonces mismatch' },
+        code: 400,
+        error_code: 'validation_failed',
+        msg: 'Nonces mismatch',
+        error: 'invalid nonce',
+        error_description: 'Nonces mismatch',
       })
     })
 
@@ -76,7 +79,9 @@ suite('POST /token with grant_type=id_token', () => {
         assert.deepEqual(
           { error, error_code, code },
           {
-            ...{ error: 'invalid request', error_code: 'validation_failed', code: 400 },
+            error: 'invalid request',
+            error_code: 'validation_failed',
+            code: 400,
           },
         )
         assert.equal(error_description, msg)

@@ -35,8 +35,10 @@ function formIn(html: string) {
 const unescaped = (text: string) =>
   text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
 
-function press({ app }: Built, html: string) {
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+const withoutToken = (html: string) => html.replace(/(?<=name="form_token" value=")[^"]*/, '')
+
+function press({ app }: Built, html: string, cookie = '') {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', cookie }
   const payload = formIn(html).fields.toString()
   return app.inject({ method: 'POST', url: '/verify', headers, payload })
 }
@@ -79,12 +81,45 @@ suite('GET /verify: confirmation page', () => {
     const server = await servers(confirming)
     const url = await newLink(server)
     const { body } = await server.app.inject(url)
-    for (let look = 0; look < 12; look++) assert.equal((await server.app.inject(url)).body, body)
+    for (let look = 0; look < 12; look++) {
+      const again = (await server.app.inject(url)).body
+      assert.equal(withoutToken(again), withoutToken(body))
+    }
     const { site, fragment } = redirectParams(await press(server, body))
     assert.equal(site, 'http://app.example/')
     assert.ok(fragment.access_token)
     assert.equal(redirectParams(await press(server, body)).fragment.error_code, 'otp_expired')
     assert.equal(redirectParams(await server.app.inject(url)).fragment.error_code, 'otp_expired')
+  })
+
+  test('answers a second click and a reload as the first click, to the same browser only', async () => {
+    const server = await servers(confirming)
+    const page = await server.app.inject(await newLink(server))
+    const [cookie] = String(page.headers['set-cookie']).split(';', 1)
+    const click = () => press(server, page.body, cookie)
+    const [first, second] = await Promise.all([click(), click()])
+    const reloaded = await click()
+    const session = redirectParams(first)
+    assert.ok(session.fragment.access_token)
+    for (const again of [second, reloaded]) {
+      assert.equal(again.statusCode, first.statusCode)
+      assert.deepEqual(redirectParams(again), session)
+      assert.equal(again.headers['referrer-policy'], 'no-referrer')
+    }
+    for (const other of ['', `postern-session=${'x'.repeat(43)}`]) {
+      const elsewhere = await press(server, page.body, other)
+      assert.equal(redirectParams(elsewhere).fragment.error_code, 'otp_expired')
+    }
+  })
+
+  test('keeps the cookie of a browser that has one', async () => {
+    const server = await servers(confirming)
+    const url = await newLink(server)
+    const cookie = `postern-session=${'x'.repeat(43)}`
+    const page = await server.app.inject({ url, headers: { cookie } })
+    assert.equal(page.headers['set-cookie'], undefined)
+    const click = async () => redirectParams(await press(server, page.body, cookie))
+    assert.deepEqual(await click(), await click())
   })
 
   test('redirects a PKCE client with a code', async () => {

@@ -6,6 +6,7 @@ import { decodeJwt } from 'jose'
 
 import type { Session } from '../../../../schemas/session.ts'
 import type { User } from '../../../../schemas/user.ts'
+import { asAdmin } from '../../../support/admin.ts'
 import {
   emailAfter,
   emailedToken,
@@ -16,7 +17,7 @@ import {
 import { codeIn, linkIn } from '../../../support/messages/mail-links.ts'
 import type { ReceivedMail } from '../../../support/messages/mail-server.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'
-import { call, verify } from '../../../support/requests.ts'
+import { call, statusAndCode, verify } from '../../../support/requests.ts'
 import type { Built } from '../../../support/server.ts'
 import { adminToken, confirmedUser, newAddress, password, signIn } from '../../../support/users.ts'
 
@@ -206,6 +207,32 @@ suite('email links', () => {
       assert.equal((await verify(app, hash)).statusCode, 200)
     })
   }
+
+  test('type recovery accepts no code and no link of a sign-in, which stay valid', async () => {
+    const { app } = await server()
+    const email = newAddress()
+    await confirmedUser(await server(), email)
+    for (const path of ['/otp', '/magiclink']) {
+      const message = await emailAfter(await server(), email, () => call(app, path, { email }))
+      const [token, token_hash] = [codeIn(message), emailedToken(message)]
+      for (const presented of [{ email, token }, { token_hash }]) {
+        const response = await verify(app, { type: 'recovery', ...presented })
+        assert.deepEqual(statusAndCode(response), [403, 'otp_expired'], path)
+      }
+      const link = linkIn(message).replace('type=magiclink', 'type=recovery')
+      const opened = redirectParams(await app.inject(link.replace('http://auth.example', '')))
+      assert.equal(opened.fragment.error_code, 'otp_expired')
+      assert.equal((await verify(app, { type: 'email', email, token })).statusCode, 200)
+    }
+    const generated = { type: 'magiclink', email }
+    const { hashed_token } = (await asAdmin(app, 'POST', '/admin/generate_link', generated)).json()
+    const made = await verify(app, { type: 'recovery', token_hash: hashed_token })
+    assert.deepEqual(statusAndCode(made), [403, 'otp_expired'])
+    // Each replaces the other, also by purpose.
+    const recovery = await emailAfter(await server(), email, () => call(app, '/recover', { email }))
+    const recovered = await verify(app, { type: 'recovery', email, token: codeIn(recovery) })
+    assert.equal(recovered.json<Session>().type, 'recovery')
+  })
 
   test('type magiclink accepts a recovery code', async () => {
     const { app } = await server()

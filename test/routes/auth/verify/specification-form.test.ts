@@ -28,7 +28,9 @@ suite('POST /verify: form of the specification', () => {
 
   const generate = async (type: string, email: string) =>
     adminCall<Generated>((await servers()).app, 'POST', '/admin/generate_link', {
-      ...{ type, email, new_email: newAddress('new') },
+      type,
+      email,
+      new_email: newAddress('new'),
       ...(type === 'signup' && { password }),
     })
 

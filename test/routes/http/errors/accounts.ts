@@ -31,6 +31,28 @@ export const signUps: WrongInputs = {
     ...signup({ email, password: 'five🖐' }),
     answer: [422, 'weak_password', 'Password should be at least 6 characters.'],
   },
+  'a short password and a malformed email': {
+    ...signup({ email: 'x', password: 'short' }),
+    answer: [422, 'weak_password', 'Password should be at least 6 characters.'],
+  },
+  'a short password, an email and a phone': {
+    ...signup({ email: 'x', phone: 'x', password: 'short' }),
+    answer: [422, 'weak_password', 'Password should be at least 6 characters.'],
+  },
+  'a change to a malformed email and a short password': {
+    url: '/user',
+    method: 'PUT',
+    signedIn: true,
+    body: { email: 'x', password: 'short' },
+    answer: badEmail,
+  },
+  'a change to a short password and a phone when phones are disabled': {
+    url: '/user',
+    method: 'PUT',
+    signedIn: true,
+    body: { phone: '4915112345678', password: 'short' },
+    answer: [422, 'weak_password', 'Password should be at least 6 characters.'],
+  },
   'a password that is too long': {
     // 513 characters.
     ...signup({ email, password: 'é'.repeat(513) }),

@@ -115,6 +115,13 @@ export const bearers: WrongInputs = {
     signedIn: true,
     answer: invalid("Token audience doesn't match request audience"),
   },
+  'an identity of a user of another audience': {
+    url: '/user/identities/2f6c1f0e-8f0b-4a39-9b1c-3a6d9a7f5e21',
+    method: 'DELETE',
+    headers: { 'x-jwt-aud': 'others' },
+    signedIn: true,
+    answer: [403, 'unexpected_audience', "Token audience doesn't match request audience"],
+  },
   'logout without a bearer token': { url: '/logout', method: 'POST', answer: noBearer },
   'an unknown logout scope': {
     url: '/logout?scope=zz',

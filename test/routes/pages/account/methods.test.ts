@@ -83,8 +83,12 @@ suite('sign-in methods at the account page', () => {
     const list = await browser.open('/account/factors')
     assert.match(list.html, /10 of 10 codes are unused/)
     assert.ok(!list.html.includes(second[0] ?? '-'))
+    // The codes are no factor by themselves, so the last one is removed after them.
+    assert.match(list.html, /Remove the recovery codes first/)
+    assert.doesNotMatch(list.html, /value="remove"/)
     const removed = await browser.submit(list, { action: 'remove_codes' })
     assert.match(removed.html, /Create recovery codes/)
+    assert.match(removed.html, /value="remove"/)
   })
 
   test('requires a recent confirmation by password', async () => {

@@ -17,7 +17,10 @@ export const verified = { email, email_verified: true, phone_verified: false }
 /** The claims of a user named and pictured under all the usual names. */
 export function known(id: string, named = name, pictured = picture) {
   return {
-    ...{ sub: id, provider_id: id, name: named, full_name: named },
+    sub: id,
+    provider_id: id,
+    name: named,
+    full_name: named,
     ...(pictured && { picture: pictured, avatar_url: pictured }),
     ...verified,
   }
@@ -28,5 +31,8 @@ export const slackUser = {
   ok: true,
   'https://slack.com/user_id': 'U1',
   'https://slack.com/team_id': 'T1',
-  ...{ email, email_verified: true, name, picture },
+  email,
+  email_verified: true,
+  name,
+  picture,
 }

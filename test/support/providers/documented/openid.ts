@@ -13,8 +13,11 @@ export const openid: Record<string, Case> = {
       idToken: {
         issuer: '',
         claims: {
-          ...{ sub: 'ap.1', email, email_verified: 'true' },
-          ...{ is_private_email: 'false', auth_time: 1_700_000_000 },
+          sub: 'ap.1',
+          email,
+          email_verified: 'true',
+          is_private_email: 'false',
+          auth_time: 1_700_000_000,
         },
       },
       api: {},
@@ -45,7 +48,10 @@ export const openid: Record<string, Case> = {
     },
     // Hosts other than Microsoft’s follow the standard only.
     claims: (origin) => ({
-      ...{ iss: `${origin}/v2.0`, sub: 'az1', name, preferred_username: email },
+      iss: `${origin}/v2.0`,
+      sub: 'az1',
+      name,
+      preferred_username: email,
       ...verified,
     }),
   },
@@ -95,7 +101,8 @@ export const openid: Record<string, Case> = {
     },
     claims: (origin) => ({
       ...known('k1', name, ''),
-      ...{ iss: origin, custom_claims: { preferred_username: 'ann' } },
+      iss: origin,
+      custom_claims: { preferred_username: 'ann' },
     }),
   },
   linkedin_oidc: {
@@ -107,15 +114,27 @@ export const openid: Record<string, Case> = {
       idToken: {
         issuer: '',
         claims: {
-          ...{ sub: 'l2', email, email_verified: 'true', given_name: 'Ann', family_name: 'Lee' },
-          ...{ locale: 'en_US', picture },
+          sub: 'l2',
+          email,
+          email_verified: 'true',
+          given_name: 'Ann',
+          family_name: 'Lee',
+          locale: 'en_US',
+          picture,
         },
       },
       api: {},
     },
     claims: (origin) => ({
-      ...{ sub: 'l2', provider_id: 'l2', name, given_name: 'Ann', family_name: 'Lee' },
-      ...{ locale: 'en_US', picture, iss: origin, ...verified },
+      sub: 'l2',
+      provider_id: 'l2',
+      name,
+      given_name: 'Ann',
+      family_name: 'Lee',
+      locale: 'en_US',
+      picture,
+      iss: origin,
+      ...verified,
     }),
   },
   slack_oidc: {
@@ -130,7 +149,8 @@ export const openid: Record<string, Case> = {
       api: { '/api/openid.connect.userInfo': { body: slackUser } },
     },
     claims: (origin) => ({
-      ...{ ...known('U1'), iss: `${origin}/api` },
+      ...known('U1'),
+      iss: `${origin}/api`,
       custom_claims: { 'https://slack.com/team_id': 'T1' },
     }),
   },
@@ -143,15 +163,22 @@ export const openid: Record<string, Case> = {
       idToken: {
         issuer: '',
         claims: {
-          ...{ sub: 'account:1:user:2', global_user_id: 'g1', user_email: email },
-          ...{ user_name: name, user_avatar_url: picture },
+          sub: 'account:1:user:2',
+          global_user_id: 'g1',
+          user_email: email,
+          user_name: name,
+          user_avatar_url: picture,
         },
       },
       api: {},
     },
     claims: (origin) => ({
-      ...{ sub: 'global_user_id:g1', provider_id: 'global_user_id:g1', name, picture },
-      ...{ iss: origin, ...verified },
+      sub: 'global_user_id:g1',
+      provider_id: 'global_user_id:g1',
+      name,
+      picture,
+      iss: origin,
+      ...verified,
     }),
   },
 }

@@ -13,15 +13,22 @@ export const social: Record<string, Case> = {
       api: {
         '/api/users/@me': {
           body: {
-            ...{ id: '77', username: 'ann', discriminator: '0', global_name: 'Ann' },
-            ...{ avatar: 'ab1', email, verified: true },
+            id: '77',
+            username: 'ann',
+            discriminator: '0',
+            global_name: 'Ann',
+            avatar: 'ab1',
+            email,
+            verified: true,
           },
         },
       },
     },
     claims: (origin) => ({
       ...known('77', 'ann#0', 'https://cdn.discordapp.com/avatars/77/ab1.png'),
-      ...{ full_name: 'ann', iss: `${origin}/api`, custom_claims: { global_name: 'Ann' } },
+      full_name: 'ann',
+      iss: `${origin}/api`,
+      custom_claims: { global_name: 'Ann' },
     }),
   },
   facebook: {
@@ -33,14 +40,20 @@ export const social: Record<string, Case> = {
       api: {
         '/me?fields=email,first_name,last_name,name,picture&appsecret_proof={appsecret_proof}': {
           body: {
-            ...{ id: '5', name, first_name: 'Ann', last_name: 'Lee', email },
+            id: '5',
+            name,
+            first_name: 'Ann',
+            last_name: 'Lee',
+            email,
             picture: { data: { url: picture } },
           },
         },
       },
     },
     claims: (origin) => ({
-      ...{ ...known('5'), nickname: name, slug: name },
+      ...known('5'),
+      nickname: name,
+      slug: name,
       iss: `${origin}/me?fields=email,first_name,last_name,name,picture`,
     }),
   },
@@ -56,7 +69,9 @@ export const social: Record<string, Case> = {
             id: 42,
             kakao_account: {
               profile: { nickname: 'Ann', profile_image_url: picture },
-              ...{ email, is_email_valid: true, is_email_verified: true },
+              email,
+              is_email_valid: true,
+              is_email_verified: true,
             },
           },
         },
@@ -64,7 +79,10 @@ export const social: Record<string, Case> = {
     },
     claims: (origin) => ({
       ...known('42', 'Ann', ''),
-      ...{ preferred_username: 'Ann', user_name: 'Ann', avatar_url: picture, iss: origin },
+      preferred_username: 'Ann',
+      user_name: 'Ann',
+      avatar_url: picture,
+      iss: origin,
     }),
   },
   snapchat: {
@@ -84,7 +102,9 @@ export const social: Record<string, Case> = {
       },
     },
     claims: (origin) => ({
-      ...{ ...known('s1', 'Ann'), slug: 'Ann', iss: `${origin}/accounts/oauth2/token` },
+      ...known('s1', 'Ann'),
+      slug: 'Ann',
+      iss: `${origin}/accounts/oauth2/token`,
     }),
   },
   spotify: {
@@ -97,7 +117,9 @@ export const social: Record<string, Case> = {
       api: {
         '/me': {
           body: {
-            ...{ id: 's1', display_name: 'Ann', email },
+            id: 's1',
+            display_name: 'Ann',
+            email,
             images: [
               { url: 'https://i.test/small', height: 64, width: 64 },
               { url: picture, height: 300, width: 300 },
@@ -122,9 +144,16 @@ export const social: Record<string, Case> = {
           body: {
             data: [
               {
-                ...{ id: '9', login: 'ann', display_name: 'Ann', type: '', broadcaster_type: '' },
-                ...{ description: '', profile_image_url: picture, offline_image_url: '' },
-                ...{ view_count: 0, email },
+                id: '9',
+                login: 'ann',
+                display_name: 'Ann',
+                type: '',
+                broadcaster_type: '',
+                description: '',
+                profile_image_url: picture,
+                offline_image_url: '',
+                view_count: 0,
+                email,
               },
             ],
           },
@@ -132,9 +161,15 @@ export const social: Record<string, Case> = {
       },
     },
     claims: (origin) => ({
-      ...{ ...known('9', 'ann'), nickname: 'Ann', slug: 'Ann', iss: origin },
+      ...known('9', 'ann'),
+      nickname: 'Ann',
+      slug: 'Ann',
+      iss: origin,
       custom_claims: {
-        ...{ broadcaster_type: '', description: '', type: '', offline_image_url: '' },
+        broadcaster_type: '',
+        description: '',
+        type: '',
+        offline_image_url: '',
         view_count: 0,
       },
     }),
@@ -151,8 +186,12 @@ export const social: Record<string, Case> = {
           {
             body: {
               data: {
-                ...{ id: '9', name, username: 'ann', confirmed_email: email },
-                ...{ profile_image_url: picture, url: 'https://ann.test' },
+                id: '9',
+                name,
+                username: 'ann',
+                confirmed_email: email,
+                profile_image_url: picture,
+                url: 'https://ann.test',
                 created_at: '2020-02-02T00:00:00.000Z',
               },
             },
@@ -160,8 +199,12 @@ export const social: Record<string, Case> = {
       },
     },
     claims: (origin) => ({
-      ...{ ...known('9'), preferred_username: 'ann', user_name: 'ann', iss: origin },
-      ...{ profile: 'https://x.com/ann', website: 'https://ann.test' },
+      ...known('9'),
+      preferred_username: 'ann',
+      user_name: 'ann',
+      iss: origin,
+      profile: 'https://x.com/ann',
+      website: 'https://ann.test',
       custom_claims: { created_at: '2020-02-02T00:00:00.000Z' },
     }),
   },

@@ -36,18 +36,30 @@ export const work: Record<string, Case> = {
       api: {
         '/oauth/token/info': {
           body: {
-            ...{ resource_owner_id: 'r1', user_id: 'u1', user_name: 'ann', email },
-            ...{ organizations: [{ id: 'g1', role: 'member' }], scope: ['read'] },
-            ...{ application: { uid: 'a1' }, created_at: 1_700_000_000 },
+            resource_owner_id: 'r1',
+            user_id: 'u1',
+            user_name: 'ann',
+            email,
+            organizations: [{ id: 'g1', role: 'member' }],
+            scope: ['read'],
+            application: { uid: 'a1' },
+            created_at: 1_700_000_000,
           },
         },
       },
     },
     claims: (origin) => ({
-      ...{ sub: 'u1', provider_id: 'u1', full_name: 'ann', iss: origin, ...verified },
+      sub: 'u1',
+      provider_id: 'u1',
+      full_name: 'ann',
+      iss: origin,
+      ...verified,
       custom_claims: {
-        ...{ resource_owner_id: 'r1', organizations: [{ id: 'g1', role: 'member' }] },
-        ...{ application: { uid: 'a1' }, scope: ['read'], created_at: 1_700_000_000 },
+        resource_owner_id: 'r1',
+        organizations: [{ id: 'g1', role: 'member' }],
+        application: { uid: 'a1' },
+        scope: ['read'],
+        created_at: 1_700_000_000,
       },
     }),
   },
@@ -72,7 +84,9 @@ export const work: Record<string, Case> = {
     },
     claims: (origin) => ({
       ...known('42', name, ''),
-      ...{ preferred_username: 'ann', user_name: 'ann', avatar_url: picture },
+      preferred_username: 'ann',
+      user_name: 'ann',
+      avatar_url: picture,
       iss: `${origin}/api/v3`,
     }),
     emails: [
@@ -154,7 +168,8 @@ export const work: Record<string, Case> = {
       },
     },
     claims: (origin) => ({
-      ...{ ...known('U1'), iss: `${origin}/api` },
+      ...known('U1'),
+      iss: `${origin}/api`,
       custom_claims: { 'https://slack.com/team_id': 'T1' },
     }),
   },
@@ -166,14 +181,19 @@ export const work: Record<string, Case> = {
       clientAuth: 'body',
       tokenReply: {
         profile: {
-          ...{ id: 'p1', first_name: 'Ann', last_name: 'Lee', email },
-          ...{ connection_id: 'c1', organization_id: 'o1' },
+          id: 'p1',
+          first_name: 'Ann',
+          last_name: 'Lee',
+          email,
+          connection_id: 'c1',
+          organization_id: 'o1',
         },
       },
       api: {},
     },
     claims: (origin) => ({
-      ...{ ...known('p1', name, ''), iss: origin },
+      ...known('p1', name, ''),
+      iss: origin,
       custom_claims: { connection_id: 'c1', organization_id: 'o1' },
     }),
   },
@@ -187,8 +207,13 @@ export const work: Record<string, Case> = {
       api: {
         '/v2/users/me': {
           body: {
-            ...{ id: 'z1', first_name: 'Ann', last_name: 'Lee', email, verified: 1 },
-            ...{ login_type: '100', pic_url: picture },
+            id: 'z1',
+            first_name: 'Ann',
+            last_name: 'Lee',
+            email,
+            verified: 1,
+            login_type: '100',
+            pic_url: picture,
           },
         },
       },

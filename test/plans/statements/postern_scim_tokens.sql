@@ -1,0 +1,2 @@
+insert into postern_scim_tokens (token_id, name)
+values (?...)

@@ -1,0 +1,2 @@
+delete from postern_sign_in_devices
+where user_id = ?
