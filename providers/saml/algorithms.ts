@@ -25,6 +25,15 @@ const digestHashes: ReadonlyMap<string, string> = new Map([
 const canonicalizations = [exclusive, `${exclusive}WithComments`]
 const transforms = [`${dsig}enveloped-signature`, ...canonicalizations]
 
+/** Signatures of this server, as xml-crypto names their parts. */
+export const ownSignatures = {
+  methods: { signatureAlgorithm: rsaSha256, canonicalizationAlgorithm: exclusive },
+  reference: {
+    transforms: [`${dsig}enveloped-signature`, exclusive],
+    digestAlgorithm: `${xmlenc}sha256`,
+  },
+}
+
 /** What identity providers can be configured to use. */
 const rejected: ReadonlyMap<string, string> = new Map([
   [`${dsig}rsa-sha1`, 'RSA-SHA1'],

@@ -1,8 +1,9 @@
 /**
- * Encrypted assertions (XML Encryption 1.1). Implemented here because node-saml's library supports neither RSA-OAEP of
- * version 1.1, which Keycloak uses, nor its SHA-2 identifiers.
+ * Encrypted assertions (XML Encryption 1.1). The library unwraps the key. The content is decrypted here: the library
+ * lacks AES-192, which Keycloak offers, and replaces bytes that are not UTF-8
+ * (docs/decisions/2026-11-30-libraries-tried.md).
  */
-import { constants, createDecipheriv, privateDecrypt } from 'node:crypto'
+import { createDecipheriv } from 'node:crypto'
 
 import { readBase64 } from './base64.ts'
 import { messageLimits } from './markup.ts'
@@ -17,23 +18,19 @@ const tagBytes = 16
 type Cipher = 'aes-128-cbc' | 'aes-192-cbc' | 'aes-256-cbc' | GcmCipher
 type GcmCipher = 'aes-128-gcm' | 'aes-192-gcm' | 'aes-256-gcm'
 
-const ciphers: Record<string, Cipher> = {
-  [`${xmlenc}aes128-cbc`]: 'aes-128-cbc',
-  [`${xmlenc}aes192-cbc`]: 'aes-192-cbc',
-  [`${xmlenc}aes256-cbc`]: 'aes-256-cbc',
-  [`${xmlenc11}aes128-gcm`]: 'aes-128-gcm',
-  [`${xmlenc11}aes192-gcm`]: 'aes-192-gcm',
-  [`${xmlenc11}aes256-gcm`]: 'aes-256-gcm',
-}
+const ciphers: ReadonlyMap<string, Cipher> = new Map([
+  [`${xmlenc}aes128-cbc`, 'aes-128-cbc'],
+  [`${xmlenc}aes192-cbc`, 'aes-192-cbc'],
+  [`${xmlenc}aes256-cbc`, 'aes-256-cbc'],
+  [`${xmlenc11}aes128-gcm`, 'aes-128-gcm'],
+  [`${xmlenc11}aes192-gcm`, 'aes-192-gcm'],
+  [`${xmlenc11}aes256-gcm`, 'aes-256-gcm'],
+])
 
-const digests: Record<string, string> = {
-  'http://www.w3.org/2000/09/xmldsig#sha1': 'sha1',
-  [`${xmlenc}sha256`]: 'sha256',
-  [`${xmlenc}sha512`]: 'sha512',
-  [`${xmlenc11}mgf1sha1`]: 'sha1',
-  [`${xmlenc11}mgf1sha256`]: 'sha256',
-  [`${xmlenc11}mgf1sha512`]: 'sha512',
-}
+/** No RSA PKCS #1 1.5, whose padding is an oracle (Bleichenbacher). */
+const keyTransports = [`${xmlenc}rsa-oaep-mgf1p`, `${xmlenc11}rsa-oaep`]
+/** The library reads any other digest as SHA-1. */
+const digests = ['http://www.w3.org/2000/09/xmldsig#sha1', `${xmlenc}sha256`, `${xmlenc}sha512`]
 
 /** Tries each key, the current one first. Throws SamlError. */
 export async function decryptAssertion(
@@ -43,12 +40,23 @@ export async function decryptAssertion(
   const [data] = childrenNamed(encrypted, 'encryption', 'EncryptedData')
   const wrapped = data && findEncryptedKey(encrypted, data)
   if (!data || !wrapped) throw new SamlError('its encrypted assertion has no key')
-  const cipher = lookUp(ciphers, findMethod(data)?.getAttribute('Algorithm') ?? '')
-  const oaepHash = getHash(findMethod(wrapped))
-  if (!cipher || !oaepHash) throw new SamlError('its encryption algorithm is not allowed')
+  const cipher = ciphers.get(findMethod(data)?.getAttribute('Algorithm') ?? '')
+  if (!cipher || !isKeyAllowed(wrapped)) {
+    throw new SamlError('its encryption algorithm is not allowed')
+  }
+  const content = readCipherValue(data)
+  // The library finds a key in its KeyInfo only, and some providers send it next to the data.
+  const keyInfo = `<KeyInfo>${wrapped}</KeyInfo>`
+  const { decryptKeyInfo } = await import('xml-encryption')
   for (const key of privateKeys) {
-    const plain = tryKey({ key, oaepHash }, wrapped, { cipher, content: readCipherValue(data) })
-    if (plain) return parseXml(plain, messageLimits)
+    let plain: Buffer
+    try {
+      const secret = decryptKeyInfo(keyInfo, { key })
+      plain = isGcm(cipher) ? openGcm(cipher, secret, content) : openCbc(cipher, secret, content)
+    } catch {
+      continue
+    }
+    return parseXml(plain, messageLimits)
   }
   throw new SamlError('its assertion cannot be decrypted')
 }
@@ -63,40 +71,17 @@ function findMethod(element: XmlElement): XmlElement | undefined {
   return childrenNamed(element, 'encryption', 'EncryptionMethod')[0]
 }
 
-/** The hash of OAEP and its mask function, which must be equal in Node. Undefined for anything else. */
-function getHash(method: XmlElement | undefined): string | undefined {
-  if (!method) return undefined
-  const algorithm = method.getAttribute('Algorithm')
-  const [digest] = childrenNamed(method, 'signature', 'DigestMethod')
-  const [mask] = childrenNamed(method, 'encryption11', 'MGF')
-  const hash = digest ? lookUp(digests, digest.getAttribute('Algorithm')) : 'sha1'
-  if (algorithm === `${xmlenc}rsa-oaep-mgf1p`) return hash === 'sha1' ? hash : undefined
-  const maskHash = mask ? lookUp(digests, mask.getAttribute('Algorithm')) : 'sha1'
-  return algorithm === `${xmlenc11}rsa-oaep` && hash === maskHash ? hash : undefined
-}
-
-/** Own properties only: an inherited name must not count. */
-function lookUp<T>(known: Record<string, T>, name: string): T | undefined {
-  return Object.hasOwn(known, name) ? known[name] : undefined
+function isKeyAllowed(wrapped: XmlElement): boolean {
+  const method = findMethod(wrapped)
+  if (!method || !keyTransports.includes(method.getAttribute('Algorithm'))) return false
+  return childrenNamed(method, 'signature', 'DigestMethod').every((digest) =>
+    digests.includes(digest.getAttribute('Algorithm')),
+  )
 }
 
 function readCipherValue(element: XmlElement): Buffer {
   const [data] = childrenNamed(element, 'encryption', 'CipherData')
   return readBase64(elementText(data && childrenNamed(data, 'encryption', 'CipherValue')[0]))
-}
-
-function tryKey(
-  { key, oaepHash }: { key: string; oaepHash: string },
-  wrapped: XmlElement,
-  { cipher, content }: { cipher: Cipher; content: Buffer },
-): Buffer | undefined {
-  const padding = constants.RSA_PKCS1_OAEP_PADDING
-  try {
-    const secret = privateDecrypt({ key, padding, oaepHash }, readCipherValue(wrapped))
-    return isGcm(cipher) ? openGcm(cipher, secret, content) : openCbc(cipher, secret, content)
-  } catch {
-    return undefined
-  }
 }
 
 const isGcm = (cipher: Cipher): cipher is GcmCipher => cipher.endsWith('gcm')

@@ -2,8 +2,7 @@
 import { sign } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
 
-import { rsaSha256 } from './algorithms.ts'
-import { loadXml } from './xml.ts'
+import { ownSignatures, rsaSha256 } from './algorithms.ts'
 
 export interface OutgoingMessage {
   kind: 'SAMLRequest' | 'SAMLResponse'
@@ -36,12 +35,13 @@ export async function formFields({
   relayState,
   privateKey,
 }: OutgoingMessage): Promise<Record<string, string>> {
-  const { signXml } = await loadXml()
-  const issuer = `/*/*[local-name(.)='Issuer']`
-  const options = { privateKey, signatureAlgorithm: 'sha256', digestAlgorithm: 'sha256' } as const
-  const signed = signXml(xml, '/*', { reference: issuer, action: 'after' }, options)
+  const { SignedXml } = await import('xml-crypto')
+  const signature = new SignedXml({ privateKey, ...ownSignatures.methods })
+  signature.addReference({ xpath: '/*', ...ownSignatures.reference })
+  const location = { reference: "/*/*[local-name(.)='Issuer']", action: 'after' } as const
+  signature.computeSignature(xml, { location })
   return {
-    [kind]: Buffer.from(signed).toString('base64'),
+    [kind]: Buffer.from(signature.getSignedXml()).toString('base64'),
     ...(relayState && { RelayState: relayState }),
   }
 }

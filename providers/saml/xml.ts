@@ -2,10 +2,13 @@
  * Parses XML of unauthenticated clients: limited in size, without DTDs, and with two parsers that must both accept it
  * before anything is read.
  */
+import { createRequire } from 'node:module'
+
 import { checkBytes, checkMarkup, type XmlLimits } from './markup.ts'
 import { SamlError } from './saml-error.ts'
 
-export const loadXml = () => import('@node-saml/node-saml/lib/xml.js')
+/** Not by `import`: the types of the library would add those of browsers to the whole server. */
+const require = createRequire(import.meta.url)
 
 const elementNode = 1
 
@@ -30,6 +33,16 @@ export interface XmlDocument {
   elements: XmlElement[]
 }
 
+type Report = (reason: unknown) => never
+
+interface Dom {
+  DOMParser: new (options: {
+    errorHandler: Record<'warning' | 'error' | 'fatalError', Report>
+  }) => {
+    parseFromString(text: string, type: string): unknown
+  }
+}
+
 export const namespaces = {
   protocol: 'urn:oasis:names:tc:SAML:2.0:protocol',
   assertion: 'urn:oasis:names:tc:SAML:2.0:assertion',
@@ -45,18 +58,29 @@ export async function parseXml(bytes: Uint8Array, limits: XmlLimits): Promise<Xm
   checkBytes(bytes, limits)
   const text = decodeUtf8(bytes)
   checkMarkup(text, limits)
-  const { parseDomFromString, parseXml2JsFromString } = await loadXml()
-  let root: XmlElement
-  try {
-    // The stricter parser; the other one repairs some errors.
-    await parseXml2JsFromString(text)
-    root = documentElement(await parseDomFromString(text))
-  } catch {
-    throw new SamlError('it is not well-formed XML')
-  }
+  const root = await parseRoot(text)
   const elements = elementsIn(root)
   checkIds(elements)
   return { root, elements }
+}
+
+async function parseRoot(text: string): Promise<XmlElement> {
+  const { default: sax } = await import('sax')
+  const { DOMParser }: Dom = require('@xmldom/xmldom')
+  try {
+    // The stricter parser; the other one repairs some errors.
+    const strict = sax.parser(true)
+    strict.onerror = fail
+    strict.write(text).close()
+    const dom = new DOMParser({ errorHandler: { warning: fail, error: fail, fatalError: fail } })
+    return documentElement(dom.parseFromString(text, 'text/xml'))
+  } catch {
+    throw new SamlError('it is not well-formed XML')
+  }
+}
+
+function fail(reason: unknown): never {
+  throw reason
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import {
   constants,
   createCipheriv,
+  createHash,
   createPublicKey,
   generateKeyPairSync,
   publicEncrypt,
@@ -30,8 +31,11 @@ interface Options {
   cipher?: string
   method?: string
   hash?: string
+  /** Of the mask; `hash` by default. */
+  maskHash?: string
   digest?: string | undefined
   mask?: string | undefined
+  label?: string
   isKeyOutside?: boolean
   change?: (content: Buffer) => Buffer
 }
@@ -39,24 +43,52 @@ interface Options {
 /** As XML Encryption 1.1 has it. */
 function encryptedXml(options: Options = {}): string {
   const { to = own, cipher = 'aes256-gcm', hash = 'sha1', digest, mask, isKeyOutside } = options
+  const { maskHash = hash, label = '' } = options
   const { method = `${xmlenc}rsa-oaep-mgf1p`, change = (content) => content } = options
   const [, bits = '256'] = /^aes(\d+)/.exec(cipher) ?? []
   const isGcm = cipher.endsWith('gcm')
   const secret = randomBytes(Number(bits) / 8)
   const iv = randomBytes(isGcm ? 12 : 16)
   const content = isGcm ? gcm(bits, secret, iv) : cbc(bits, secret, iv)
-  const padding = constants.RSA_PKCS1_OAEP_PADDING
-  const wrapped = publicEncrypt({ key: createPublicKey(to), padding, oaepHash: hash }, secret)
+  const key = createPublicKey(to)
+  const padded = oaepPad(secret, { hash, maskHash, label })
+  const wrapped = publicEncrypt({ key, padding: constants.RSA_NO_PADDING }, padded)
   const value = (content: Buffer) =>
     `<e:CipherData><e:CipherValue>${content.toString('base64')}</e:CipherValue></e:CipherData>`
   const inMethod = [
     digest ? `<ds:DigestMethod xmlns:ds="${dsig}" Algorithm="${digest}"/>` : '',
     mask ? `<f:MGF xmlns:f="${xmlenc11}" Algorithm="${mask}"/>` : '',
+    label ? `<e:OAEPparams>${Buffer.from(label).toString('base64')}</e:OAEPparams>` : '',
   ].join('')
-  const key = `<e:EncryptedKey xmlns:e="${xmlenc}"><e:EncryptionMethod Algorithm="${method}">${inMethod}</e:EncryptionMethod>${value(wrapped)}</e:EncryptedKey>`
+  const keyXml = `<e:EncryptedKey xmlns:e="${xmlenc}"><e:EncryptionMethod Algorithm="${method}">${inMethod}</e:EncryptionMethod>${value(wrapped)}</e:EncryptedKey>`
   const prefix = isGcm ? xmlenc11 : xmlenc
-  const info = isKeyOutside ? '' : `<ds:KeyInfo xmlns:ds="${dsig}">${key}</ds:KeyInfo>`
-  return `<EncryptedAssertion><e:EncryptedData xmlns:e="${xmlenc}"><e:EncryptionMethod Algorithm="${prefix}${cipher}"/>${info}${value(change(Buffer.concat([iv, content])))}</e:EncryptedData>${isKeyOutside ? key : ''}</EncryptedAssertion>`
+  const info = isKeyOutside ? '' : `<ds:KeyInfo xmlns:ds="${dsig}">${keyXml}</ds:KeyInfo>`
+  return `<EncryptedAssertion><e:EncryptedData xmlns:e="${xmlenc}"><e:EncryptionMethod Algorithm="${prefix}${cipher}"/>${info}${value(change(Buffer.concat([iv, content])))}</e:EncryptedData>${isKeyOutside ? keyXml : ''}</EncryptedAssertion>`
+}
+
+/** EME-OAEP for 2048 bits (RFC 8017 §7.1.1). Node's own has one hash for the digest and the mask. */
+function oaepPad(
+  message: Buffer,
+  { hash, maskHash, label }: { hash: string; maskHash: string; label: string },
+): Buffer {
+  const digest = createHash(hash).update(label).digest()
+  const zeros = Buffer.alloc(256 - message.length - 2 * digest.length - 2)
+  const data = Buffer.concat([digest, zeros, Buffer.from([1]), message])
+  const seed = randomBytes(digest.length)
+  const maskedData = masked(data, seed, maskHash)
+  return Buffer.concat([Buffer.from([0]), masked(seed, maskedData, maskHash), maskedData])
+}
+
+/** With the mask of the seed, MGF1 (RFC 8017 §B.2.1). */
+function masked(bytes: Buffer, seed: Buffer, hash: string): Buffer {
+  const blocks = Array.from({ length: 16 }, (_, counter) =>
+    createHash(hash)
+      .update(seed)
+      .update(Buffer.from([0, 0, 0, counter]))
+      .digest(),
+  )
+  const mask = Buffer.concat(blocks)
+  return Buffer.from(bytes.map((byte, at) => byte ^ (mask[at] ?? 0)))
 }
 
 function gcm(bits: string, secret: Buffer, iv: Buffer): Buffer {
@@ -92,6 +124,20 @@ const accepted: Record<string, Options> = {
   'RSA-OAEP of version 1.1 without parameters': { method: `${xmlenc11}rsa-oaep` },
   'RSA-OAEP with SHA-256': oaep('sha256', `${xmlenc}sha256`, `${xmlenc11}mgf1sha256`),
   'RSA-OAEP with SHA-512': oaep('sha512', `${xmlenc}sha512`, `${xmlenc11}mgf1sha512`),
+  'RSA-OAEP with SHA-256 and a mask of SHA-1, as Java has it': {
+    ...oaep('sha256', `${xmlenc}sha256`),
+    maskHash: 'sha1',
+  },
+  'RSA-OAEP with SHA-512 and a mask of SHA-256': {
+    ...oaep('sha512', `${xmlenc}sha512`, `${xmlenc11}mgf1sha256`),
+    maskHash: 'sha256',
+  },
+  'RSA-OAEP of version 1.0 with SHA-256': {
+    hash: 'sha256',
+    digest: `${xmlenc}sha256`,
+    maskHash: 'sha1',
+  },
+  'a label': { label: 'label' },
   'a key next to the data': { isKeyOutside: true },
   'the key that follows': { to: next },
 }
@@ -99,8 +145,8 @@ const accepted: Record<string, Options> = {
 const notAllowed: Record<string, Options> = {
   'RSA PKCS #1 1.5': { method: `${xmlenc}rsa-1_5` },
   'Triple DES': { cipher: 'tripledes-cbc' },
-  'digest and mask that differ': oaep('sha256', `${xmlenc}sha256`),
-  'an algorithm that is a property of every object': oaep('sha1', 'constructor', 'constructor'),
+  'a digest that is a property of every object': oaep('sha1', 'constructor'),
+  'a digest that the library reads as SHA-1': oaep('sha1', `${dsig}sha384`),
 }
 
 suite('encrypted assertions', () => {
@@ -117,6 +163,12 @@ suite('encrypted assertions', () => {
   }
 
   const undecryptable: Record<string, Options> = {
+    'a mask of another hash than is named': oaep('sha256', `${xmlenc}sha256`),
+    'a mask that is a property of every object': oaep('sha1', `${dsig}sha1`, 'constructor'),
+    'a mask that version 1.0 does not have': {
+      digest: `${dsig}sha1`,
+      mask: `${xmlenc11}mgf1sha1`,
+    },
     'another key': { to: pair() },
     'changed content': {
       change: (content) => Buffer.from(content.map((byte, at) => (at === 20 ? byte ^ 1 : byte))),

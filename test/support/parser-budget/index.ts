@@ -9,7 +9,12 @@ import type { Load } from './load.ts'
 import { scimLoads } from './scim.ts'
 import { xmlLoads } from './xml.ts'
 
-export const budgetEnv = { ...oauthServer, ...samlOn, ...scimOn }
+export const budgetEnv = {
+  ...oauthServer,
+  ...samlOn,
+  ...scimOn,
+  AUTH_SAML_ALLOW_ENCRYPTED_ASSERTIONS: 'true',
+}
 
 export async function listLoads(app: App): Promise<Map<string, Load[]>> {
   const loads = [

@@ -64,6 +64,7 @@ export async function xmlLoads(app: App): Promise<Load[]> {
         acs(app, bytes, `${title}, without a signature`, unsigned(idp, content)),
         acs(app, bytes, `${title}, with a copied signature`, copied(idp, content)),
         acs(app, bytes, `${title}, in SignedInfo`, inSignedInfo(idp, content)),
+        acs(app, bytes, `${title}, in EncryptedKey`, inEncryptedKey(idp, content)),
         slo(app, bytes, title, idp, content),
       ]
       const isSent = bytes === smallBytes || largeContents.includes(title)
@@ -98,6 +99,19 @@ const inSignedInfo = (idp: Idp, content: string) =>
     '</SignedInfo>',
     `${content}</SignedInfo>`,
   )
+
+/** The key, which is not authenticated, is serialized and parsed again. */
+function inEncryptedKey(idp: Idp, content: string): string {
+  const xmlenc = 'http://www.w3.org/2001/04/xmlenc#'
+  const method = (algorithm: string) => `<e:EncryptionMethod Algorithm="${algorithm}"/>`
+  const cipher = '<e:CipherData><e:CipherValue>eA==</e:CipherValue></e:CipherData>'
+  const data = `<e:EncryptedData>${method('http://www.w3.org/2009/xmlenc11#aes256-gcm')}${cipher}</e:EncryptedData>`
+  const key = `<e:EncryptedKey>${method(`${xmlenc}rsa-oaep-mgf1p`)}${cipher}${content}</e:EncryptedKey>`
+  return buildSamlResponse(
+    { idp },
+    `<saml:EncryptedAssertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" xmlns:e="${xmlenc}">${data}${key}</saml:EncryptedAssertion>`,
+  )
+}
 
 function slo(app: App, bytes: number, title: string, idp: Idp, content: string): Load {
   const xml = buildLogoutRequest(idp).replace(

@@ -176,6 +176,9 @@ export async function encrypted(
     pem,
     encryptionAlgorithm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm',
     keyEncryptionAlgorithm: 'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
+    // Some providers use AES-CBC.
+    disallowEncryptionWithInsecureAlgorithm: false,
+    warnInsecureAlgorithm: false,
     ...more,
   }
   return new Promise((resolve, reject) => {
