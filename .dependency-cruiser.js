@@ -164,6 +164,8 @@ const exceptions = [
   ['^routes/dev/', 'plugins/http/pages/markup.ts'],
   // Configured URLs are compared with those of messages by one function.
   ['^providers/', 'schemas/values/uris.ts'],
+  // One function finds the name that was meant.
+  ['^mail/unknown-variables\\.ts$', 'schemas/values/nearest-name.ts'],
   // A provider is added in one place: its variables and its name in emails come from there.
   ['^(config/|plugins/messaging/mailer/renderer\\.ts$)', 'providers/registry.ts'],
   // It validates the configuration on the server's instance.

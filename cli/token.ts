@@ -3,7 +3,6 @@ import { parseArgs } from 'node:util'
 
 import { decodeJwt } from 'jose'
 
-import { nearestName } from '../config/core/nearest-name.ts'
 import type { Config } from '../config/groups/index.ts'
 import type { Db } from '../db/core/database.ts'
 import {
@@ -17,6 +16,7 @@ import { createJwt } from '../plugins/security/jwt/index.ts'
 import type { SigningKeys } from '../plugins/security/jwt/signing-keys/index.ts'
 import { signingKeysChannel } from '../plugins/security/jwt/signing-keys/stored-keys.ts'
 import { parseDuration } from '../schemas/values/duration.ts'
+import { nearestName } from '../schemas/values/nearest-name.ts'
 import { auditCommand } from './shared/audit-command.ts'
 import { withSigningKeys } from './shared/with-signing-keys.ts'
 

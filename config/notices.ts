@@ -1,6 +1,6 @@
 /** Notices about a valid configuration. */
 import { localeSettingPattern } from '../mail/locale-settings.ts'
-import { nearestName } from './core/nearest-name.ts'
+import { nearestName } from '../schemas/values/nearest-name.ts'
 import { crossFieldIssues } from './cross-field.ts'
 import type { FoundNames } from './found-names.ts'
 import { core } from './groups/core.ts'

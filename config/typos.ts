@@ -1,6 +1,5 @@
 /** Finds misspelt names of our variables in the environment. */
-import { distance } from 'fastest-levenshtein'
-
+import { nearestName } from '../schemas/values/nearest-name.ts'
 import { type Environment, knownNames } from './names.ts'
 
 /** Two different words rarely have such a small distance. */
@@ -12,13 +11,7 @@ const shortest = 8
 export function typoSuggestion(variable: string, env: Environment): string | undefined {
   return Object.keys(env).find((name) => {
     if (knownNames.has(name) || !env[name]?.trim()) return false
-    return variable === `AUTH_${name}` || isNear(name, variable)
+    if (variable === `AUTH_${name}`) return true
+    return variable.length >= shortest && nearestName(name, [variable], maxEdits) !== undefined
   })
-}
-
-function isNear(name: string, variable: string): boolean {
-  if (variable.length < shortest || Math.abs(variable.length - name.length) > maxEdits) {
-    return false
-  }
-  return distance(name, variable) <= maxEdits
 }

@@ -1,15 +1,11 @@
 /** Variables in a custom template that its type of email does not have. */
-import { closest, distance } from 'fastest-levenshtein'
-
+import { nearestName } from '../schemas/values/nearest-name.ts'
 import { localNames } from './built-in/local-variables.ts'
 import type { RootName } from './go-template/root-names.ts'
 import type { Template } from './go-template/template.ts'
 import { type EmailKind, emailKindDefinitions, mailKindNames } from './kinds/index.ts'
 
 const ofAnyKind = new Set(mailKindNames.flatMap((kind) => [...listVariables(kind)]))
-
-/** The maximum edit distance of a typo. */
-const maxEdits = 4
 
 /**
  * Returns a sentence for each unknown name. A tested variable of another type of email is allowed: a template may serve
@@ -26,8 +22,8 @@ export function unknownVariables(kind: EmailKind, { names }: Template): string[]
     }
   }
   return [...first.values()].map(({ name, line }) => {
-    const nearest = closest(name, [...known])
-    const hint = distance(name, nearest) <= maxEdits ? `; did you mean .${nearest}?` : '.'
+    const nearest = nearestName(name, known)
+    const hint = nearest ? `; did you mean .${nearest}?` : '.'
     return `line ${line}: this email has no .${name}, so it is always empty${hint}`
   })
 }

@@ -2,9 +2,9 @@
  * Converts a variable's text to its value: one function per `x-type`. A parser returns `undefined` for invalid text.
  */
 import type { TSchema } from '@sinclair/typebox'
-import { distance } from 'fastest-levenshtein'
 
 import { parseDuration } from '../../schemas/values/duration.ts'
+import { nearestName } from '../../schemas/values/nearest-name.ts'
 import { databaseUrl, databaseUrls } from './parse-database-url.ts'
 import { parseLanguages, parseLocale } from './parse-locales.ts'
 import {
@@ -131,6 +131,6 @@ function httpUrl(text: string): string | undefined {
 function absoluteUrl(text: string): string | undefined {
   if (/^https?:/i.test(text)) return httpUrl(text)
   const scheme = /^([a-z][a-z0-9+.-]*):\//i.exec(text)?.[1]?.toLowerCase()
-  if (scheme === undefined || distance(scheme, 'https') === 1) return undefined
+  if (scheme === undefined || nearestName(scheme, ['https'], 1)) return undefined
   return URL.canParse(text) ? text : undefined
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 
 import { ConfigError } from '../../config/core/config-error.ts'
-import { nearestName } from '../../config/core/nearest-name.ts'
 import { withDotEnv } from '../../config/dot-env.ts'
 import type { Environment } from '../../config/names.ts'
 import { readConfig } from '../../config/read-config.ts'
+import { nearestName } from '../../schemas/values/nearest-name.ts'
 import { temporaryFolder } from '../support/processes/temporary-folder.ts'
 import { issuesIn, minimalEnvironment, read } from './environment.ts'
 
@@ -171,6 +171,8 @@ suite('variable names', () => {
     const known = ['AUTH_SMTP_HOST', 'AUTH_SMTP_PORT']
     assert.equal(nearestName('AUTH_SMTP_PROT', known), 'AUTH_SMTP_PORT')
     assert.equal(nearestName('AUTH_SMTP_HOS', known), 'AUTH_SMTP_HOST')
+    assert.equal(nearestName('auth_smtp_hots', known), 'AUTH_SMTP_HOST')
+    assert.equal(nearestName('AUTH_SMTP_PROT', known, 1), undefined)
     assert.equal(nearestName('AUTH_UNRELATED', known), undefined)
   })
 })
