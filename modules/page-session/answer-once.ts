@@ -9,7 +9,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { parseCookie } from 'cookie'
+import { parseSetCookie } from 'cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import {
@@ -181,8 +181,8 @@ function encodeAnswer(
 /** The cookie that the answer sets; empty when it clears it, undefined when it sets none. */
 function cookieAfter(app: FastifyInstance, set: string | string[] | undefined): string | undefined {
   const name = getCookieName(app)
-  const values = [set ?? []].flat().map((one) => parseCookie(one.split(';', 1)[0] ?? '')[name])
-  return values.findLast((value) => value !== undefined)
+  const cookies = [set ?? []].flat().map((one) => parseSetCookie(one))
+  return cookies.findLast((cookie) => cookie.name === name)?.value
 }
 
 /** Sends the answer again, to the browser that got it or was to get it. Returns false for any other. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import fastifyStatic from '@fastify/static'
+import { parseCookie } from 'cookie'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 
 import { type Bundle, builtFolder, hasSource, readBundle, watchBundle } from './bundle.ts'
@@ -81,9 +82,8 @@ const page: FastifyPluginAsync = async (app) => {
   }
 
   async function show(request: FastifyRequest, reply: FastifyReply) {
-    const theme = colorSchemes.find((each) =>
-      request.headers.cookie?.includes(`${themeCookie}=${each}`),
-    )
+    const chosen = parseCookie(request.headers.cookie ?? '')[themeCookie]
+    const theme = colorSchemes.find((each) => each === chosen)
     const html = consolePage(await files.bundle(), { base, theme })
     return reply.headers(consoleHeaders).type('text/html; charset=utf-8').send(html)
   }

@@ -28,6 +28,20 @@ suite('console site', () => {
     assert.equal(inner.body, start.body)
   })
 
+  test('has the theme of its cookie, if it is one', async () => {
+    const { app } = await server(on)
+    const themes: [cookie: string, theme: string | undefined][] = [
+      ['a=b; postern-console-theme=dark', 'dark'],
+      ['postern-console-theme=light; postern-console-theme=dark', 'light'],
+      ['postern-console-theme=darkest', undefined],
+      ['x-postern-console-theme=dark', undefined],
+    ]
+    for (const [cookie, theme] of themes) {
+      const { body } = await app.inject({ url: '/console', headers: { cookie } })
+      assert.equal(/ data-theme="(\w+)"/.exec(body)?.[1], theme, cookie)
+    }
+  })
+
   test('allows scripts, styles and requests of this server only, and forbids framing', async () => {
     const { app } = await server(on)
     const { headers, body } = await app.inject('/console')
