@@ -38,6 +38,12 @@ const steps: Record<string, [command: string, ...args: string[]]> = {
   ],
   'unused files, exports and dependencies': ['knip'],
   'API document': [node, 'cli.ts', 'openapi', '--check'],
+  'types of the API': [
+    node,
+    '--import=./scripts/typescript-6.ts',
+    'scripts/console-types.ts',
+    '--check',
+  ],
   'types of the console': ['tsc', '--noEmit', '--project', 'console'],
   'configuration reference': [node, 'cli.ts', 'config-docs', '--check'],
   'provider reference': [node, 'scripts/provider-docs.ts', '--check'],

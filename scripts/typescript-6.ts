@@ -1,6 +1,6 @@
 /**
- * `node --import ./scripts/typescript-6.ts`: dependency-cruiser reads sources by the API of TypeScript 6, which
- * TypeScript 7 no longer has. Remove it with the package when dependency-cruiser needs neither.
+ * `node --import ./scripts/typescript-6.ts`: dependency-cruiser and openapi-typescript use the API of TypeScript 6, which
+ * TypeScript 7 no longer has. Remove it with the package when they need neither.
  */
 import { createRequire, registerHooks } from 'node:module'
 

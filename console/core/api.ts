@@ -1,4 +1,5 @@
 /** Requests to the admin API. Only core/credentials.ts calls other endpoints. */
+import type { paths } from './api-types.d.ts'
 import { base } from './base.ts'
 import { freshToken, rejectToken } from './credentials.ts'
 import { askForProof } from './proof.ts'
@@ -27,31 +28,65 @@ export class Text {
   }
 }
 
-interface ApiRequest {
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  body?: object | Text
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** The type of a path with values for its parameters: `/users/${string}` of `/users/{id}`. */
+type Filled<Path extends string> = Path extends `${infer Before}{${string}}${infer After}`
+  ? `${Before}${string}${Filled<After>}`
+  : Path
+
+/** The documented endpoint of a path that has its values and its query; never of any other. */
+type Endpoint<Path extends string, M extends Method> = Path extends `${infer Name}?${string}`
+  ? Endpoint<Name, M>
+  : {
+      [Known in keyof paths]: [Path, Filled<Known>] extends [Filled<Known>, Path]
+        ? paths[Known][Lowercase<M>]
+        : never
+    }[keyof paths]
+
+interface Json<Body> {
+  content: { 'application/json': Body }
+}
+
+type Answer<Of> = Of extends { responses: infer All }
+  ? { [Status in keyof All]: All[Status] extends Json<infer Body> ? Body : null }[keyof All]
+  : never
+
+/** The names of the fields. Their values are those of a form, which the API checks. */
+type Fields<Of> = Of extends { requestBody?: Json<infer Body> }
+  ? { [Name in Body extends unknown ? keyof Body : never]?: unknown }
+  : Record<string, never>
+
+/** A path is rejected by the compiler when docs/openapi.json does not have it with this method. */
+type Documented<Path extends string, M extends Method> = [Answer<Endpoint<Path, M>>] extends [never]
+  ? never
+  : Path
+
+interface ApiRequest<M = Method, Body = object> {
+  method?: M
+  body?: Body | Text
   signal?: AbortSignal
 }
 
-interface RequestResult<T> {
-  body: T
+interface RequestResult<Body> {
+  body: Body
   headers: Headers
 }
 
-/** Throws RequestError. Asks for a proof of identity where the API needs one. `T` is the documented response of the path. */
-export async function requestApi<T>(
-  path: string,
-  request: ApiRequest = {},
-): Promise<RequestResult<T>> {
+/** Throws RequestError. Asks for a proof of identity where the API needs one. */
+export async function requestApi<const Path extends string, M extends Method = 'GET'>(
+  path: Path & Documented<Path, M>,
+  request: ApiRequest<M, Fields<Endpoint<Path, M>>> = {},
+): Promise<RequestResult<Answer<Endpoint<Path, M>>>> {
   try {
-    return await requestOnce<T>(path, request)
+    return await requestOnce(path, request)
   } catch (error) {
     if (!needsProof(error)) throw error
     const isGiven = await askForProof()
     if (!isGiven) throw withMessage(error, cancelled)
   }
   try {
-    return await requestOnce<T>(path, request)
+    return await requestOnce(path, request)
   } catch (error) {
     if (!needsProof(error)) throw error
     throw withMessage(error, tooNew)
@@ -78,16 +113,19 @@ async function requestOnce<T>(path: string, request: ApiRequest): Promise<Reques
 }
 
 /** Returns the body only. */
-export async function getBody<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return (await requestApi<T>(path, signal ? { signal } : {})).body
+export async function getBody<const Path extends string>(
+  path: Path & Documented<Path, 'GET'>,
+  signal?: AbortSignal,
+): Promise<Answer<Endpoint<Path, 'GET'>>> {
+  return (await requestApi<Path>(path, signal ? { signal } : {})).body
 }
 
-export async function changeByApi<T>(
-  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-  path: string,
-  body?: object | Text,
-): Promise<T> {
-  return (await requestApi<T>(path, body ? { method, body } : { method })).body
+export async function changeByApi<const Path extends string, M extends Exclude<Method, 'GET'>>(
+  method: M,
+  path: Path & Documented<Path, M>,
+  body?: Fields<Endpoint<Path, M>> | Text,
+): Promise<Answer<Endpoint<Path, M>>> {
+  return (await requestApi<Path, M>(path, body ? { method, body } : { method })).body
 }
 
 /** Downloads a response as a file. The token is sent in a header, so that no URL contains it. */
@@ -102,7 +140,10 @@ export async function download(path: string, name: string): Promise<void> {
 }
 
 /** A path with the parameters that have a value. */
-export function withQuery(path: string, values: Record<string, string | number | undefined>) {
+export function withQuery<const Path extends string>(
+  path: Path,
+  values: Record<string, string | number | undefined>,
+): Path | `${Path}?${string}` {
   const entries = Object.entries(values).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
   )
@@ -142,9 +183,15 @@ function isTokenRejected({ status }: Response): boolean {
 async function read<T>(response: Response): Promise<RequestResult<T>> {
   const { headers, status } = response
   const text = await response.text()
-  const body = text === '' ? null : JSON.parse(text)
-  if (response.ok) return { body, headers }
-  const code = body?.error_code ?? String(body?.code ?? status)
-  const message = body?.msg ?? body?.message ?? `The server responded with status ${status}.`
-  throw new RequestError(status, { code, message }, headers.get('x-request-id') ?? '')
+  const body: unknown = text === '' ? null : JSON.parse(text)
+  // The server serializes it by the schema that its documented type is made of.
+  if (response.ok) return { body: body as T, headers }
+  throw new RequestError(status, describeError(body, status), headers.get('x-request-id') ?? '')
+}
+
+/** An error of the API, or of a proxy in front of it. */
+function describeError(body: unknown, status: number): { code: string; message: string } {
+  const fields: Record<string, unknown> = { ...(typeof body === 'object' ? body : {}) }
+  const message = fields.msg ?? fields.message ?? `The server responded with status ${status}.`
+  return { code: String(fields.error_code ?? fields.code ?? status), message: String(message) }
 }

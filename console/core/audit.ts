@@ -13,7 +13,7 @@ export async function listAudit(
   signal: AbortSignal,
 ): Promise<ListPage<ShownAuditEntry>> {
   const path = withQuery('/admin/audit', { ...filters, limit: 50, cursor })
-  const { body, headers } = await requestApi<ShownAuditEntry[]>(path, { signal })
+  const { body, headers } = await requestApi(path, { signal })
   return { items: body, next: nextCursor(headers.get('link')) }
 }
 

@@ -42,7 +42,7 @@ export function followMe(): void {
 
 async function load(): Promise<void> {
   try {
-    me.value = await getBody<Me>('/admin/me')
+    me.value = await getBody('/admin/me')
   } catch (error) {
     if (error instanceof RequestError && error.status < 500) forget(describeRejection(error))
     else showError(error)

@@ -1,7 +1,6 @@
 /**
  * Encrypted assertions (XML Encryption 1.1). The library unwraps the key. The content is decrypted here: the library
- * lacks AES-192, which Keycloak offers, and replaces bytes that are not UTF-8
- * (docs/decisions/2026-11-30-libraries-tried.md).
+ * lacks AES-192, and replaces bytes that are not UTF-8 (docs/decisions/2026-11-30-libraries-tried.md).
  */
 import { createDecipheriv } from 'node:crypto'
 

@@ -20,7 +20,7 @@ import { Badge, Copy, Time } from '../../parts/text.tsx'
 const getAdminName = ({ email, phone, user_id }: Admin) => email ?? phone ?? user_id
 
 export function AdminsPage() {
-  const of = useResource((signal) => getBody<{ admins: Admin[] }>('/admin/admins', signal), 'all')
+  const of = useResource((signal) => getBody('/admin/admins', signal), 'all')
   const [isAdding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<Admin>()
   const remove = async ({ user_id }: Admin) => {
@@ -113,7 +113,7 @@ function Admins({ admins, onRemove, onChange }: AdminsProps) {
 function AddDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
   const [invitation, setInvitation] = useState<AdminInvitation>()
   const add = async ({ email, role }: FormFields) => {
-    const added = await changeByApi<Admin | AdminInvitation>('POST', '/admin/admins', {
+    const added = await changeByApi('POST', '/admin/admins', {
       email,
       role,
     })

@@ -22,12 +22,8 @@ export function ClientDialog({ client, onDone, onClose }: ClientDialogProps) {
   const save = async (fields: FormFields) => {
     const path = '/admin/oauth/clients'
     const saved = client
-      ? await changeByApi<OauthClient>(
-          'PUT',
-          `${path}/${encodeURIComponent(client.client_id)}`,
-          read(fields),
-        )
-      : await changeByApi<OauthClient>('POST', path, {
+      ? await changeByApi('PUT', `${path}/${encodeURIComponent(client.client_id)}`, read(fields))
+      : await changeByApi('POST', path, {
           ...read(fields),
           client_type: fields.client_type,
         })

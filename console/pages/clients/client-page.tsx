@@ -23,14 +23,14 @@ import { ClientDialog } from './client-dialog.tsx'
 type Open = 'edit' | 'secret' | 'delete'
 
 export function OauthClientPage({ id }: { id: string }) {
-  const path = `/admin/oauth/clients/${encodeURIComponent(id)}`
-  const of = useResource((signal) => getBody<OauthClient>(path, signal), path)
+  const path = `/admin/oauth/clients/${encodeURIComponent(id)}` as const
+  const of = useResource((signal) => getBody(path, signal), path)
   const [open, setOpen] = useState<Open>()
   const [secret, setSecret] = useState<string>()
   const { data: client } = of
   const close = () => setOpen(undefined)
   const regenerate = async () => {
-    const made = await changeByApi<OauthClient>('POST', `${path}/regenerate_secret`, {})
+    const made = await changeByApi('POST', `${path}/regenerate_secret`, {})
     setSecret(made.client_secret)
   }
   const remove = async () => {
@@ -140,11 +140,6 @@ interface Consent {
   granted_at: string
 }
 
-interface Found {
-  consents: Consent[]
-  next_cursor: string | null
-}
-
 const columns: Column<Consent>[] = [
   {
     title: 'User',
@@ -157,9 +152,9 @@ const columns: Column<Consent>[] = [
 
 /** The users who granted a client access. */
 function Consents({ clientId }: { clientId: string }) {
-  const base = `/admin/oauth/clients/${encodeURIComponent(clientId)}/consents`
+  const base = `/admin/oauth/clients/${encodeURIComponent(clientId)}/consents` as const
   const pages = usePages(async (cursor, signal) => {
-    const found = await requestApi<Found>(withQuery(base, { cursor, limit: 50 }), { signal })
+    const found = await requestApi(withQuery(base, { cursor, limit: 50 }), { signal })
     return { items: found.body.consents, next: found.body.next_cursor ?? undefined }
   }, base)
   return (

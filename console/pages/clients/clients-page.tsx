@@ -25,10 +25,7 @@ const columns: Column<OauthClient>[] = [
 ]
 
 export function ClientsPage() {
-  const of = useResource(
-    (signal) => getBody<{ clients: OauthClient[] }>('/admin/oauth/clients?per_page=1000', signal),
-    'all',
-  )
+  const of = useResource((signal) => getBody('/admin/oauth/clients?per_page=1000', signal), 'all')
   const [isCreating, setCreating] = useState(false)
   const [made, setMade] = useState<OauthClient>()
   const created = (client: OauthClient) => {

@@ -30,10 +30,7 @@ export function ConfigurationPage() {
 }
 
 function Variables() {
-  const of = useResource(
-    (signal) => getBody<{ variables: ShownVariable[] }>('/admin/config', signal),
-    'all',
-  )
+  const of = useResource((signal) => getBody('/admin/config', signal), 'all')
   const onlySet = query.value.get('set') === 'yes'
   return (
     <>

@@ -12,13 +12,6 @@ interface Finding {
   sentence: string
 }
 
-interface Report {
-  passed: number
-  warnings: number
-  failed: number
-  results: Finding[]
-}
-
 const levels: Record<Finding['level'], { tone: Tone; text: string }> = {
   pass: { tone: 'good', text: 'Passed' },
   warn: { tone: 'warn', text: 'Warning' },
@@ -37,7 +30,7 @@ const columns: Column<Finding>[] = [
 
 /** The checks of `npm run doctor` for the running server. */
 export function Doctor() {
-  const of = useResource((signal) => getBody<Report>('/admin/doctor', signal), 'all')
+  const of = useResource((signal) => getBody('/admin/doctor', signal), 'all')
   const again = (
     <Button compact busy={of.isLoading} onClick={of.reload}>
       Run again

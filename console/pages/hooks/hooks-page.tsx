@@ -37,7 +37,7 @@ const columns: Column<Hook>[] = [
 const secretText = (isOn: boolean, isSet: boolean) => (isOn ? (isSet ? 'Set' : 'None') : '–')
 
 export function HooksPage() {
-  const of = useResource((signal) => getBody<{ hooks: Hook[] }>('/admin/hooks', signal), 'all')
+  const of = useResource((signal) => getBody('/admin/hooks', signal), 'all')
   return (
     <Page
       title="Hooks"

@@ -27,7 +27,7 @@ const tones: Record<SigningKey['state'], Tone> = {
 type Open = { action: 'rotate' } | { action: 'revoke'; key: SigningKey }
 
 export function KeysPage() {
-  const of = useResource((signal) => getBody<Keys>('/admin/keys', signal), 'all')
+  const of = useResource((signal) => getBody('/admin/keys', signal), 'all')
   const [open, setOpen] = useState<Open>()
   const mayChange = may('POST /admin/keys')
   const done = (keys: Keys) => {
@@ -120,7 +120,7 @@ const algorithms = [
 function RotateDialog({ onDone, onClose }: KeyDialogProps) {
   const rotate = async ({ alg }: FormFields) => {
     const body = { action: 'rotate', ...(alg && { alg }) }
-    onDone(await changeByApi<Keys>('POST', '/admin/keys', body))
+    onDone(await changeByApi('POST', '/admin/keys', body))
     showMessage('A new signing key was created')
   }
   return (
@@ -138,7 +138,7 @@ function RotateDialog({ onDone, onClose }: KeyDialogProps) {
 
 function RevokeDialog({ of, onDone, onClose }: KeyDialogProps & { of: SigningKey }) {
   const revoke = async () => {
-    onDone(await changeByApi<Keys>('POST', '/admin/keys', { action: 'revoke', kid: of.kid }))
+    onDone(await changeByApi('POST', '/admin/keys', { action: 'revoke', kid: of.kid }))
     showMessage('The key was revoked')
   }
   return (

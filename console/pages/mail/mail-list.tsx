@@ -14,7 +14,7 @@ import { MailStatus } from '../../parts/mail-status.tsx'
 import { PagedRows } from '../../parts/paged-rows.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
-import type { Mail, MailPageBody } from './mail.ts'
+import type { Mail } from './mail.ts'
 
 const states = [
   ['', 'All'],
@@ -27,7 +27,7 @@ export function MailList() {
   const state = query.value.get('state') ?? ''
   const pages = usePages(async (cursor, signal) => {
     const path = withQuery('/admin/mail', { state, cursor, limit: 50 })
-    const { mails, next_cursor } = (await requestApi<MailPageBody>(path, { signal })).body
+    const { mails, next_cursor } = (await requestApi(path, { signal })).body
     return { items: mails, next: next_cursor ?? undefined }
   }, state)
   return (
@@ -128,7 +128,7 @@ function MailActions({ mail, onRetry, onDrop }: MailActionsProps) {
 function RetryAll({ onDone }: { onDone: () => void }) {
   const [isAsking, setAsking] = useState(false)
   const run = async () => {
-    const { queued } = await changeByApi<{ queued: number }>('POST', '/admin/mail/retry', {})
+    const { queued } = await changeByApi('POST', '/admin/mail/retry', {})
     showMessage(`${queued} emails were queued again`)
     onDone()
   }

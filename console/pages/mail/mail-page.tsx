@@ -15,7 +15,7 @@ import { Page } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { currentTab, Tabs } from '../../parts/tabs.tsx'
 import { Lines } from '../../parts/text.tsx'
-import type { ShownMailPreview, TemplateList } from './mail.ts'
+import type { TemplateList } from './mail.ts'
 import { MailFrame } from './mail-frame.tsx'
 import { MailList } from './mail-list.tsx'
 
@@ -45,9 +45,9 @@ function TestButton() {
 
 /** Shows the mail server's response. */
 function TestDialog({ onClose }: { onClose: () => void }) {
-  const of = useResource((signal) => getBody<TemplateList>('/admin/mail/templates', signal), 'all')
+  const of = useResource((signal) => getBody('/admin/mail/templates', signal), 'all')
   const send = async (fields: FormFields) => {
-    const { response } = await changeByApi<{ response: string }>('POST', '/admin/mail/test', fields)
+    const { response } = await changeByApi('POST', '/admin/mail/test', fields)
     showMessage(`The mail server accepted the email: ${response}`)
     onClose()
   }
@@ -77,7 +77,7 @@ function TestDialog({ onClose }: { onClose: () => void }) {
 
 /** Previews of each email in each language. */
 function Templates() {
-  const of = useResource((signal) => getBody<TemplateList>('/admin/mail/templates', signal), 'all')
+  const of = useResource((signal) => getBody('/admin/mail/templates', signal), 'all')
   return <Loaded of={of}>{(list) => <Preview {...list} />}</Loaded>
 }
 
@@ -85,7 +85,7 @@ function Preview({ kinds, languages, default_language }: TemplateList) {
   const kind = query.value.get('kind') ?? kinds[0] ?? ''
   const locale = query.value.get('locale') ?? default_language
   const path = withQuery('/admin/mail/preview', { kind, locale })
-  const of = useResource((signal) => getBody<ShownMailPreview>(path, signal), path)
+  const of = useResource((signal) => getBody(path, signal), path)
   return (
     <>
       <div class="columns">

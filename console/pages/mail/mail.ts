@@ -8,11 +8,6 @@ export interface Mail extends ShownEmailDelivery {
   uncertain: boolean
 }
 
-export interface MailPageBody {
-  mails: Mail[]
-  next_cursor: string | null
-}
-
 export interface TemplateList {
   kinds: string[]
   languages: { tag: string; name?: string }[]

@@ -32,11 +32,8 @@ function BindButton({ onClick }: { onClick: () => void }) {
 }
 
 export function OrganizationConnections({ id }: { id: string }) {
-  const path = `${getOrganizationPath(id)}/connections`
-  const of = useResource(
-    (signal) => getBody<{ connections: ShownConnection[] }>(path, signal),
-    path,
-  )
+  const path = `${getOrganizationPath(id)}/connections` as const
+  const of = useResource((signal) => getBody(path, signal), path)
   const [isAdding, setAdding] = useState(false)
   const [editing, setEditing] = useState<ShownConnection>()
   const [removing, setRemoving] = useState<ShownConnection>()
@@ -158,7 +155,7 @@ interface ConnectionDialogProps {
 function ConnectionDialog({ id, connection, onDone, onClose }: ConnectionDialogProps) {
   const roles = useRoles(id)
   const [rules, setRules] = useState<RoleMappingRule[]>(connection?.role_mapping ?? [])
-  const path = `${getOrganizationPath(id)}/connections`
+  const path = `${getOrganizationPath(id)}/connections` as const
   const save = async ({ name, provider, default_role }: FormFields) => {
     const fields = { name, default_role, role_mapping: rules }
     if (connection) await changeByApi('PUT', `${path}/${connection.id}`, fields)

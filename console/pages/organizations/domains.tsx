@@ -15,8 +15,8 @@ import { Badge, Copy } from '../../parts/text.tsx'
 import { getOrganizationPath, mayIn, type ShownDomain } from './organization.ts'
 
 export function OrganizationDomains({ id }: { id: string }) {
-  const path = `${getOrganizationPath(id)}/domains`
-  const of = useResource((signal) => getBody<{ domains: ShownDomain[] }>(path, signal), path)
+  const path = `${getOrganizationPath(id)}/domains` as const
+  const of = useResource((signal) => getBody(path, signal), path)
   const [isAdding, setAdding] = useState(false)
   const verify = async ({ id: domain, domain: name }: ShownDomain) => {
     await changeByApi('POST', `${path}/${domain}/verify`, {})
@@ -119,7 +119,7 @@ function Actions({ domain, verify, remove }: { domain: ShownDomain; verify: Act;
 }
 
 interface DomainDialogProps {
-  path: string
+  path: `/admin/organizations/${string}/domains`
   onDone: () => void
   onClose: () => void
 }

@@ -15,8 +15,8 @@ import {
 } from './organization.ts'
 
 export function OrganizationGroups({ id }: { id: string }) {
-  const path = `${getOrganizationPath(id)}/groups`
-  const of = useResource((signal) => getBody<{ groups: ShownGroup[] }>(path, signal), path)
+  const path = `${getOrganizationPath(id)}/groups` as const
+  const of = useResource((signal) => getBody(path, signal), path)
   const roles = useRoles(id)
   const choose = async ({ id: group, name }: ShownGroup, role: string) => {
     await changeByApi('PUT', `${path}/${group}`, { role }).finally(of.reload)

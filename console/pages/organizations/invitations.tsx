@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 
-import { changeByApi } from '../../core/api.ts'
+import { changeByApi, getBody, withQuery } from '../../core/api.ts'
+import { usePages } from '../../core/pages.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
@@ -13,13 +14,15 @@ import {
   mayIn,
   roleOptions,
   type ShownInvitation,
-  useList,
   useRoles,
 } from './organization.ts'
 
 export function OrganizationInvitations({ id }: { id: string }) {
-  const path = `${getOrganizationPath(id)}/invitations`
-  const pages = useList<ShownInvitation>(path, 'invitations')
+  const path = `${getOrganizationPath(id)}/invitations` as const
+  const pages = usePages(async (cursor, signal) => {
+    const { invitations, next } = await getBody(withQuery(path, { cursor, limit: 50 }), signal)
+    return { items: invitations, next: next ?? undefined }
+  }, path)
   const roles = useRoles(id)
   const [isInviting, setInviting] = useState(false)
   const revoke = async ({ id: invitation, email }: ShownInvitation) => {

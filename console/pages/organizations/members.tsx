@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 
-import { changeByApi } from '../../core/api.ts'
+import { changeByApi, getBody, withQuery } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { formatName } from '../../core/format.ts'
+import { usePages } from '../../core/pages.ts'
 import type { Resource } from '../../core/resource.ts'
 import { query } from '../../core/router.ts'
 import { showError, showMessage } from '../../core/toasts.ts'
@@ -20,9 +21,10 @@ import {
   roleOptions,
   type ShownMember,
   type ShownRole,
-  useList,
   useRoles,
 } from './organization.ts'
+
+type MembersPath = `/admin/organizations/${string}/members`
 
 type Roles = Resource<{ roles: ShownRole[] }>
 
@@ -30,8 +32,13 @@ const getMemberName = ({ email, phone, name, user_id }: ShownMember) =>
   email || phone || name || user_id
 
 export function OrganizationMembers({ id }: { id: string }) {
-  const path = `${getOrganizationPath(id)}/members`
-  const pages = useList<ShownMember>(path, 'members', { search: query.value.get('q') ?? undefined })
+  const path = `${getOrganizationPath(id)}/members` as const
+  const search = query.value.get('q') ?? undefined
+  const pages = usePages(async (cursor, signal) => {
+    const url = withQuery(path, { search, cursor, limit: 50 })
+    const { members, next } = await getBody(url, signal)
+    return { items: members, next: next ?? undefined }
+  }, `${path} ${search}`)
   const roles = useRoles(id)
   const [isAdding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<ShownMember>()
@@ -100,7 +107,7 @@ interface Acts {
 }
 
 const createColumns = (
-  path: string,
+  path: MembersPath,
   roles: Roles,
   { onChange, onRemove }: Acts,
 ): Column<ShownMember>[] => [
@@ -140,7 +147,7 @@ const createColumns = (
 ]
 
 interface RoleChoiceProps {
-  path: string
+  path: MembersPath
   member: ShownMember
   roles: Roles
   onChange: () => void

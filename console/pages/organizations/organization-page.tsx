@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 
-import { changeByApi, getBody } from '../../core/api.ts'
+import { changeByApi, getBody, withQuery } from '../../core/api.ts'
 import { formatName } from '../../core/format.ts'
+import { usePages } from '../../core/pages.ts'
 import { useResource } from '../../core/resource.ts'
 import { navigate } from '../../core/router.ts'
 import { showMessage } from '../../core/toasts.ts'
@@ -28,7 +29,6 @@ import {
   roleOptions,
   type ShownOrganization,
   type ShownOrganizationEntry,
-  useList,
   useRoles,
 } from './organization.ts'
 
@@ -44,7 +44,7 @@ const tabs = [
 
 export function OrganizationPage({ id }: { id: string }) {
   const path = getOrganizationPath(id)
-  const of = useResource((signal) => getBody<ShownOrganization>(path, signal), path)
+  const of = useResource((signal) => getBody(path, signal), path)
   const [open, setOpen] = useState<'edit' | 'delete'>()
   const { data: organization } = of
   const close = () => setOpen(undefined)
@@ -124,7 +124,11 @@ function Tab({ organization }: { organization: ShownOrganization }) {
 }
 
 function OrganizationAudit({ id }: { id: string }) {
-  const pages = useList<ShownOrganizationEntry>(`${getOrganizationPath(id)}/audit`, 'entries')
+  const path = `${getOrganizationPath(id)}/audit` as const
+  const pages = usePages(async (cursor, signal) => {
+    const { entries, next } = await getBody(withQuery(path, { cursor, limit: 50 }), signal)
+    return { items: entries, next: next ?? undefined }
+  }, path)
   return (
     <Card title="Changes" flush>
       <PagedRows
@@ -196,7 +200,7 @@ function EditOrganizationDialog({ organization, onDone, onClose }: EditDialogPro
   const { id, name, slug, joining, default_role } = organization
   const roles = useRoles(id)
   const save = async (fields: FormFields) => {
-    onDone(await changeByApi<ShownOrganization>('PUT', getOrganizationPath(id), changesIn(fields)))
+    onDone(await changeByApi('PUT', getOrganizationPath(id), changesIn(fields)))
     showMessage('The organization was changed')
     onClose()
   }

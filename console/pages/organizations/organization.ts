@@ -4,9 +4,8 @@ import type { Static } from '@sinclair/typebox'
 import type * as member from '../../../schemas/organizations/member.ts'
 import type * as organization from '../../../schemas/organizations/organization.ts'
 import type * as settings from '../../../schemas/organizations/settings.ts'
-import { getBody, requestApi, withQuery } from '../../core/api.ts'
+import { getBody } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
-import { type LoadedPages, usePages } from '../../core/pages.ts'
 import { type Resource, useResource } from '../../core/resource.ts'
 
 export type ShownOrganization = Static<typeof organization.Organization>
@@ -21,31 +20,16 @@ export type ShownOrganizationEntry = Static<typeof settings.AuditEntries>['entri
 
 export const root = '/admin/organizations'
 
-export const getOrganizationPath = (id: string) => `${root}/${encodeURIComponent(id)}`
+export const getOrganizationPath = (id: string) => `${root}/${encodeURIComponent(id)}` as const
 
 /** Whether the admin may call an endpoint of one organization: `mayIn('POST', '/members')`. */
 export const mayIn = (method: string, rest = '') =>
   may(`${method} ${root}/{organization_id}${rest}`)
 
-/** A list with a cursor, whose items have the name of the list. */
-export function useList<T>(
-  path: string,
-  name: string,
-  filters: Record<string, string | undefined> = {},
-): LoadedPages<T> {
-  return usePages<T>(async (cursor, signal) => {
-    const url = withQuery(path, { ...filters, cursor, limit: 50 })
-    const { body } = await requestApi<Record<string, T[]> & { next: string | null }>(url, {
-      signal,
-    })
-    return { items: body[name] ?? [], next: body.next ?? undefined }
-  }, path + JSON.stringify(filters))
-}
-
 /** The roles that members can have. */
 export function useRoles(id: string): Resource<{ roles: ShownRole[] }> {
-  const path = `${getOrganizationPath(id)}/roles`
-  return useResource((signal) => getBody<{ roles: ShownRole[] }>(path, signal), path)
+  const path = `${getOrganizationPath(id)}/roles` as const
+  return useResource((signal) => getBody(path, signal), path)
 }
 
 export const roleOptions = (of: Resource<{ roles: ShownRole[] }>, current = 'member') => {

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 
-import { changeByApi } from '../../core/api.ts'
+import { changeByApi, getBody, withQuery } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { may } from '../../core/me.ts'
+import { usePages } from '../../core/pages.ts'
 import { navigate, query, setQuery } from '../../core/router.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
@@ -17,13 +18,7 @@ import { PagedRows } from '../../parts/paged-rows.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
 import { findUserId } from './find-user.ts'
-import {
-  getOrganizationPath,
-  type ListedOrganization,
-  mayIn,
-  root,
-  useList,
-} from './organization.ts'
+import { getOrganizationPath, type ListedOrganization, mayIn, root } from './organization.ts'
 
 const states = [
   ['', 'In use'],
@@ -34,10 +29,12 @@ export function OrganizationsPage() {
   const search = query.value.get('q') ?? undefined
   const isDeleted = query.value.get('state') === 'deleted'
   const [isCreating, setCreating] = useState(false)
-  const pages = useList<ListedOrganization>(root, 'organizations', {
-    search,
-    ...(isDeleted && { deleted: 'true' }),
-  })
+  const pages = usePages(async (cursor, signal) => {
+    const deleted = isDeleted ? 'true' : undefined
+    const url = withQuery(root, { search, deleted, cursor, limit: 50 })
+    const { organizations, next } = await getBody(url, signal)
+    return { items: organizations, next: next ?? undefined }
+  }, `${isDeleted} ${search}`)
   const columns = isDeleted ? deletedColumns(pages.reload) : liveColumns
   return (
     <Page
@@ -103,7 +100,7 @@ const deletedColumns = (reload: () => void): Column<ListedOrganization>[] => [
 
 function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
   const create = async ({ name = '', slug, owner }: FormFields) => {
-    const created = await changeByApi<ListedOrganization>('POST', root, {
+    const created = await changeByApi('POST', root, {
       name,
       ...(slug && { slug }),
       ...(owner && { owner_id: await findUserId(owner) }),

@@ -21,10 +21,7 @@ import { SystemStatus } from './system-status.tsx'
 
 export function OverviewPage() {
   const range = rangeChoices.find(([name]) => name === query.value.get('range'))?.[0] ?? '24h'
-  const of = useResource(
-    (signal) => getBody<ShownStatistics>(`/admin/statistics?range=${range}`, signal),
-    range,
-  )
+  const of = useResource((signal) => getBody(`/admin/statistics?range=${range}`, signal), range)
   return (
     <Page
       title="Overview"

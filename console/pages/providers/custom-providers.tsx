@@ -19,7 +19,7 @@ type Open =
   | { action: 'delete'; provider: CustomProvider }
 
 const getProviderPath = ({ identifier }: CustomProvider) =>
-  `/admin/custom-providers/${encodeURIComponent(identifier)}`
+  `/admin/custom-providers/${encodeURIComponent(identifier)}` as const
 
 function AddButton({ onClick }: { onClick: () => void }) {
   return (
@@ -30,10 +30,7 @@ function AddButton({ onClick }: { onClick: () => void }) {
 }
 
 export function CustomProviders() {
-  const of = useResource(
-    (signal) => getBody<{ providers: CustomProvider[] }>('/admin/custom-providers', signal),
-    'all',
-  )
+  const of = useResource((signal) => getBody('/admin/custom-providers', signal), 'all')
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
   const remove = async (provider: CustomProvider) => {

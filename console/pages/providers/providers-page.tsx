@@ -41,10 +41,7 @@ export function ProvidersPage() {
 }
 
 function AllProviders() {
-  const of = useResource(
-    (signal) => getBody<{ providers: ListedProvider[] }>('/admin/providers', signal),
-    'all',
-  )
+  const of = useResource((signal) => getBody('/admin/providers', signal), 'all')
   return <Loaded of={of}>{({ providers }) => <ProviderTable providers={providers} />}</Loaded>
 }
 
@@ -52,8 +49,8 @@ function AllProviders() {
 function ProviderTable({ providers }: { providers: ListedProvider[] }) {
   const [tested, setTested] = useState<{ provider: ListedProvider; outcome: TestOutcome }>()
   const test = async (provider: ListedProvider) => {
-    const path = `/admin/providers/${encodeURIComponent(provider.name)}/test`
-    setTested({ provider, outcome: await changeByApi<TestOutcome>('POST', path) })
+    const path = `/admin/providers/${encodeURIComponent(provider.name)}/test` as const
+    setTested({ provider, outcome: await changeByApi('POST', path) })
   }
   const rows = providers.toSorted(
     (one, other) =>

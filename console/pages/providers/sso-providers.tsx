@@ -18,10 +18,7 @@ import { Badge, Time } from '../../parts/text.tsx'
 
 /** Identity providers of organizations (SAML 2.0). */
 export function SsoProviders() {
-  const of = useResource(
-    (signal) => getBody<{ items: SsoProvider[] }>('/admin/sso/providers', signal),
-    'all',
-  )
+  const of = useResource((signal) => getBody('/admin/sso/providers', signal), 'all')
   const [isAdding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<SsoProvider>()
   const toggle = async ({ id, disabled }: SsoProvider) => {

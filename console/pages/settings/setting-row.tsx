@@ -27,7 +27,7 @@ export function SettingRow({ setting, isNamed, onChange }: SettingRowProps) {
   useFocusOfForm(row, isEditing)
   const mayChange = may('PUT /admin/settings') && !locked
   const reset = async () => {
-    onChange(await changeByApi<ShownSettings>('DELETE', `/admin/settings/${name}`))
+    onChange(await changeByApi('DELETE', `/admin/settings/${name}`))
     const before = setting.value
     const restore =
       before === null || setting.secret ? undefined : () => store(name, before, onChange)
@@ -117,9 +117,7 @@ async function store(
   before?: ShownSetting,
 ): Promise<void> {
   const put = async (text: string) =>
-    onChange(
-      await changeByApi<ShownSettings>('PUT', '/admin/settings', { values: { [name]: text } }),
-    )
+    onChange(await changeByApi('PUT', '/admin/settings', { values: { [name]: text } }))
   await put(value)
   const earlier = before?.secret ? null : (before?.value ?? null)
   showMessage(`${name} was changed`, earlier === null ? undefined : () => put(earlier))

@@ -27,8 +27,3 @@ export interface ShownSettingChange {
   changed_at: string
   reverts: number | null
 }
-
-export interface History {
-  changes: ShownSettingChange[]
-  next: number | null
-}

@@ -13,7 +13,7 @@ import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { currentTab, Tabs } from '../../parts/tabs.tsx'
 import { Moment, VariableName } from '../../parts/text.tsx'
-import type { History, ShownSetting, ShownSettingChange, ShownSettings } from './setting.ts'
+import type { ShownSetting, ShownSettingChange, ShownSettings } from './setting.ts'
 import { SettingRow } from './setting-row.tsx'
 
 const tabs = [
@@ -22,7 +22,7 @@ const tabs = [
 ] as const
 
 export function SettingsPage() {
-  const of = useResource((signal) => getBody<ShownSettings>('/admin/settings', signal), 'all')
+  const of = useResource((signal) => getBody('/admin/settings', signal), 'all')
   return (
     <Page
       title="Settings"
@@ -80,11 +80,13 @@ function Groups({ settings, of }: { settings: ShownSetting[]; of: Resource<Shown
 function SettingHistory({ onRevert }: { onRevert: (settings: ShownSettings) => void }) {
   const pages = usePages(async (before, signal) => {
     const path = withQuery('/admin/settings/history', { before, limit: 50 })
-    const { changes, next } = (await requestApi<History>(path, { signal })).body
+    const { changes, next } = (await requestApi(path, { signal })).body
     return { items: changes, next: next === null ? undefined : String(next) }
   }, 'all')
   const revert = async ({ id, name }: ShownSettingChange) => {
-    onRevert(await changeByApi<ShownSettings>('POST', `/admin/settings/history/${id}/revert`, {}))
+    onRevert(
+      await changeByApi('POST', `/admin/settings/history/${encodeURIComponent(id)}/revert`, {}),
+    )
     showMessage(`${name} was restored`)
     pages.reload()
   }

@@ -5,7 +5,7 @@ import { useResource } from '../../core/resource.ts'
 import { AreaField, SelectField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
 import { Loaded } from '../../parts/states.tsx'
-import type { ShownMailPreview, TemplateList } from '../mail/mail.ts'
+import type { ShownMailPreview } from '../mail/mail.ts'
 import { MailFrame } from '../mail/mail-frame.tsx'
 import type { ShownSetting } from './setting.ts'
 
@@ -54,10 +54,7 @@ const typingMs = 400
 function Draft({ kind, template }: { kind: string; template: string }) {
   const written = useDelayed(template)
   const [locale, setLocale] = useState('')
-  const list = useResource(
-    (signal) => getBody<TemplateList>('/admin/mail/templates', signal),
-    'all',
-  )
+  const list = useResource((signal) => getBody('/admin/mail/templates', signal), 'all')
   const of = useResource(
     (signal) => preview({ kind, template: written, ...(locale && { locale }) }, signal),
     `${locale} ${written}`,
@@ -94,7 +91,7 @@ interface DraftMail extends ShownMailPreview {
 
 async function preview(draft: object, signal: AbortSignal): Promise<DraftMail> {
   const path = '/admin/mail/preview'
-  return (await requestApi<DraftMail>(path, { method: 'POST', body: draft, signal })).body
+  return (await requestApi(path, { method: 'POST', body: draft, signal })).body
 }
 
 /** The value once it has not changed for a moment. */

@@ -22,8 +22,8 @@ export function Apps(props: TabProps) {
 }
 
 function Grants({ user }: TabProps) {
-  const path = `/admin/users/${user.id}/grants`
-  const of = useResource((signal) => getBody<OauthGrant[]>(path, signal), path)
+  const path = `/admin/users/${user.id}/grants` as const
+  const of = useResource((signal) => getBody(path, signal), path)
   const revoke = async ({ client }: OauthGrant) => {
     await changeByApi('DELETE', `${path}/${encodeURIComponent(client.id)}`)
     showMessage(`${client.name || 'The application'} lost its access`)

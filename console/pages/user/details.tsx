@@ -93,7 +93,7 @@ function Identities({ identities }: { identities: Identity[] }) {
 
 function EditUserDialog({ user, of, onClose }: TabProps & { onClose: () => void }) {
   const save = async (fields: FormFields) => {
-    of.set(await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, toChanges(user, fields)))
+    of.set(await changeByApi('PUT', `/admin/users/${user.id}`, toChanges(user, fields)))
     showMessage('The account was changed')
     onClose()
   }

@@ -16,20 +16,17 @@ import { Badge, Time } from '../../parts/text.tsx'
 import type { TabProps } from './tab-props.ts'
 
 interface Removal {
-  path: string
+  path: `/admin/users/${string}/${'factors' | 'passkeys'}/${string}`
   title: string
   what: string
 }
 
 export function Security({ user }: TabProps) {
-  const path = `/admin/users/${user.id}`
+  const path = `/admin/users/${user.id}` as const
   const [removal, setRemoval] = useState<Removal>()
-  const factors = useResource((signal) => getBody<Factor[]>(`${path}/factors`, signal), path)
-  const passkeys = useResource((signal) => getBody<Passkey[]>(`${path}/passkeys`, signal), path)
-  const codes = useResource(
-    (signal) => getBody<{ remaining: number }>(`${path}/factors/recovery_codes`, signal),
-    path,
-  )
+  const factors = useResource((signal) => getBody(`${path}/factors`, signal), path)
+  const passkeys = useResource((signal) => getBody(`${path}/passkeys`, signal), path)
+  const codes = useResource((signal) => getBody(`${path}/factors/recovery_codes`, signal), path)
   const reload = () => {
     for (const each of [factors, passkeys, codes]) each.reload()
   }
@@ -59,7 +56,7 @@ export function Security({ user }: TabProps) {
 
 interface RowsProps<T> {
   rows: T[]
-  path: string
+  path: `/admin/users/${string}`
   onRemove: (removal: Removal) => void
 }
 

@@ -14,8 +14,8 @@ import { Badge, Time } from '../../parts/text.tsx'
 import type { TabProps } from './tab-props.ts'
 
 export function Sessions({ user }: TabProps) {
-  const path = `/admin/users/${user.id}/sessions`
-  const of = useResource((signal) => getBody<{ sessions: Device[] }>(path, signal), path)
+  const path = `/admin/users/${user.id}/sessions` as const
+  const of = useResource((signal) => getBody(path, signal), path)
   const [isAsking, setAsking] = useState(false)
   const end = async (id: string) => {
     await changeByApi('DELETE', `${path}/${id}`)

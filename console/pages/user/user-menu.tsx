@@ -1,10 +1,5 @@
 import { useState } from 'preact/hooks'
 
-import type { AdminUser } from '../../../schemas/admin-user.ts'
-import type { Device } from '../../../schemas/device.ts'
-import type { Passkey } from '../../../schemas/passkey.ts'
-import type { Session } from '../../../schemas/session.ts'
-import type { User } from '../../../schemas/user.ts'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { currentImpersonation } from '../../core/impersonation.ts'
 import { has, may } from '../../core/me.ts'
@@ -34,7 +29,7 @@ export function UserMenu(props: TabProps) {
   const isBlocked = status === 'Banned' || status === 'Deactivated'
   const mayChange = may('PUT /admin/users/{user_id}')
   const unban = async () => {
-    of.set(await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, { ban_duration: 'none' }))
+    of.set(await changeByApi('PUT', `/admin/users/${user.id}`, { ban_duration: 'none' }))
     showMessage(status === 'Banned' ? 'The ban was lifted' : 'The user is active again')
   }
   return (
@@ -80,7 +75,7 @@ export function UserMenu(props: TabProps) {
 
 function BanDialog({ user, of, onClose }: TabProps & { onClose: () => void }) {
   const set = async (ban_duration: string) =>
-    of.set(await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, { ban_duration }))
+    of.set(await changeByApi('PUT', `/admin/users/${user.id}`, { ban_duration }))
   const ban = async ({ duration = '' }: FormFields) => {
     await set(duration)
     showMessage('The user is banned', () => set('none'))
@@ -98,8 +93,8 @@ function BanDialog({ user, of, onClose }: TabProps & { onClose: () => void }) {
 
 function ImpersonateDialog({ user, onClose }: TabProps & { onClose: () => void }) {
   const start = async ({ reason }: FormFields) => {
-    const path = `/admin/users/${user.id}/impersonate`
-    const session = await changeByApi<Session>('POST', path, { reason })
+    const path = `/admin/users/${user.id}/impersonate` as const
+    const session = await changeByApi('POST', path, { reason })
     currentImpersonation.value = {
       name: getUserName(user),
       userId: user.id,
@@ -141,11 +136,7 @@ function LinkDialog({ user, onClose }: TabProps & { onClose: () => void }) {
   }
   const make = async () => {
     const body = { type, email: user.email }
-    const made = await changeByApi<User & { action_link: string }>(
-      'POST',
-      '/admin/generate_link',
-      body,
-    )
+    const made = await changeByApi('POST', '/admin/generate_link', body)
     setLink(made.action_link)
   }
   if (!user.email) {
@@ -184,7 +175,7 @@ function LinkDialog({ user, onClose }: TabProps & { onClose: () => void }) {
 /** Lists what is deleted with the account. */
 function DeleteDialog({ user, onClose }: TabProps & { onClose: () => void }) {
   const [keepsRow, setKeepsRow] = useState(false)
-  const path = `/admin/users/${user.id}`
+  const path = `/admin/users/${user.id}` as const
   const counts = useResource((signal) => countParts(path, signal), path)
   const remove = async () => {
     await changeByApi('DELETE', path, { should_soft_delete: keepsRow })
@@ -228,10 +219,10 @@ function DeleteDialog({ user, onClose }: TabProps & { onClose: () => void }) {
   )
 }
 
-async function countParts(path: string, signal: AbortSignal) {
+async function countParts(path: `/admin/users/${string}`, signal: AbortSignal) {
   const [{ sessions }, passkeys] = await Promise.all([
-    getBody<{ sessions: Device[] }>(`${path}/sessions`, signal),
-    getBody<Passkey[]>(`${path}/passkeys`, signal),
+    getBody(`${path}/sessions`, signal),
+    getBody(`${path}/passkeys`, signal),
   ])
   return { sessions: sessions.length, passkeys: passkeys.length }
 }

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 
-import type { AdminUser } from '../../../schemas/admin-user.ts'
 import { changeByApi, getBody } from '../../core/api.ts'
 import { listAudit } from '../../core/audit.ts'
 import { formatName } from '../../core/format.ts'
@@ -39,7 +38,7 @@ const tabs = [
 ] as const
 
 export function UserPage({ id }: { id: string }) {
-  const of = useResource((signal) => getBody<AdminUser>(`/admin/users/${id}`, signal), id)
+  const of = useResource((signal) => getBody(`/admin/users/${id}`, signal), id)
   const { data: user } = of
   return (
     <Page
@@ -111,8 +110,8 @@ const columns: Column<ShownEmailDelivery>[] = [
 ]
 
 function Mails({ user }: TabProps) {
-  const path = `/admin/users/${user.id}/mails`
-  const of = useResource((signal) => getBody<{ mails: ShownEmailDelivery[] }>(path, signal), path)
+  const path = `/admin/users/${user.id}/mails` as const
+  const of = useResource((signal) => getBody(path, signal), path)
   return (
     <Card title="Emails to this user" flush>
       <Loaded of={of}>
@@ -158,7 +157,7 @@ function Editor({ user, of, name, title, children }: EditorProps) {
   const patch = value && createPatch(user[name], value)
   const mayChange = may('PUT /admin/users/{user_id}')
   const send = async (metadata: object) => {
-    const after = await changeByApi<AdminUser>('PUT', `/admin/users/${user.id}`, {
+    const after = await changeByApi('PUT', `/admin/users/${user.id}`, {
       [name]: metadata,
     })
     of.set(after)

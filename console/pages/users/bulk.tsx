@@ -11,11 +11,6 @@ import { getUserName } from './status.tsx'
 
 type Action = 'ban' | 'unban' | 'delete'
 
-interface Outcome {
-  done: string[]
-  failed: { id: string; error_code: string; msg: string }[]
-}
-
 const verbs = { ban: 'Ban', unban: 'Lift the ban of', delete: 'Delete' }
 const done = { ban: 'banned', unban: 'no longer banned', delete: 'deleted' }
 
@@ -90,7 +85,7 @@ function BulkDialog({ action, onDone, onClose }: BulkDialogProps) {
 
 async function runBulk(action: Action, ids: string[], duration: string): Promise<void> {
   const body = { action, ids, ...(action === 'ban' && { ban_duration: duration }) }
-  const outcome = await changeByApi<Outcome>('POST', '/admin/users/bulk', body)
+  const outcome = await changeByApi('POST', '/admin/users/bulk', body)
   const [failure] = outcome.failed
   const text = `${outcome.done.length} ${done[action]}`
   const rest = failure ? `, ${outcome.failed.length} failed: ${failure.msg}` : ''

@@ -1,5 +1,4 @@
-import type { User } from '../../../schemas/user.ts'
-import { changeByApi } from '../../core/api.ts'
+import { changeByApi, withQuery } from '../../core/api.ts'
 import { navigate } from '../../core/router.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -8,7 +7,7 @@ import { Form, type FormFields } from '../../parts/form.tsx'
 
 export function CreateUserDialog({ onClose }: { onClose: () => void }) {
   const create = async (fields: FormFields) => {
-    const user = await changeByApi<User>('POST', '/admin/users', newUser(fields))
+    const user = await changeByApi('POST', '/admin/users', newUser(fields))
     showMessage('The user was created')
     navigate(`/users/${user.id}`)
   }
@@ -35,8 +34,7 @@ function newUser({ email, phone, password, confirmed }: FormFields) {
 
 export function InviteUserDialog({ onClose }: { onClose: () => void }) {
   const invite = async ({ email, redirect_to }: FormFields) => {
-    const path = redirect_to ? `/invite?redirect_to=${encodeURIComponent(redirect_to)}` : '/invite'
-    const user = await changeByApi<User>('POST', path, { email })
+    const user = await changeByApi('POST', withQuery('/invite', { redirect_to }), { email })
     showMessage(`The invitation to ${user.email} was sent`)
     navigate(`/users/${user.id}`)
   }

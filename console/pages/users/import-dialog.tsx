@@ -97,6 +97,6 @@ function Preview({ outcome }: { outcome: Outcome }) {
 }
 
 function send(text: string, type: string, isDryRun: boolean): Promise<Outcome> {
-  const path = `/admin/users/import${isDryRun ? '?dry_run=true' : ''}`
-  return changeByApi<Outcome>('POST', path, new Text(text, type))
+  const path = `/admin/users/import${isDryRun ? '?dry_run=true' : ''}` as const
+  return changeByApi('POST', path, new Text(text, type))
 }

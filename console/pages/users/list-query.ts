@@ -38,17 +38,12 @@ export function readFilters(): Filters {
   }
 }
 
-interface Found {
-  users: User[]
-  next_cursor?: string
-}
-
 export async function listUsers(
   filters: Filters,
   cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage<User>> {
   const path = withQuery('/admin/users', { ...filters, limit: 100, cursor })
-  const { users, next_cursor } = (await requestApi<Found>(path, { signal })).body
+  const { users, next_cursor } = (await requestApi(path, { signal })).body
   return { items: users, next: next_cursor }
 }

@@ -9,11 +9,6 @@ import { PagedRows } from '../../parts/paged-rows.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Lines, Time, type Tone } from '../../parts/text.tsx'
 
-interface Found {
-  deliveries: Delivery[]
-  next: number | null
-}
-
 const tones: Record<Delivery['state'], Tone> = { waiting: 'link', delivered: 'good', dead: 'bad' }
 
 const names: Record<Delivery['state'], string> = {
@@ -25,10 +20,10 @@ const states = [['', 'All'], ...Object.entries(names)] as const
 
 export function Deliveries({ webhookId, mayReplay }: { webhookId: string; mayReplay: boolean }) {
   const state = query.value.get('state') ?? ''
-  const path = `/admin/webhooks/${webhookId}`
+  const path = `/admin/webhooks/${webhookId}` as const
   const pages = usePages(async (before, signal) => {
     const url = withQuery(`${path}/deliveries`, { state, before, limit: 50 })
-    const { deliveries, next } = (await requestApi<Found>(url, { signal })).body
+    const { deliveries, next } = (await requestApi(url, { signal })).body
     return { items: deliveries, next: next === null ? undefined : String(next) }
   }, path + state)
   const replay = async ({ event_id }: Delivery) => {

@@ -17,8 +17,8 @@ export function WebhookDialog({ webhook, onDone, onClose }: WebhookDialogProps) 
   const save = async ({ url, description, events }: FormFields) => {
     const body = { url, description, events: fromLines(events) }
     const saved = webhook
-      ? await changeByApi<Webhook>('PUT', `/admin/webhooks/${webhook.id}`, body)
-      : await changeByApi<Webhook & { secret: string }>('POST', '/admin/webhooks', body)
+      ? await changeByApi('PUT', `/admin/webhooks/${webhook.id}`, body)
+      : await changeByApi('POST', '/admin/webhooks', body)
     showMessage(webhook ? 'The webhook was changed' : 'The webhook was added')
     onDone(saved)
     onClose()

@@ -19,14 +19,14 @@ import { WebhookDialog } from './webhook-dialog.tsx'
 import { WebhookStateBadge } from './webhook-state.tsx'
 
 export function WebhookPage({ id }: { id: string }) {
-  const path = `/admin/webhooks/${id}`
-  const of = useResource((signal) => getBody<Webhook>(path, signal), path)
+  const path = `/admin/webhooks/${id}` as const
+  const of = useResource((signal) => getBody(path, signal), path)
   const [open, setOpen] = useState<'edit' | 'secret' | 'delete'>()
   const [secret, setSecret] = useState<string>()
   const { data: webhook } = of
   const close = () => setOpen(undefined)
   const rotate = async () => {
-    const made = await changeByApi<{ secret: string }>('POST', `${path}/rotate_secret`, {})
+    const made = await changeByApi('POST', `${path}/rotate_secret`, {})
     setSecret(made.secret)
   }
   const remove = async () => {
@@ -95,11 +95,6 @@ function Facts({ webhook }: { webhook: Webhook }) {
   )
 }
 
-interface TestResult {
-  accepted: boolean
-  answer: { status: number | null; error: string | null }
-}
-
 interface WebhookActionsProps {
   webhook: Webhook
   of: Resource<Webhook>
@@ -107,11 +102,11 @@ interface WebhookActionsProps {
 }
 
 function WebhookActions({ webhook, of, onOpen }: WebhookActionsProps) {
-  const path = `/admin/webhooks/${webhook.id}`
+  const path = `/admin/webhooks/${webhook.id}` as const
   const isFixed = webhook.source === 'environment'
   const mayChange = may('PUT /admin/webhooks/{webhook_id}') && !isFixed
   const setState = async (state: Webhook['state']) =>
-    of.set(await changeByApi<Webhook>('PUT', path, { state }))
+    of.set(await changeByApi('PUT', path, { state }))
   const toggle = async () => {
     const { state } = webhook
     await setState(state === 'active' ? 'paused' : 'active')
@@ -120,7 +115,7 @@ function WebhookActions({ webhook, of, onOpen }: WebhookActionsProps) {
     )
   }
   const test = async () => {
-    const { accepted, answer } = await changeByApi<TestResult>('POST', `${path}/test`)
+    const { accepted, answer } = await changeByApi('POST', `${path}/test`)
     const outcome = answer.error ?? `status ${answer.status}`
     if (accepted) showMessage(`The endpoint accepted the test event: ${outcome}`)
     else showError(new Error(`The endpoint did not accept the test event: ${outcome}`))
@@ -164,7 +159,7 @@ function WebhookActions({ webhook, of, onOpen }: WebhookActionsProps) {
   )
 }
 
-async function replayDead(path: string): Promise<void> {
-  const { queued } = await changeByApi<{ queued: number }>('POST', `${path}/replay`, { dead: true })
+async function replayDead(path: `/admin/webhooks/${string}`): Promise<void> {
+  const { queued } = await changeByApi('POST', `${path}/replay`, { dead: true })
   showMessage(queued === 0 ? 'No abandoned events' : `${queued} events were queued again`)
 }

@@ -34,10 +34,7 @@ const columns: Column<Webhook>[] = [
 ]
 
 export function WebhooksPage() {
-  const of = useResource(
-    (signal) => getBody<{ webhooks: Webhook[] }>('/admin/webhooks', signal),
-    'all',
-  )
+  const of = useResource((signal) => getBody('/admin/webhooks', signal), 'all')
   const [isCreating, setCreating] = useState(false)
   const [secret, setSecret] = useState<string>()
   const created = (made: { secret?: string }) => {
