@@ -11,9 +11,7 @@ import { openDevSite } from './dev-site.ts'
 const skip = executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)'
 
 suite('example page', { skip }, () => {
-  test('signs up, in and out by every method and changes each field of the user', {
-    timeout: 600_000,
-  }, async (t) => {
+  test('signs up, in and out by every method and changes each field of the user', async (t) => {
     const { page, url, local, message } = await openDevSite(t)
     const errors: string[] = []
     page.on('pageerror', ({ message }) => errors.push(message))

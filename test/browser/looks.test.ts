@@ -79,9 +79,7 @@ const screens = [360, 1280].flatMap((width) =>
 
 suite('pages of development', { skip }, () => {
   for (const { width, scheme } of screens) {
-    test(`fit ${width} px in ${scheme} without errors or serious accessibility issues`, {
-      timeout: 600_000,
-    }, async (t) => {
+    test(`fit ${width} px in ${scheme} without errors or serious accessibility issues`, async (t) => {
       const site = await openDevSite(t)
       await send(site.url, '/signup', { email: 'ann@example.com', password: 'correct horse' })
       await site.message('ann@example.com')

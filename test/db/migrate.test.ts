@@ -255,7 +255,11 @@ suite('migrate', () => {
     const waits = Promise.withResolvers<void>()
     const info = (line: string) => line.includes('waits to run') && waits.resolve()
     const log = { debug() {}, info, warn() {} }
-    const migrating = runMigrations({ connectionString: url, schema: 'auth', log })
+    // Before the connection ends: a rejection that is not awaited yet would fail the run.
+    const rejected = assert.rejects(
+      runMigrations({ connectionString: url, schema: 'auth', log }),
+      /Connection terminated|not queryable|terminating connection/,
+    )
     await waits.promise
 
     await locker.query(
@@ -264,7 +268,7 @@ suite('migrate', () => {
     )
     await locker.end()
 
-    await assert.rejects(migrating, /Connection terminated|not queryable|terminating connection/)
+    await rejected
   })
 })
 

@@ -24,7 +24,7 @@ let postgres: Awaited<ReturnType<typeof startPostgresServer>>
 let databases = 0
 const stops: (() => Promise<void>)[] = []
 
-suite('npm run backup and npm run restore', { skip, timeout: 240_000 }, () => {
+suite('npm run backup and npm run restore', { skip }, () => {
   before(async () => {
     postgres = await startPostgresServer({ after: (stop) => void stops.push(stop) })
   })

@@ -11,7 +11,7 @@ import { bin, startPostgresServer } from './postgres.ts'
 
 const skip = bin === undefined && 'not installed: postgresql'
 
-suite('Postgres with JIT', { skip, timeout: 120_000 }, () => {
+suite('Postgres with JIT', { skip }, () => {
   test('compiles no statement of an idle server, a sign-up or an email', async (t) => {
     const ending = lastFirst(t)
     const postgres = await startPostgresServer(ending)

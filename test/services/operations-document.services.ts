@@ -27,7 +27,7 @@ const settings = {
   AUTH_MAILER_AUTOCONFIRM: 'true',
 }
 
-suite('docs/operations.md', { skip, timeout: 300_000 }, () => {
+suite('docs/operations.md', { skip }, () => {
   test('commands run in order and keep the users', async (t) => {
     const { url, run, env } = await startDrill(t)
     const before = await startServerProcess(t, { ...settings, DATABASE_URL: url })

@@ -46,10 +46,8 @@ const steps: Step[] = [
   { name: 'and the second', act: thisOne(1) },
 ]
 
-suite('previous and current release', { skip, timeout: 10 * 60_000 }, () => {
-  test('run side by side while replicas are replaced one by one, in both directions', {
-    timeout: 10 * 60_000,
-  }, async (context) => {
+suite('previous and current release', { skip }, () => {
+  test('run side by side while replicas are replaced one by one, in both directions', async (context) => {
     const t = lastFirst(context)
     const before = await fetchRelease(t, releaseBefore)
     const installation = await startInstallation(t, {

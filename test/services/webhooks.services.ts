@@ -30,9 +30,7 @@ const steps: { name: string; victim: 'server' | 'receiver'; at?: string }[] = [
   { name: 'the receiver, before it answers', victim: 'receiver', at: 'written' },
 ]
 
-test('webhooks are delivered after kill -9 of server or receiver at each step', {
-  timeout: 300_000,
-}, async (context) => {
+test('webhooks are delivered after kill -9 of server or receiver at each step', async (context) => {
   const t = lastFirst(context)
   const database = await cloneDatabase(t)
   const client = new pg.Client({ connectionString: database.url })

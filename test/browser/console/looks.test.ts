@@ -24,9 +24,7 @@ const screens = [360, 1280].flatMap((width) =>
 suite('pages of the console', { skip }, () => {
   for (const { width, scheme } of screens) {
     const name = `${width}-${scheme}`
-    test(`fit ${width} px in ${scheme} without errors or serious accessibility issues`, {
-      timeout: 600_000,
-    }, async (t) => {
+    test(`fit ${width} px in ${scheme} without errors or serious accessibility issues`, async (t) => {
       const site = await openConsole(t)
       const { paths, dialogs } = await fillConsole(site)
       const page = await site.another({ viewport: { width, height: 800 }, colorScheme: scheme })

@@ -42,7 +42,7 @@ const programs = {
 /** Texts that a release has for its users. */
 const texts = /^(README|CHANGELOG)\.md$|^examples\/web\//
 
-suite('release', { timeout: 10 * 60_000 }, () => {
+suite('release', () => {
   const ending = endingOfSuite()
   let built: Built
   before(async () => {

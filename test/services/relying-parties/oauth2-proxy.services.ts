@@ -24,9 +24,7 @@ const skip =
   missing('go') || (executablePath === undefined && 'no Chromium is installed (CHROMIUM_PATH)')
 
 suite('oauth2-proxy', { skip }, () => {
-  test('signs a user with a verified address in, passes their claims on, and refreshes', {
-    timeout: 900_000,
-  }, async (t) => {
+  test('signs a user with a verified address in, passes their claims on, and refreshes', async (t) => {
     const program = install()
     const { app, issuer, page } = await openProvider(t)
     const [port, upstream] = [await freePort(), await startUpstream(t)]
