@@ -45,7 +45,7 @@ export interface SessionInsert {
 }
 
 /** Optional parts: Postgres initializes the table of each part in the statement, used or not. */
-export type Part = 'impersonated' | 'granted' | 'device' | 'bySms' | 'audited' | 'told' | Condition
+export type Part = 'impersonated' | 'granted' | 'device' | 'bySms' | 'told' | Condition
 /** A condition on the user, without a part of its own. */
 type Condition = 'provisioned'
 
@@ -56,7 +56,6 @@ export function listSessionParts(insert: SessionInsert): Part[] {
     ...(grant ? ['granted' as const] : []),
     ...(deviceHash ? ['device' as const] : []),
     ...(bySms ? ['bySms' as const] : []),
-    ...(audit.entry ? ['audited' as const] : []),
     ...(audit.events.length > 0 ? ['told' as const] : []),
     ...(checksProvisioning ? ['provisioned' as const] : []),
   ]
@@ -99,19 +98,23 @@ export function withSession<Row extends { id: string }>(
   value: ParamOf<SessionInsertValues>,
   { parts, user }: { parts: readonly Part[]; user: Expression<unknown> },
 ): WithUser<Row> {
-  const statement = db
+  const includes = (part: Part) => parts.includes(part)
+  let statement: WithUser<Row> = db
     .with('opened', (eb) => sessionInsert(eb, value, parts))
     .with('amr', (eb) => amrInsert(eb, value))
-  const adders: Record<Part, (creator: WithUser<Row>) => WithUser<Row>> = {
-    impersonated: (of) => of.with('impersonated', (eb) => impersonationInsert(eb, value)),
-    granted: (of) => of.with('granted', (eb) => grantInsert(eb, value)),
-    device: (of) => of.with('device', (eb) => deviceInsert(eb, value, isOpened)),
-    bySms: (of) => of.with('by_sms', (eb) => bySmsInsert(eb, value)),
-    audited: (of) => of.with('audited', (eb) => auditInsert(eb, value, isOpened)),
-    provisioned: (of) => of,
-    told: (of) => of.with('told', (eb) => eventInsert(eb, value, user, isOpened)),
+    .with('audited', (eb) => auditInsert(eb, value, isOpened))
+  if (includes('impersonated')) {
+    statement = statement.with('impersonated', (eb) => impersonationInsert(eb, value))
   }
-  return parts.reduce<WithUser<Row>>((creator, part) => adders[part](creator), statement)
+  if (includes('granted')) statement = statement.with('granted', (eb) => grantInsert(eb, value))
+  if (includes('device')) {
+    statement = statement.with('device', (eb) => deviceInsert(eb, value, isOpened))
+  }
+  if (includes('bySms')) statement = statement.with('by_sms', (eb) => bySmsInsert(eb, value))
+  if (includes('told')) {
+    statement = statement.with('told', (eb) => eventInsert(eb, value, user, isOpened))
+  }
+  return statement
 }
 
 const sessionColumns = [

@@ -1,10 +1,10 @@
 /** The conditions under which a session can be refreshed, as parts of the statement that does it. */
-import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 
 import type { Database } from '../core/database.ts'
 import type { ParamOf } from '../core/statement.ts'
 import { isActiveMember, type OrganizationScope } from '../organizations/active.ts'
-import { lastUsed, supersedingSession } from './supersede.ts'
+import { lastUsed } from './supersede.ts'
 
 export interface Refresh {
   sessionId: string
@@ -32,57 +32,48 @@ export interface Refresh {
 
 export type RefreshValues = Refresh & { organizationId: string | null; now: Date }
 
-/** Each set of conditions is a separate statement: Postgres initializes disabled conditions too. */
-type Condition =
-  | 'client'
-  | 'timebox'
-  | 'inactivity'
-  | 'required_factor'
-  | 'single_per_user'
-  | 'member'
-export type Rule = Condition | 'organization' | 'audited'
+/** What reads other tables is a part of the statement only where it applies: Postgres initializes unused plans too. */
+export type RefreshPart = 'required_factor' | 'single_per_user' | 'organization'
 
-export function refreshRules(refresh: Refresh): Rule[] {
-  const isClient = refresh.clientId !== null
+export function listRefreshParts(refresh: Refresh): RefreshPart[] {
+  // A client cannot verify a factor, and does not supersede sessions of the user.
+  if (refresh.clientId !== null) return []
   return [
-    ...(isClient ? ['client' as const] : []),
-    ...(refresh.openedAfter ? ['timebox' as const] : []),
-    ...(refresh.usedAfter ? ['inactivity' as const] : []),
-    // A client cannot verify a factor, and does not supersede sessions of the user.
-    ...(refresh.factorRequiredAfter && !isClient ? ['required_factor' as const] : []),
-    ...(refresh.singlePerUser && !isClient ? ['single_per_user' as const] : []),
-    ...(refresh.scope && !isClient ? ['organization' as const] : []),
-    ...(refresh.scope?.organizationId && !isClient ? ['member' as const] : []),
-    ...(refresh.audited ? ['audited' as const] : []),
+    ...(refresh.factorRequiredAfter ? ['required_factor' as const] : []),
+    ...(refresh.singlePerUser ? ['single_per_user' as const] : []),
+    ...(refresh.scope ? ['organization' as const] : []),
   ]
 }
 
-export function isRefreshable(
-  eb: ExpressionBuilder<Database, 'sessions'>,
-  value: ParamOf<RefreshValues>,
-  rules: readonly Rule[],
-) {
+type Selecting = ExpressionBuilder<Database, 'sessions'>
+
+/** The conditions on the session and its user. Those of settings that are off are null. */
+export function isRefreshable(eb: Selecting, value: ParamOf<RefreshValues>) {
   const now = value('now')
-  const conditions: Record<Condition, () => Expression<SqlBool>> = {
-    client: () => sql`sessions.oauth_client_id = ${value('clientId')}::uuid`,
-    timebox: () => sql`coalesce(sessions.created_at > ${value('openedAfter')}::timestamptz, true)`,
-    inactivity: () => sql`coalesce(${lastUsed} > ${value('usedAfter')}::timestamptz, true)`,
-    required_factor: () =>
-      eb.or([
-        sql<boolean>`coalesce(sessions.created_at > ${value('factorRequiredAfter')}::timestamptz, true)`,
-        sql<boolean>`coalesce(sessions.aal, 'aal1') > 'aal1'`,
-        eb.not(eb.exists(verifiedFactor(eb))),
-      ]),
-    single_per_user: () => eb.not(eb.exists(supersedingSession(eb, value))),
-    member: () => isActiveMember(eb, sql.ref('sessions.user_id'), value('organizationId')),
-  }
   return eb.and([
-    ...(rules.includes('client') ? [] : [sql<boolean>`sessions.oauth_client_id is null`]),
+    sql<boolean>`sessions.oauth_client_id is not distinct from ${value('clientId')}::uuid`,
     sql<boolean>`coalesce(sessions.not_after > ${now}, true)`,
-    ...rules.flatMap((rule) =>
-      rule === 'audited' || rule === 'organization' ? [] : [conditions[rule]()],
-    ),
+    sql<boolean>`coalesce(sessions.created_at > ${value('openedAfter')}::timestamptz, true)`,
+    sql<boolean>`coalesce(${lastUsed} > ${value('usedAfter')}::timestamptz, true)`,
     isOwnerLive(eb, now),
+  ])
+}
+
+/** The session is recent or at aal2, or its user has no factor. */
+export function hasRequiredFactor(eb: Selecting, value: ParamOf<RefreshValues>) {
+  return eb.or([
+    sql<boolean>`coalesce(sessions.created_at > ${value('factorRequiredAfter')}::timestamptz, true)`,
+    sql<boolean>`coalesce(sessions.aal, 'aal1') > 'aal1'`,
+    eb.not(eb.exists(verifiedFactor(eb))),
+  ])
+}
+
+/** The user is an active member of the organization that the request names, if it names one. */
+export function isMemberOfRequested(eb: Selecting, value: ParamOf<RefreshValues>) {
+  const organizationId = value('organizationId')
+  return eb.or([
+    sql<boolean>`${organizationId}::uuid is null`,
+    isActiveMember(eb, sql.ref('sessions.user_id'), organizationId),
   ])
 }
 

@@ -10,13 +10,16 @@ import { nilUuid } from '../tables/users.ts'
 import { userRelations } from '../users/users.ts'
 import { selectImpersonator } from './impersonations.ts'
 import {
+  hasRequiredFactor,
+  isMemberOfRequested,
   isRefreshable,
+  listRefreshParts,
   type Refresh,
+  type RefreshPart,
   type RefreshValues,
-  type Rule,
-  refreshRules,
 } from './refreshable.ts'
 import { amrClaims, type SessionState, sessionColumns, type TokenSession } from './sessions.ts'
+import { supersedingSession } from './supersede.ts'
 
 /**
  * Increments the counter and returns the session with its user in one statement. Returns undefined when a condition
@@ -28,19 +31,25 @@ export function rotateCounterToken(
   now: Date,
 ): Promise<TokenSession | undefined> {
   const organizationId = refresh.scope?.organizationId ?? null
-  return advanceStatement(refreshRules(refresh))(db, { ...refresh, organizationId, now })
+  return rotate(listRefreshParts(refresh))(db, { ...refresh, organizationId, now })
 }
 
-const advanceStatement = queryVariants((rules: readonly Rule[]) =>
-  queryOneBatched((db, value: ParamOf<RefreshValues>) => {
-    const advancing = db.with('advanced', (eb) => advance(eb, value, rules))
-    const selected = rules.includes('audited')
-      ? selectAdvanced(advancing.with('audited', (eb) => refreshAudit(eb, value)))
-      : selectAdvanced(advancing)
-    return selected.$if(rules.includes('organization'), (qb) =>
-      qb.select((eb) => organizationOfToken(eb, value)),
-    )
-  }),
+const rotate = queryVariants((parts: readonly RefreshPart[]) =>
+  queryOneBatched((db, value: ParamOf<RefreshValues>) =>
+    selectAdvanced(
+      db
+        .with('advanced', (eb) => advance(eb, value, parts))
+        .with('audited', (eb) => refreshAudit(eb, value)),
+    ).$if(parts.includes('organization'), (qb) =>
+      qb.select((eb) =>
+        activeOrganization(eb, {
+          sessionId: sql.ref('advanced.session_id'),
+          userId: sql.ref('users.id'),
+          organizationId: value('organizationId'),
+        }).as('organization'),
+      ),
+    ),
+  ),
 )
 
 type Advancing = QueryCreator<
@@ -50,7 +59,7 @@ type Advancing = QueryCreator<
 function advance(
   db: QueryCreator<Database>,
   value: ParamOf<RefreshValues>,
-  rules: readonly Rule[],
+  parts: readonly RefreshPart[],
 ) {
   return db
     .updateTable('sessions')
@@ -63,7 +72,16 @@ function advance(
     })
     .where('sessions.id', '=', value('sessionId'))
     .where('sessions.refresh_token_counter', '=', value('counter'))
-    .where((where) => isRefreshable(where, value, rules))
+    .where((where) => isRefreshable(where, value))
+    .$if(parts.includes('required_factor'), (qb) =>
+      qb.where((where) => hasRequiredFactor(where, value)),
+    )
+    .$if(parts.includes('single_per_user'), (qb) =>
+      qb.where((where) => where.not(where.exists(supersedingSession(where, value)))),
+    )
+    .$if(parts.includes('organization'), (qb) =>
+      qb.where((where) => isMemberOfRequested(where, value)),
+    )
     .returning([...sessionColumns, 'sessions.user_id as session_user_id'])
 }
 
@@ -93,16 +111,6 @@ function selectAdvanced(db: Advancing) {
     ])
 }
 
-const organizationOfToken = (
-  eb: Parameters<typeof activeOrganization>[0],
-  value: ParamOf<RefreshValues>,
-) =>
-  activeOrganization(eb, {
-    sessionId: sql.ref('advanced.session_id'),
-    userId: sql.ref('users.id'),
-    organizationId: value('organizationId'),
-  }).as('organization')
-
 function refreshAudit(db: Advancing, value: ParamOf<RefreshValues>) {
   return db
     .insertInto('audit_log_entries')
@@ -119,7 +127,8 @@ function refreshAudit(db: Advancing, value: ParamOf<RefreshValues>) {
           ),
           sql`${value('now')}::timestamptz`.as('created_at'),
           sql`coalesce(${value('ip')}::text, '')`.as('ip_address'),
-        ]),
+        ])
+        .where(sql<boolean>`${value('audited')}::boolean`),
     )
 }
 

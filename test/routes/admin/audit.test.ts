@@ -5,8 +5,17 @@ import { sql } from 'kysely'
 
 import { adminCall, asAdmin } from '../../support/admin.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
+import { refresh } from '../../support/requests.ts'
 import { type App, build } from '../../support/server.ts'
-import { adminCreatedUser, adminToken, password, signIn } from '../../support/users.ts'
+import {
+  adminCreatedUser,
+  adminToken,
+  autoconfirm,
+  bodyOf200,
+  password,
+  signIn,
+  signUpUser,
+} from '../../support/users.ts'
 
 interface Entry {
   id: string
@@ -141,12 +150,15 @@ suite('GET /admin/audit', () => {
 
   test('AUTH_AUDIT_LOG_DISABLE_POSTGRES: writes the log line only', async (t) => {
     const lines: string[] = []
-    const env = { AUTH_AUDIT_LOG_DISABLE_POSTGRES: 'true' }
+    const env = { ...autoconfirm, AUTH_AUDIT_LOG_DISABLE_POSTGRES: 'true' }
     const { app } = await build(t, { env, lines })
-    await adminCreatedUser(app, { email: 'ann@example.com' })
+    const { refresh_token } = await signUpUser(app)
+    bodyOf200(await refresh(app, refresh_token))
     const { rows } = await sql`select 1 from auth.audit_log_entries`.execute(app.db)
     assert.equal(rows.length, 0)
-    assert.ok(lines.some((text) => text.includes('audit: user_signedup')))
+    for (const action of ['user_signedup', 'login']) {
+      assert.ok(lines.some((text) => text.includes(`audit: ${action}`)))
+    }
   })
 
   function list(query: string): Promise<Entry[]> {
