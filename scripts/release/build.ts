@@ -18,7 +18,7 @@ import { writeArchive } from './archive.ts'
 import { licenceTexts } from './licences.ts'
 import type { Lock } from './lock-file.ts'
 import { packNpm } from './npm-package.ts'
-import { copyFiles, programFiles } from './program-files.ts'
+import { copyFiles, documentationFiles, programFiles } from './program-files.ts'
 import { writeSbom } from './sbom.ts'
 
 export interface Artifact {
@@ -68,15 +68,14 @@ interface Machine {
   folder: string
 }
 
-/** What the archive for each architecture contains: the sources, the built console, packages, the systemd unit. */
+/** What the archive for each architecture contains: the sources, the documentation, the built console, packages, the systemd unit. */
 async function machineFolders(
   root: string,
   work: string,
   built: readonly Architecture[],
 ): Promise<Machine[]> {
   const common = join(work, 'common')
-  copyFiles([...programFiles(root), 'CHANGELOG.md'], root, common)
-  copyFiles(['deploy/systemd/postern.service'], root, common)
+  copyFiles([...programFiles(root), ...documentationFiles(root)], root, common)
   mkdirSync(join(common, 'console/dist'), { recursive: true })
   await buildBundle(join(common, 'console/dist'))
   return built.map((cpu) => {

@@ -19,6 +19,17 @@ export function programFiles(root: string): string[] {
     .toSorted()
 }
 
+/** What an operator reads on the machine: the documentation, and every file that it links. */
+const documentation =
+  /^[^/]+\.md$|^(LICENSE|Dockerfile|docker-compose\.yml)$|^(docs|examples|deploy)\/|^mail\/languages\//
+
+/** Sorted. */
+export function documentationFiles(root: string): string[] {
+  return trackedFiles(root)
+    .filter((path) => documentation.test(path))
+    .toSorted()
+}
+
 export function copyFiles(files: readonly string[], from: string, to: string): void {
   for (const file of files) {
     mkdirSync(dirname(join(to, file)), { recursive: true })

@@ -18,6 +18,12 @@ suite('source style', () => {
     assert.deepEqual(texts.map(named).sort(), ['modules/pages/api-url.ts', 'modules/pages/api.ts'])
   })
 
+  test('spells organization with a z in English', () => {
+    const texts = sources(['*.md', '{docs,examples}/**/*.{md,ts,js,html}', '{mail,ui}/**/en.json'])
+    const found = [...everything, ...texts].filter(({ text }) => /organi[s]/i.test(text))
+    assert.deepEqual(found.map(named), [])
+  })
+
   const forbidden: [string, RegExp][] = [
     ['a cast through unknown', /\bas unknown as\b/],
     ['a silenced type checker', /@ts-(ignore|expect-error|nocheck)/],

@@ -1,7 +1,7 @@
 /** Parts of `npm run release` and `npm run check`; the artifacts themselves: test/services/release. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
 
 import { ignoredBy } from '../../scripts/release/ignored-by.ts'
@@ -9,7 +9,7 @@ import { licenceProblems } from '../../scripts/release/licences.ts'
 import { type Lock, type LockedPackage, requiredPackages } from '../../scripts/release/lock-file.ts'
 import { misplaced } from '../../scripts/release/misplaced.ts'
 import { portablePackages, toJavaScript } from '../../scripts/release/npm-package.ts'
-import { programFiles } from '../../scripts/release/program-files.ts'
+import { documentationFiles, programFiles } from '../../scripts/release/program-files.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -121,6 +121,41 @@ suite('image content', () => {
     assert.ok(!isIgnored('other/exports.ts'))
   })
 })
+
+suite('archive for plain machines', () => {
+  const files = [...programFiles(root), ...documentationFiles(root)]
+  const folders = new Set(files.flatMap((file) => parents(file)))
+
+  test('contains every file that its documentation links', () => {
+    const broken = files
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) => readLinks(file).map((link) => join(dirname(file), link)))
+      .filter((target) => !files.includes(target) && !folders.has(target.replace(/\/$/, '')))
+    assert.deepEqual(broken, [])
+  })
+
+  test('contains what Documentation= of its unit names', () => {
+    const unit = readFileSync(join(root, 'deploy/systemd/postern.service'), 'utf8')
+    const named = [...unit.matchAll(/file:\/\/\/opt\/postern\/(\S+)/g)].map(([, file = '']) => file)
+    assert.ok(named.length > 0)
+    assert.deepEqual(
+      named.filter((file) => !files.includes(file)),
+      [],
+    )
+  })
+})
+
+/** Folders of a file, from its own to the root. */
+function parents(file: string): string[] {
+  const folder = dirname(file)
+  return folder === '.' ? [] : [folder, ...parents(folder)]
+}
+
+/** Relative links, without their headings. */
+function readLinks(file: string): string[] {
+  const links = readFileSync(join(root, file), 'utf8').matchAll(/\]\(([^)#\s]+)(?:#[^)\s]*)?\)/g)
+  return [...links].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link))
+}
 
 suite('npm run check', () => {
   const check = readFileSync(join(root, 'scripts/check.ts'), 'utf8')

@@ -8,6 +8,7 @@ import { before, suite, test } from 'node:test'
 import { type Lock, requiredPackages } from '../../../scripts/release/lock-file.ts'
 import { misplaced } from '../../../scripts/release/misplaced.ts'
 import { neededByDev } from '../../../scripts/release/npm-package.ts'
+import { documentationFiles } from '../../../scripts/release/program-files.ts'
 import { endingOfSuite } from '../../support/processes/ending.ts'
 import { createFolder } from '../programs.ts'
 import { architecture, type Built, build, listContent, repository, unpack } from './artifacts.ts'
@@ -58,7 +59,9 @@ suite('release', () => {
     test(`the ${kind} contains no test, documentation source, development package or secret`, () => {
       const content = listContent(built.find(ending))
       const own = content.filter((file) => !file.startsWith('node_modules/'))
-      const wrong = own.filter((file) => misplaced(file) && !texts.test(file))
+      const documents = kind === 'archive for plain machines' ? documentationFiles(repository) : []
+      const wanted = (file: string) => texts.test(file) || documents.includes(file)
+      const wrong = own.filter((file) => misplaced(file) && !wanted(file))
       assert.deepEqual(wrong, [])
       const unneeded = content.filter((file) => isOfDevelopment(file, kind === 'npm package'))
       assert.deepEqual(unneeded, [])
