@@ -134,10 +134,16 @@ export const unknownHost = () =>
     'Development pages are served under localhost, IP addresses, and the host names of AUTH_API_EXTERNAL_URL, AUTH_SITE_URL, AUTH_API_HOST and AUTH_MAILER_EXTERNAL_HOSTS. Use one of these, or add this host to AUTH_MAILER_EXTERNAL_HOSTS.',
   )
 export const featureDisabled = (message: string) => error(404, 'feature_disabled', message)
-export const oauthServerDisabled = () => featureDisabled('The OAuth server is disabled')
+/** With the variable, which a developer who meets the error can set. */
+const disabled = (what: string, variable: string) => `${what}: set ${variable}=true`
+export const oauthServerDisabled = () =>
+  featureDisabled(disabled('The OAuth server is disabled', 'AUTH_OAUTH_SERVER_ENABLED'))
 export const eventsDisabled = () =>
-  featureDisabled('Events are disabled: set AUTH_EVENTS_ENABLED=true')
-export const customProvidersDisabled = () => featureDisabled('Custom providers are disabled')
+  featureDisabled(disabled('Events are disabled', 'AUTH_EVENTS_ENABLED'))
+export const customProvidersDisabled = () =>
+  featureDisabled(disabled('Custom providers are disabled', 'AUTH_CUSTOM_OAUTH_ENABLED'))
+export const scimDisabled = () =>
+  featureDisabled(disabled('SCIM is disabled', 'AUTH_EXPERIMENTAL_SCIM_ENABLED'))
 export const customProviderNotFound = () =>
   error(404, 'custom_provider_not_found', 'No custom provider has this identifier')
 export const customProviderConflict = (message: string) => error(400, 'conflict', message)
@@ -156,7 +162,8 @@ export const scimConnectionExists = () =>
   error(422, 'scim_connection_exists', 'The SSO provider has a SCIM connection already')
 export const scimTokenNotFound = () =>
   error(404, 'scim_token_not_found', 'The connection has no such token, or it was revoked')
-export const usernamesDisabled = () => featureDisabled('Usernames are disabled')
+export const usernamesDisabled = () =>
+  featureDisabled(disabled('Usernames are disabled', 'AUTH_USERNAMES_ENABLED'))
 export const usernameInvalid = (message: string) => error(422, 'username_invalid', message)
 /** Also for a reserved word, a held name and a name with the same skeleton; the response does not reveal which. */
 export const usernameTaken = () =>
@@ -168,9 +175,10 @@ export const usernameChangedRecently = (retryAfter: number) =>
     `The username was changed recently. It can be changed again after ${retryAfter} seconds.`,
     { retryAfter },
   )
-export const passkeyDisabled = () => error(404, 'passkey_disabled', 'Passkeys are disabled')
+export const passkeyDisabled = () =>
+  error(404, 'passkey_disabled', disabled('Passkeys are disabled', 'AUTH_PASSKEY_ENABLED'))
 export const samlProviderDisabled = () =>
-  error(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')
+  error(404, 'saml_provider_disabled', disabled('SAML 2.0 is disabled', 'AUTH_SAML_ENABLED'))
 export const ssoProviderNotFound = () =>
   error(404, 'sso_provider_not_found', 'No SSO provider has this id or domain')
 export const ssoProviderDisabled = () =>
@@ -226,8 +234,11 @@ export const providerNotAccepted = () =>
     'provider_not_accepted',
     'This identity provider cannot sign in to the account: the account has another email address or a role on the server, or the domain of the address is not verified for the provider. Sign in with another method.',
   )
-export const web3ProviderDisabled = (chain?: string) =>
-  error(422, 'web3_provider_disabled', `${chain ? `${chain} ` : ''}Web3 provider is disabled`)
+export const web3ProviderDisabled = (chain?: string) => {
+  const what = `${chain ? `${chain} ` : ''}Web3 provider is disabled`
+  const variable = `AUTH_EXTERNAL_WEB3_${chain?.toUpperCase() ?? 'ETHEREUM'}_ENABLED`
+  return error(422, 'web3_provider_disabled', disabled(what, variable))
+}
 export const web3UnsupportedChain = () =>
   error(400, 'web3_unsupported_chain', 'Unsupported chain: use ethereum or solana')
 /** RFC 6749 §5.2, for clients that read `error`. */
@@ -437,11 +448,21 @@ export const phoneExists = () =>
 export const userIdExists = () =>
   error(422, 'user_already_exists', 'A user with this id already exists')
 export const anonymousProviderDisabled = () =>
-  error(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
-export const emailProviderDisabled = (message: string, status: 400 | 422) =>
-  error(status, 'email_provider_disabled', message)
-export const phoneProviderDisabled = (message: string, status: 400 | 422) =>
-  error(status, 'phone_provider_disabled', message)
+  error(
+    422,
+    'anonymous_provider_disabled',
+    disabled('Anonymous sign-ins are disabled', 'AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED'),
+  )
+export const emailProviderDisabled = (what: string, status: 400 | 422) =>
+  error(status, 'email_provider_disabled', disabled(what, 'AUTH_EXTERNAL_EMAIL_ENABLED'))
+export const magicLinkDisabled = () =>
+  error(
+    422,
+    'email_provider_disabled',
+    disabled('Login with magic link is disabled', 'AUTH_EXTERNAL_EMAIL_MAGIC_LINK_ENABLED'),
+  )
+export const phoneProviderDisabled = (what: string, status: 400 | 422) =>
+  error(status, 'phone_provider_disabled', disabled(what, 'AUTH_EXTERNAL_PHONE_ENABLED'))
 export const otpDisabled = () => error(422, 'otp_disabled', 'Signups not allowed for otp')
 export const captchaFailed = (why: string) =>
   error(400, 'captcha_failed', `captcha protection: request disallowed (${why})`)
@@ -527,7 +548,7 @@ export const dynamicRegistrationDisabled = () =>
   error(
     403,
     'oauth_dynamic_client_registration_disabled',
-    'Clients cannot register themselves here: ask the operator for a client_id',
+    'Clients cannot register themselves here: ask the operator for a client_id, or set AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION=true',
   )
 /** RFC 6749 §5.2, with the required challenge for a client that used HTTP authentication. */
 export const invalidClient = (description: string, usesBasic: boolean) =>
@@ -695,7 +716,11 @@ export const providerEmailUnverified = () =>
   )
 export const inviteNotFound = () => error(404, 'invite_not_found', 'Invite not found')
 export const manualLinkingDisabled = () =>
-  error(404, 'manual_linking_disabled', 'Manual linking is disabled')
+  error(
+    404,
+    'manual_linking_disabled',
+    disabled('Manual linking is disabled', 'AUTH_SECURITY_MANUAL_LINKING_ENABLED'),
+  )
 export const identityAlreadyExists = (message: string) =>
   error(422, 'identity_already_exists', message)
 export const identityNotFound = () => error(422, 'identity_not_found', "Identity doesn't exist")
@@ -718,7 +743,12 @@ export const mfaChallengeNotFound = () =>
 export const mfaNotEnabled = (what: 'enroll' | 'verify', type: 'totp' | 'phone' | 'webauthn') => {
   const action = { enroll: 'enroll', verify: 'verification' }[what]
   const factor = { totp: 'TOTP', phone: 'Phone', webauthn: 'WebAuthn' }[type]
-  return error(422, `mfa_${type}_${what}_not_enabled`, `MFA ${action} is disabled for ${factor}`)
+  const variable = `AUTH_MFA_${{ totp: 'TOTP', phone: 'PHONE', webauthn: 'WEB_AUTHN' }[type]}_${what.toUpperCase()}_ENABLED`
+  return error(
+    422,
+    `mfa_${type}_${what}_not_enabled`,
+    disabled(`MFA ${action} is disabled for ${factor}`, variable),
+  )
 }
 /** Also when an admin sets a phone number that another unverified factor has. */
 export const mfaVerifiedFactorExists = () =>
@@ -727,7 +757,10 @@ export const recoveryCodesNotEnabled = (what: 'enroll' | 'verify') =>
   error(
     422,
     `mfa_recovery_codes_${what}_not_enabled`,
-    `MFA ${what === 'enroll' ? 'enroll' : 'verification'} is disabled for recovery codes`,
+    disabled(
+      `MFA ${what === 'enroll' ? 'enroll' : 'verification'} is disabled for recovery codes`,
+      `AUTH_MFA_RECOVERY_CODES_${what.toUpperCase()}_ENABLED`,
+    ),
   )
 export const soleRecoveryFactor = () =>
   error(

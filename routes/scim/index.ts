@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastif
 import type { ScimConnectionRow } from '../../db/scim/connections.ts'
 import { authenticateScimClient } from '../../modules/scim/index.ts'
 import { registerRoutes } from '../../plugins/register-routes.ts'
-import { featureDisabled, methodNotAllowed, scimRejected } from '../../schemas/errors.ts'
+import { methodNotAllowed, scimDisabled, scimRejected } from '../../schemas/errors.ts'
 import { adminBodyLimit } from '../../schemas/values/body-limits.ts'
 import discovery from './v2/discovery.ts'
 import group, { groupWrites } from './v2/group.ts'
@@ -78,7 +78,7 @@ const scim: FastifyPluginAsync = async (app) => {
     return
   }
   app.all('/scim/*', { schema: { hide: true } }, async () => {
-    throw featureDisabled('SCIM is disabled')
+    throw scimDisabled()
   })
 }
 

@@ -1,7 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { UserMetadata } from '../../../db/tables/users.ts'
-import { emailProviderDisabled, validationFailed } from '../../../schemas/errors.ts'
+import {
+  emailProviderDisabled,
+  magicLinkDisabled,
+  validationFailed,
+} from '../../../schemas/errors.ts'
 import { normalizeEmail } from '../../../schemas/fields.ts'
 import { readLinkContext } from '../../flows/index.ts'
 import type { PkceInput } from '../../flows/pkce.ts'
@@ -27,7 +31,7 @@ export function readMagicLink(
     throw emailProviderDisabled('Email logins are disabled', 422)
   }
   if (!app.config.AUTH_EXTERNAL_EMAIL_MAGIC_LINK_ENABLED) {
-    throw emailProviderDisabled('Login with magic link is disabled', 422)
+    throw magicLinkDisabled()
   }
   const { email = '', data = {} } = body
   if (email === '') throw validationFailed('Password recovery requires an email', 422)

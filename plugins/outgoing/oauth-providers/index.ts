@@ -76,7 +76,7 @@ export function createOauthProviders(deps: OauthProviderDeps) {
       if (emailOptional !== undefined) return { provider: known, emailOptional }
       throw validationFailed(
         findVendor(known)
-          ? 'Unsupported provider: provider is not enabled'
+          ? `Unsupported provider: provider is not enabled (AUTH_EXTERNAL_${known.toUpperCase()}_ENABLED)`
           : 'Unsupported provider: provider could not be found',
       )
     },

@@ -42,7 +42,7 @@ suite('email requests: validation', () => {
       env: off,
       status: 400,
       code: 'email_provider_disabled',
-      msg: 'Email logins are disabled',
+      msg: 'Email logins are disabled: set AUTH_EXTERNAL_EMAIL_ENABLED=true',
     },
     {
       path: '/magiclink',
@@ -59,7 +59,7 @@ suite('email requests: validation', () => {
       env: noLinks,
       status: 422,
       code: 'email_provider_disabled',
-      msg: 'Login with magic link is disabled',
+      msg: 'Login with magic link is disabled: set AUTH_EXTERNAL_EMAIL_MAGIC_LINK_ENABLED=true',
     })),
     { path: '/otp', body: {}, status: 400, code: 'validation_failed' },
     { path: '/otp', body: { email, phone: '+1555' }, status: 400, code: 'validation_failed' },

@@ -115,7 +115,11 @@ export const signUps: WrongInputs = {
   },
   'a phone when phones are disabled': {
     ...signup({ phone: '+4915112345678', password }),
-    answer: [400, 'phone_provider_disabled', 'Phone signups are disabled'],
+    answer: [
+      400,
+      'phone_provider_disabled',
+      'Phone signups are disabled: set AUTH_EXTERNAL_PHONE_ENABLED=true',
+    ],
   },
 }
 

@@ -39,7 +39,11 @@ export const tokens: WrongInputs = {
   },
   'a phone when phones are disabled': {
     ...grant('password', { phone: '4915112345678', password }),
-    answer: [422, 'phone_provider_disabled', 'Phone logins are disabled'],
+    answer: [
+      422,
+      'phone_provider_disabled',
+      'Phone logins are disabled: set AUTH_EXTERNAL_PHONE_ENABLED=true',
+    ],
   },
   'an unknown email': { ...grant('password', { email, password }), answer: wrong },
   'a user name instead of an email': {
