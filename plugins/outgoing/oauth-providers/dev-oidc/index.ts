@@ -21,11 +21,11 @@ export async function serveDevOidc(
   const settings = settingsAt(AUTH_API_EXTERNAL_URL)
   const provider = startedOnce(settings)
   await deps.register(async (scope) => serveLogin(scope, provider))
-  await deps.register(async (scope) => serveProtocol(scope, provider))
+  await deps.register(async (scope) => serveProtocol(scope, provider, settings.issuer))
   return settings
 }
 
-function settingsAt(baseUrl: string): ProviderSettings {
+function settingsAt(baseUrl: string): ProviderSettings & { issuer: string } {
   return {
     clientIds: ['postern'],
     secret: randomBytes(32).toString('base64url'),
@@ -45,17 +45,41 @@ function startedOnce(settings: ProviderSettings) {
   }
 }
 
-function serveProtocol(scope: FastifyInstance, provider: () => Promise<OpenidProvider>) {
+function serveProtocol(
+  scope: FastifyInstance,
+  provider: () => Promise<OpenidProvider>,
+  issuer: string,
+) {
   // The provider parses its own forms.
   scope.removeAllContentTypeParsers()
   // A request shows the error of a failed start.
   scope.addHook('onListen', async () => void provider().catch(() => undefined))
   scope.addContentTypeParser('*', (_request, _body, done) => done(null))
+  scope.get(`${mount}/.well-known/openid-configuration`, { schema: { hide: true } }, async () =>
+    toMetadata(issuer),
+  )
   scope.all(`${mount}/*`, { schema: { hide: true } }, async (request, reply) => {
     const { handle } = await provider()
     reply.hijack()
     handle(request.raw, reply.raw, request.originalUrl)
   })
+}
+
+/** Answered without the provider: a first sign-in waits for the package in the browser, which has the time. */
+function toMetadata(issuer: string) {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/auth`,
+    token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/me`,
+    jwks_uri: `${issuer}/jwks`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+  }
 }
 
 const LoginForm = Type.Object({

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { exportJWK, generateKeyPair } from 'jose'
+import type { Adapter, AdapterPayload } from 'oidc-provider'
 
 import type { ProviderSettings } from '../../../../providers/core/types.ts'
 import { errorPage } from './pages.ts'
@@ -63,6 +64,7 @@ async function createProvider(settings: ProviderSettings) {
   )
   policy.get('login')?.checks.add(isUnanswered)
   const provider = new Provider(issuer, {
+    adapter: createAdapter(),
     clients: [
       {
         client_id: clientIds[0] ?? '',
@@ -98,6 +100,29 @@ async function createProvider(settings: ProviderSettings) {
     },
   })
   return provider
+}
+
+/** Keeps everything until the server ends. The adapter of the package does the same, and prints a warning about it. */
+function createAdapter(): (model: string) => Adapter {
+  const stored = new Map<string, AdapterPayload>()
+  return (model) => ({
+    async upsert(id, payload) {
+      stored.set(`${model}:${id}`, payload)
+    },
+    find: async (id) => stored.get(`${model}:${id}`),
+    findByUid: async (uid) => stored.values().find((payload) => payload.uid === uid),
+    findByUserCode: async () => undefined,
+    async consume(id) {
+      const payload = stored.get(`${model}:${id}`)
+      if (payload) payload.consumed = Math.floor(Date.now() / 1000)
+    },
+    async destroy(id) {
+      stored.delete(`${model}:${id}`)
+    },
+    async revokeByGrantId(grantId) {
+      for (const [key, payload] of stored) if (payload.grantId === grantId) stored.delete(key)
+    },
+  })
 }
 
 async function newKey() {
