@@ -5,14 +5,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import pg from 'pg'
 
+import { findServer } from '../find-server.ts'
+
 interface Tokens {
   access_token: string
   refresh_token: string
 }
 
-const url = process.env.AUTH_URL ?? 'http://127.0.0.1:8081'
+const { url, databaseUrl } = await findServer()
 const keys = createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`))
-const database = new pg.Client({ connectionString: process.env.DATABASE_URL })
+const database = new pg.Client({ connectionString: databaseUrl })
 
 await database.connect()
 await database.query(await readFile(new URL('todos.sql', import.meta.url), 'utf8'))

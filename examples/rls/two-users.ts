@@ -6,9 +6,11 @@ import { AuthClient } from '@supabase/auth-js'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import pg from 'pg'
 
-const url = process.env.AUTH_URL ?? 'http://127.0.0.1:8081'
+import { findServer } from '../find-server.ts'
+
+const { url, databaseUrl } = await findServer()
 const keys = createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`))
-const database = new pg.Client({ connectionString: process.env.DATABASE_URL })
+const database = new pg.Client({ connectionString: databaseUrl })
 
 await database.connect()
 await database.query(await readFile(new URL('notes.sql', import.meta.url), 'utf8'))

@@ -37,12 +37,17 @@ suite('examples', () => {
     ['organizations', 'tenants.ts', /```\n(Acme as Ann[\s\S]*?)```/],
   ] as const) {
     test(`${name}: prints the output of its README`, async () => {
-      const { url, databaseUrl } = await started()
-      const env = { ...process.env, AUTH_URL: url, DATABASE_URL: databaseUrl }
+      const { project } = await started()
       const program = join(folder, name, file)
-      const { stdout } = await promisify(execFile)(process.execPath, [program], { env })
+      const { stdout } = await promisify(execFile)(process.execPath, [program], { cwd: project })
       const readme = await readFile(join(folder, name, 'README.md'), 'utf8')
       assert.equal(stdout, output.exec(readme)?.[1])
+    })
+
+    test(`${name}: says in one line that no server runs`, async (t) => {
+      const options = { cwd: newProject(t) }
+      const run = promisify(execFile)(process.execPath, [join(folder, name, file)], options)
+      await assert.rejects(run, { code: 1, stderr: /^Start npm run dev in this folder .*\n$/ })
     })
   }
 
@@ -89,10 +94,9 @@ suite('examples', () => {
 /** `npm run dev`, and the site of examples/ssr next to it. */
 async function startSite(ending: Parameters<typeof startDev>[0]) {
   const site = `http://localhost:${await freePort()}`
-  const env = { AUTH_SITE_URL: site, AUTH_ORGANIZATIONS_ENABLED: 'true' }
-  const dev = await startDev(ending, newProject(ending), { env })
-  const output = await dev.started
-  const databaseUrl = /Database +(postgres:\S+)/.exec(output)?.[1] ?? assert.fail(output)
+  const project = newProject(ending)
+  const dev = await startDev(ending, project, { env: { AUTH_SITE_URL: site } })
+  await dev.started
   const child = spawn(process.execPath, [join(folder, 'ssr/server.ts')], {
     env: { ...process.env, AUTH_URL: dev.url, SITE_URL: site },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -110,7 +114,7 @@ async function startSite(ending: Parameters<typeof startDev>[0]) {
     })
     return link ?? assert.fail()
   }
-  return { url: dev.url, site, databaseUrl, linkTo }
+  return { project, site, linkTo }
 }
 
 async function end(child: ChildProcess): Promise<void> {
