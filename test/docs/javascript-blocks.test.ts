@@ -241,7 +241,11 @@ suite('JavaScript blocks', () => {
     // test/browser/passkeys.test.ts and authjs.test.ts run these.
     const inBrowsers = ['docs/passkeys.md', 'docs/oauth-clients/authjs.md']
     // test/docs/sso-and-mcp-blocks.test.ts runs these.
-    const besideProviders = ['docs/sso.md', 'docs/oauth-clients/mcp.md']
+    const besideProviders = [
+      'docs/sso.md',
+      'docs/oauth-clients/mcp.md',
+      'docs/oauth-clients/openid-client.md',
+    ]
     // test/docs/framework-guides.test.ts runs these.
     const guides = ['nextjs', 'sveltekit', 'nuxt', 'expo'].map((name) => `docs/guide-${name}.md`)
     const tried = [...Object.keys(journeys), ...inBrowsers, ...besideProviders, ...guides]

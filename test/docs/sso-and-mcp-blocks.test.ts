@@ -3,15 +3,17 @@ import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
 import { createClient as createSdkClient } from '@supabase/supabase-js'
+import { allowInsecureRequests } from 'openid-client'
 
 import { createClient, oauthServer, ownConsentPage, signInClient } from '../support/oauth-server.ts'
+import { openBrowser, refreshIn } from '../support/page-browser.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { refresh, statusAndCode } from '../support/requests.ts'
 import { signedResponse } from '../support/saml/idp.ts'
 import { idpWithLogout } from '../support/saml/logout.ts'
 import { addIdp, post, samlOn } from '../support/saml/server.ts'
 import { build } from '../support/server.ts'
-import { signUpUser } from '../support/users.ts'
+import { password, signUpUser } from '../support/users.ts'
 import { readBlocks, run } from './javascript-blocks/blocks.ts'
 
 suite('JavaScript blocks', () => {
@@ -58,6 +60,32 @@ suite('JavaScript blocks', () => {
     assert.deepEqual([clientId, scopes], [client.client_id, ['openid', 'email']])
     assert.ok(expiresAt > Date.now() / 1000)
     await assert.rejects(verifyAccessToken(user.access_token), /aud/)
+  })
+
+  test('of docs/oauth-clients/openid-client.md sign a user in with the defaults of the library', async (t) => {
+    const [block = '', ...others] = readBlocks('docs/oauth-clients/openid-client.md')
+    assert.deepEqual(others, [])
+    const { app, url } = await listen(t, {})
+    const redirectUri = 'https://shop.example.com/callback'
+    const { client_id, client_secret } = await createClient(app, { redirect_uris: [redirectUri] })
+    const own = block
+      .replaceAll('https://auth.example.com', url)
+      .replaceAll('export ', '')
+      .replace('process.env.CLIENT_SECRET,', 'process.env.CLIENT_SECRET, undefined, insecure')
+    const { startSignIn, finishSignIn } = await run(own, {
+      process: { env: { CLIENT_ID: client_id, CLIENT_SECRET: client_secret } },
+      insecure: { execute: [allowInsecureRequests] },
+    })
+    assert.ok(typeof startSignIn === 'function' && typeof finishSignIn === 'function')
+
+    const { email, user } = await signUpUser(app)
+    const { url: start, ...stored } = await startSignIn()
+    const browser = openBrowser(app)
+    const page = await browser.open(String(start))
+    const consent = await browser.submit(page, { email, password, action: 'password' })
+    const done = await browser.submit(consent, { action: 'approve' })
+    const claims = await finishSignIn(new URL(refreshIn(done.html) ?? ''), stored)
+    assert.deepEqual([claims.sub, claims.email], [user.id, email])
   })
 })
 

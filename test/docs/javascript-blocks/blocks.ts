@@ -30,7 +30,8 @@ const AsyncFunction: FunctionConstructor = Object.getPrototypeOf(async () => {})
 
 /** Runs a block with these names in scope; returns what it declares. */
 export async function run(block: string, names: Names): Promise<Names> {
-  const code = block.replaceAll(/^import (\{[^}]+\}) from ('[^']+')/gm, 'const $1 = await load($2)')
+  const imports = /^import (?:\* as (\w+)|(\{[^}]+\})) from ('[^']+')/gm
+  const code = block.replaceAll(imports, 'const $1$2 = await load($3)')
   const declared = [
     ...code.matchAll(/^(?:const|let|async function|function) ([\w{}:, ]+?)(?: =|\()/gm),
   ]
