@@ -81,7 +81,7 @@ const orders = {
 /** What each part may import besides packages and itself. */
 const values = {
   'server.ts': ['server', 'config', 'plugins'],
-  'cli.ts': ['cli', 'server', 'server.ts'],
+  'cli.ts': ['cli', 'server', 'server.ts', 'version.ts'],
   server: [
     'plugins',
     'modules',

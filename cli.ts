@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Config } from './config/groups/index.ts'
 import { allowNoHome } from './server/home-folder.ts'
 import { endOnSignals } from './server/until-signal.ts'
+import { version } from './version.ts'
 
 interface Command {
   run(args: readonly string[]): Promise<void>
@@ -111,6 +112,8 @@ if (entry) {
   const { run, usage } = await entry.load().catch((error) => end(missingPackage(error)))
   if (asksForHelp(args)) console.log(asCalled(usage))
   else await run(args).catch((error) => end(explain(error, asCalled(usage))))
+} else if (name === '--version' || name === '-v') {
+  console.log(version)
 } else if (asksForHelp([name])) {
   console.log(overview())
 } else {
@@ -165,7 +168,7 @@ function overview(): string {
 
 ${lines.join('\n')}
 
-Run a command with --help for its usage.`)
+Run a command with --help for its usage. --version prints the version.`)
 }
 
 /** One sentence for an error that the operator can fix, the whole stack for a programming error. */

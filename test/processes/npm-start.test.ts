@@ -109,6 +109,7 @@ suite('npm start', { concurrency: 3 }, () => {
 
   const requested: [args: string[], code: number, said: RegExp][] = [
     [['--help'], 0, /^node cli\.ts COMMAND.*\n {2}keys +manages signing keys\n/s],
+    [['--version'], 0, /^\d+\.\d+\.\d+\n$/],
     [[], 1, /^No command was given\.\n\nnode cli\.ts COMMAND/],
     [['kyes'], 1, /^Unknown command kyes\.\n\nnode cli\.ts COMMAND/],
     [['token', '--rolle', 'anon'], 1, /^Unknown option '--rolle'.*\n\nUsage:\nnpm run token/s],
