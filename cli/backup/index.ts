@@ -14,6 +14,10 @@ npm run backup -- FILE --auth-only  the schemas of this server only`
 /** Part of every backup: our indexes need it, and it is in none of our schemas. */
 const extension = 'pg_trgm'
 
+/** The Postgres of npm run dev comes without client programs. */
+const copyHint =
+  'A development database can be copied instead: stop npm run dev, then run cp -RL .data COPY.'
+
 /** Runs the command. Throws an Error with one sentence for the operator. */
 export async function run(args: readonly string[]): Promise<void> {
   const { file, isSet: isAuthOnly } = readArguments(args, { option: 'auth-only', usage })
@@ -34,7 +38,9 @@ async function backUp(
       exists (select from pg_extension where extname = ${extension}) as extended
   `.execute(db)
   const [server = { major: 0, extended: false }] = rows
-  const program = await findProgram('pg_dump', server.major)
+  const program = await findProgram('pg_dump', server.major).catch((error) => {
+    throw config.dev && error instanceof Error ? new Error(`${error.message}\n${copyHint}`) : error
+  })
   const part = `${file}.part`
   // A backup has every address and hash: an existing file may be readable by others.
   await rm(part, { force: true })

@@ -20,12 +20,14 @@ import { DecryptionError } from '../../plugins/security/encryption/index.ts'
 import { firstAdminLink } from '../../server/first-admin-link.ts'
 import { untilSignal } from '../../server/until-signal.ts'
 import { startServer } from '../../server.ts'
-import { version } from '../../version.ts'
 import { runDoctorChecks } from '../doctor/index.ts'
-import { databaseName, openDatabase } from './open-database.ts'
+import { openDatabase } from './open-database.ts'
 import { withPresets } from './presets.ts'
+import { readableLine } from './readable-line.ts'
 import { registerDevServer } from './running-server.ts'
+import { createSampleOrganization } from './sample-organization.ts'
 import { devSecrets } from './secrets.ts'
+import { type ApiTokens, welcome } from './welcome.ts'
 
 export const usage = `npm run dev -- [--database-url URL]
 
@@ -42,13 +44,14 @@ export async function run(args: readonly string[]): Promise<void> {
   // Registered first: a signal during the start must not leave Postgres running.
   const signalled = untilSignal(['SIGINT', 'SIGTERM', 'SIGHUP'])
   const begin = performance.now()
-  const own = withDotEnv(process.env)
-  const env = given === undefined ? own : { ...own, DATABASE_URL: given }
+  const dotEnv = withDotEnv(process.env)
+  const env = given === undefined ? dotEnv : { ...dotEnv, DATABASE_URL: given }
   const dir = resolve('.data')
   const database = await openDatabase(env, { dir, given })
   try {
-    const { created_at, ...secrets } = devSecrets(dir, new Date())
-    const values = withPresets(env, { ...secrets, DATABASE_URL: database.url })
+    const { created_at, ...secrets } = await devSecrets(dir, new Date())
+    const own = { ...secrets, AUTH_SAML_ENABLED: 'true', DATABASE_URL: database.url }
+    const values = withPresets(env, own)
     const config = readConfig(values, { dev: true, warn: (notice) => console.warn(notice) })
     if (hasDocs) await buildDocs().catch(warnUnwritable)
     const app = await startServer(
@@ -59,10 +62,12 @@ export async function run(args: readonly string[]): Promise<void> {
       throw asDevelopmentError(error, env)
     })
     if (app.devInbox) persistDevInbox(app.devInbox, dir)
+    const hasSample = database.isOwn && (await createSampleOrganization(app, new Date()))
     const withdraw = registerDevServer(dir, values)
     const tokens = await makeApiTokens(config, created_at)
     const link = await firstAdminLink(config)
-    console.log(welcome({ config, tokens, link, seconds: (performance.now() - begin) / 1000 }))
+    const seconds = (performance.now() - begin) / 1000
+    console.log(welcome({ config, tokens, link, seconds, hasSample }))
     await signalled
     withdraw()
     await Promise.race([app.close(), pause(maxCloseMs)])
@@ -72,8 +77,9 @@ export async function run(args: readonly string[]): Promise<void> {
   process.exit(0)
 }
 
-function logSettings({ LOG_LEVEL, AUTH_LOG_FILE }: Config) {
-  return { level: LOG_LEVEL, file: AUTH_LOG_FILE }
+/** A file is for programs, and stays as in production. */
+function logSettings({ LOG_LEVEL: level, AUTH_LOG_FILE: file }: Config) {
+  return file === undefined ? { level, format: readableLine } : { level, file }
 }
 
 /** A checkout that belongs to another user keeps the documentation that was built last. */
@@ -118,77 +124,6 @@ function read(file: string): InboxMessage[] {
     // Missing or unreadable: the inbox starts empty.
     return []
   }
-}
-
-interface Ready {
-  config: Config
-  tokens: ApiTokens
-  /** Creates the first admin, while there is none. */
-  link?: string | undefined
-  /** Duration of the start. */
-  seconds: number
-}
-
-/** The text at the start, with commands to paste. */
-function welcome({ config, tokens, link, seconds }: Ready): string {
-  const url = config.AUTH_API_EXTERNAL_URL
-  return `
-Postern ${version} is ready for development (${seconds.toFixed(1)} s)
-
-  API               ${url}
-${consoleLine(config)}${accountLine(config)}  Example           ${url}/dev/example
-  Inbox             ${url}/dev/inbox
-  Guide             ${url}/docs/guide
-  Reference         ${url}/docs
-  Your site         ${describeSite(config)}
-  Email             ${describeMail(config)}
-  Database          ${describeDatabase(config)}
-
-  anon key          ${tokens.anon}
-  service_role key  ${tokens.service_role}
-${firstAdmin(link)}
-Sign up a user and find the email in the inbox:
-
-  curl ${url}/signup -H 'content-type: application/json' \\
-    -d '{"email":"ann@example.com","password":"correct horse"}'
-
-Data and secrets are stored in .data/. Ctrl-C stops everything. LOG_LEVEL=info logs every request.
-`
-}
-
-function consoleLine({ AUTH_CONSOLE_ENABLED, AUTH_API_EXTERNAL_URL: url }: Config): string {
-  return AUTH_CONSOLE_ENABLED ? `  Console           ${url}/console\n` : ''
-}
-
-function accountLine({ AUTH_ACCOUNT_PAGE_ENABLED, AUTH_API_EXTERNAL_URL: url }: Config): string {
-  return AUTH_ACCOUNT_PAGE_ENABLED ? `  Account page      ${url}/account\n` : ''
-}
-
-function firstAdmin(link: string | undefined): string {
-  return link === undefined
-    ? ''
-    : `\nMake yourself the first admin (once, within 24 hours):\n\n  ${link}\n`
-}
-
-/** The target of links in emails. */
-function describeSite({ AUTH_SITE_URL: site, AUTH_API_EXTERNAL_URL: own }: Config): string {
-  const isOurs = site.startsWith(own) && site.endsWith('/dev/signed-in')
-  return isOurs ? `${site} (until AUTH_SITE_URL is set)` : site
-}
-
-function describeMail({ AUTH_SMTP_HOST: host }: Config): string {
-  return host === undefined ? 'only in the inbox' : `SENT through ${host}, also in the inbox`
-}
-
-/** The password is shown for the embedded database only. */
-function describeDatabase({ DATABASE_URL: text }: Config): string {
-  const url = URL.parse(text)
-  return url?.hostname === '127.0.0.1' ? text : databaseName(text)
-}
-
-interface ApiTokens {
-  anon: string
-  service_role: string
 }
 
 const lifetimeSeconds = 10 * 365 * 86_400

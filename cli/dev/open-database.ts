@@ -6,6 +6,8 @@ import { startPostgres } from '../../dev/postgres/index.ts'
 
 interface OpenDatabase {
   url: string
+  /** It is in .data/, and has only what was made in development. */
+  isOwn: boolean
   stop(): Promise<void>
 }
 
@@ -28,7 +30,7 @@ export async function openDatabase(
   const own = lookUp(env, 'DATABASE_URL', variables.DATABASE_URL)
   if (own === undefined) {
     const log = { info: (message: string) => console.log(message) }
-    return startPostgres({ dir: join(dir, 'postgres'), log })
+    return { ...(await startPostgres({ dir: join(dir, 'postgres'), log })), isOwn: true }
   }
   const allowed = variables.AUTH_DEV_ALLOW_DATABASE_URL
   const isMeant = lookUp(env, 'AUTH_DEV_ALLOW_DATABASE_URL', allowed)?.text === 'true'
@@ -40,7 +42,7 @@ function foreign(url: string): OpenDatabase {
   console.warn(
     `DEVELOPMENT MODE ON THE DATABASE ${databaseName(url)}: anyone can sign in under any name.`,
   )
-  return { url, stop: async () => {} }
+  return { url, isOwn: false, stop: async () => {} }
 }
 
 function rejection({ name, text }: Found): string {

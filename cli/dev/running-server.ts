@@ -2,31 +2,18 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import type { ConfigVariableName } from '../../config/groups/index.ts'
+import { variableEntries } from '../../config/groups/index.ts'
 import type { Environment } from '../../config/names.ts'
-
-/** Variables that a command takes from the server; the others come from the environment and .env. */
-const shared: readonly ConfigVariableName[] = [
-  'DATABASE_URL',
-  'AUTH_DB_DRIVER',
-  'AUTH_DB_NAMESPACE',
-  'AUTH_JWT_SECRET',
-  'AUTH_ENCRYPTION_KEY',
-  'AUTH_JWT_ALGORITHM',
-  'PORT',
-  'AUTH_API_EXTERNAL_URL',
-  'AUTH_SITE_URL',
-]
 
 interface Announcement {
   pid: number
   values: Environment
 }
 
-/** Registers this server until the returned function is called. The file has secrets. */
+/** Registers this server and its variables until the returned function is called. The file has secrets. */
 export function registerDevServer(dir: string, env: Environment): () => void {
   const file = fileIn(dir)
-  const values = Object.fromEntries(shared.map((name) => [name, env[name]]))
+  const values = Object.fromEntries(variableEntries.map(([name]) => [name, env[name]]))
   rmSync(file, { force: true })
   const text = JSON.stringify({ pid: process.pid, values } satisfies Announcement)
   writeFileSync(file, text, { mode: 0o600 })

@@ -1,18 +1,25 @@
 /** The secrets of a development server, created once so that tokens and stored data survive a restart. */
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { generateKeyPair, randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 interface DevSecrets {
   AUTH_JWT_SECRET: string
   AUTH_ENCRYPTION_KEY: string
+  AUTH_SAML_PRIVATE_KEY: string
   created_at: Date
 }
 
 /** Reads `<dir>/secrets.json` or creates it. Throws an Error with one sentence when neither is possible. */
-export function devSecrets(dir: string, now: Date): DevSecrets {
+export async function devSecrets(dir: string, now: Date): Promise<DevSecrets> {
   const file = join(dir, 'secrets.json')
-  return parse(read(file) ?? make(dir, file, now), file)
+  const { AUTH_SAML_PRIVATE_KEY, ...secrets } = parse(read(file) ?? make(dir, file, now), file)
+  // Made apart: it takes longer, and folders of earlier versions lack it.
+  return {
+    ...secrets,
+    AUTH_SAML_PRIVATE_KEY: AUTH_SAML_PRIVATE_KEY ?? (await addSamlKey(file, secrets)),
+  }
 }
 
 function read(file: string): string | undefined {
@@ -39,17 +46,39 @@ function make(dir: string, file: string, now: Date): string {
   return text
 }
 
-function parse(text: string, file: string): DevSecrets {
+type StoredSecrets = Omit<DevSecrets, 'AUTH_SAML_PRIVATE_KEY'> & { AUTH_SAML_PRIVATE_KEY?: string }
+
+function parse(text: string, file: string): StoredSecrets {
   try {
-    const { AUTH_JWT_SECRET, AUTH_ENCRYPTION_KEY, created_at } = JSON.parse(text)
+    const { created_at, ...secrets } = JSON.parse(text)
     const date = new Date(created_at)
-    if (!AUTH_JWT_SECRET || !AUTH_ENCRYPTION_KEY || Number.isNaN(date.getTime())) throw new Error()
-    return { AUTH_JWT_SECRET, AUTH_ENCRYPTION_KEY, created_at: date }
+    const isWhole = secrets.AUTH_JWT_SECRET && secrets.AUTH_ENCRYPTION_KEY
+    if (!isWhole || Number.isNaN(date.getTime())) throw new Error()
+    return { ...secrets, created_at: date }
   } catch {
     throw new Error(
       `${file} is damaged: restore it from a copy, or remove the whole folder to start over.`,
     )
   }
+}
+
+/** In a thread of its own, because it takes long. The file is replaced as a whole, so that a kill leaves a complete one. */
+async function addSamlKey(file: string, secrets: StoredSecrets): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs1', format: 'der' },
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+  })
+  const AUTH_SAML_PRIVATE_KEY = privateKey.toString('base64')
+  try {
+    writeFileSync(`${file}.new`, JSON.stringify({ ...secrets, AUTH_SAML_PRIVATE_KEY }), {
+      mode: 0o600,
+    })
+    renameSync(`${file}.new`, file)
+  } catch (error) {
+    throw unusable(file, error)
+  }
+  return AUTH_SAML_PRIVATE_KEY
 }
 
 function unusable(file: string, cause: unknown): Error {

@@ -4,7 +4,6 @@ import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { ConfigError } from '../../config/core/config-error.ts'
-import { withDotEnv } from '../../config/dot-env.ts'
 import type { Config } from '../../config/groups/index.ts'
 import { readConfig } from '../../config/read-config.ts'
 import { createDb } from '../../db/core/database.ts'
@@ -12,6 +11,7 @@ import { createPool } from '../../plugins/database/pool/index.ts'
 import { configuredProxies, createHttpClient } from '../../plugins/outgoing/http-client/index.ts'
 import { configuredEncryption } from '../../plugins/security/encryption/index.ts'
 import { lacksDatabase } from '../shared/context.ts'
+import { commandEnvironment } from '../shared/environment.ts'
 import { describeExpiredMetadata } from '../shared/expired-metadata.ts'
 import { checkAddresses } from './addresses.ts'
 import { checkCaptcha } from './captcha.ts'
@@ -131,8 +131,11 @@ const checks: Record<string, Check> = {
   disk: checkDisk,
 }
 
+const developmentHint =
+  'This is the development server of this folder: a deployment needs what is warned about.'
+
 const otherDatabaseHint =
-  'This checks a deployment, not npm run dev. With docker compose, the container has the variables: docker compose exec postern node cli.ts doctor.'
+  'For a development server: start npm run dev in this folder; the doctor then finds it. With docker compose, the container has the variables: docker compose exec postern node cli.ts doctor.'
 
 const options = {
   json: { type: 'boolean', default: false },
@@ -162,9 +165,10 @@ async function examineEnvironment(
   const notices: string[] = []
   try {
     const collectNotice = (notice: string) => notices.push(notice)
-    const config = readConfig(withDotEnv(process.env), { dev: false, warn: collectNotice })
-    const configured = notices.map(warn)
-    const first = configured.length > 0 ? configured : [pass('Every variable has a valid value.')]
+    const { env, dev } = commandEnvironment()
+    const config = readConfig(env, { dev, warn: dev ? () => {} : collectNotice })
+    const valid = dev ? pass(developmentHint) : pass('Every variable has a valid value.')
+    const first = notices.length > 0 ? notices.map(warn) : [valid]
     return [...named('configuration', first), ...(await examineAll(config, chosen, to))]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

@@ -101,6 +101,7 @@ function formatMessage(error: unknown): string {
 }
 
 function notConfigured(config: Config): DoctorFinding {
+  if (config.dev) return pass('In development emails are only in the inbox.')
   const isNeeded = config.AUTH_EXTERNAL_EMAIL_ENABLED && !config.AUTH_MAILER_AUTOCONFIRM
   const sentence =
     'No mail server is configured: links and codes cannot be sent. Set AUTH_SMTP_HOST'

@@ -50,6 +50,7 @@ export function checkSms({ config }: Pick<DoctorContext, 'config'>): DoctorFindi
   const { AUTH_SMS_PROVIDER: provider, AUTH_EXTERNAL_PHONE_ENABLED: isOn } = config
   if (!isOn) return []
   if (config.AUTH_HOOK_SEND_SMS_ENABLED) return [pass('The send SMS hook sends all SMS.')]
+  if (!provider && config.dev) return [pass('In development SMS are only in the inbox.')]
   if (!provider) {
     return [fail('Phone sign-in is enabled without an SMS provider: set AUTH_SMS_PROVIDER.')]
   }

@@ -63,7 +63,7 @@ suite('npm run doctor', () => {
     assert.match(out, /^warn {2}configuration {2}Nothing else was checked/m)
     assert.match(
       out,
-      /^warn .*not npm run dev\..*docker compose exec postern node cli\.ts doctor\.$/m,
+      /^warn .*start npm run dev in this folder.*docker compose exec postern node cli\.ts doctor\.$/m,
     )
     assert.doesNotMatch(out, /database {2}/)
   })

@@ -8,7 +8,7 @@ const page = readFileSync(new URL('../../docs/getting-started.md', import.meta.u
 
 suite('docs/getting-started.md', () => {
   test('lists each development default with its value', () => {
-    const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| `([^`]*)` \|$/gm)]
+    const rows = [...page.matchAll(/^\| `([A-Z\d_]+)` \| `([^`]*)` \|$/gm)]
     const reported = Object.fromEntries(rows.map(([, name, value]) => [name, value]))
     assert.deepEqual(reported, withPresets({}, {}))
   })

@@ -30,6 +30,15 @@ interface Settings {
 
 type Dev = Awaited<ReturnType<typeof startDev>>
 
+/** Evaluates oidc-provider longer than any sign-in waits. */
+const slowProvider = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module'
+  registerHooks({
+    load: (url, context, next) => url.endsWith('/oidc-provider/lib/index.js')
+      ? { format: 'module', shortCircuit: true, source: 'await new Promise((r) => setTimeout(r, 60_000))' }
+      : next(url, context),
+  })`)}`
+
 const isRoot = process.getuid?.() === 0
 const unknown = 65_534
 
@@ -54,6 +63,12 @@ suite('npm run dev', { concurrency: 2 }, () => {
     const token = (await command(t, folder, 'token', '--role', 'service_role')).out.trim()
     const pending = await fetch(`${first.url}/admin/users`, { headers: bearer(token) })
     assert.equal(pending.status, 200)
+    const named = await command(t, folder, 'admin', 'create', 'new@example.com')
+    assert.match(named.out, /\/console#first-admin=/)
+    assert.doesNotMatch(named.out, /console is disabled/)
+    assert.match((await command(t, folder, 'doctor')).out, /^pass +mail +In development/m)
+    const backup = await command(t, folder, 'backup', join(folder, 'all.dump'))
+    assert.match(backup.out + backup.err, /all\.dump: |stop npm run dev, then run cp -RL \.data/)
     await stopsEverything(first, folder, 'SIGINT')
     assert.match((await command(t, folder, 'keys', 'list')).err, /start npm run dev in this folder/)
 
@@ -75,6 +90,73 @@ suite('npm run dev', { concurrency: 2 }, () => {
       assert.equal((await fetch(second.url + path)).status, 200, path)
     }
     await stopsEverything(second, folder, 'SIGHUP')
+  })
+
+  test('enables every feature, and says each in an aligned line', async (t) => {
+    const { url, started } = await startDev(t, newProject(t))
+    const welcome = await started
+    const lines = [...welcome.matchAll(/^ {2}([A-Z][\w -]*?) {2,}(\S.*)$/gm)]
+    const texts = Object.fromEntries(lines.map(([, name, text]) => [name, text]))
+    const columns = lines.map(([line, , text = '']) => line.length - text.length)
+    assert.deepEqual([...new Set(columns)], [20])
+    assert.equal(texts['Hosted sign-in'], `${url}/sign-in`)
+    assert.match(texts.Organizations ?? '', /users of example\.com join the organization Example/)
+    for (const name of ['Usernames', 'OAuth provider', 'SAML', 'SCIM', 'Events']) {
+      assert.ok(texts[name], name)
+    }
+    const headers = bearer(tokensIn(welcome)[1] ?? '')
+    const metadata = await getJson<object>(`${url}/.well-known/oauth-authorization-server`)
+    assert.ok('registration_endpoint' in metadata)
+    const made = { email: 'ann@example.com', password: 'correct horse', email_confirm: true }
+    await post(`${url}/admin/users`, made, headers)
+    const signedIn = await post(`${url}/token?grant_type=password`, made)
+    const { access_token } = (await signedIn.json()) as { access_token: string }
+    const member = await getJson<{ organizations: { slug: string }[] }>(
+      `${url}/organizations`,
+      bearer(access_token),
+    )
+    assert.deepEqual(
+      member.organizations.map(({ slug }) => slug),
+      ['example'],
+    )
+    for (const [path, status] of [
+      ['/sso/saml/metadata', 200],
+      ['/admin/events', 200],
+      ['/scim/v2/Users', 401],
+      ['/sign-in', 200],
+      ['/account', 200],
+      ['/console', 200],
+    ] as const) {
+      assert.equal((await fetch(url + path, { headers })).status, status, path)
+    }
+    const page = await (await fetch(`${url}/dev`)).text()
+    for (const path of ['/console', '/account', '/sign-in']) {
+      assert.ok(page.includes(`href="${path}"`), path)
+    }
+  })
+
+  test('logs readable lines, with the path of a wrong request', async (t) => {
+    const { child, url, started, ended } = await startDev(t, newProject(t))
+    await started
+    await fetch(`${url}/auth/v1/singup?secret=1`)
+    await post(`${url}/signup`, { email: 'x' })
+    child.kill('SIGTERM')
+    const { output } = await ended
+    const time = '\\d\\d:\\d\\d:\\d\\d'
+    assert.match(output, new RegExp(`^${time} warn  GET /auth/v1/singup 404 There is nothing`, 'm'))
+    assert.match(output, new RegExp(`^${time} warn  POST /signup 400 `, 'm'))
+    assert.doesNotMatch(output, /secret=1|^\{|oidc-provider WARNING/m)
+  })
+
+  test('redirects to the development provider before its package is loaded', async (t) => {
+    const { url, started } = await startDev(t, newProject(t), {
+      env: { NODE_OPTIONS: `--import "${slowProvider}"` },
+    })
+    await started
+    const response = await fetch(`${url}/authorize?provider=dev`, { redirect: 'manual' })
+    assert.equal(response.status, 302)
+    const target = response.headers.get('location') ?? ''
+    assert.ok(target.startsWith(`${url}/dev/oidc/auth?`), target)
   })
 
   test('shows SMS in the inbox, prefers the environment to presets and accepts another database', async (t) => {
@@ -255,8 +337,8 @@ function bearer(token: string) {
   return { authorization: `Bearer ${token}` }
 }
 
-function post(url: string, body: object): Promise<Response> {
-  const headers = { 'content-type': 'application/json' }
+function post(url: string, body: object, more: Record<string, string> = {}): Promise<Response> {
+  const headers = { 'content-type': 'application/json', ...more }
   return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 

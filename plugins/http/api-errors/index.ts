@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, methodNotAllowed, notFound } from '../../../schemas/errors.ts'
 import { errorCodes } from '../../../schemas/values/error-codes.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
+import { maxValueLength, shorten } from '../../observability/logger/shorten.ts'
 import { render } from './render.ts'
 import { toApiError } from './to-api-error.ts'
 
@@ -153,8 +154,12 @@ function help(
   if (!errorCodes.some((code) => code === errorCode)) return undefined
   const page = `/docs/guide/errors#${errorCode}`
   reply.header('link', `<${page}>; rel="help"`)
-  const route = request.routeOptions.url ?? 'no path of this server'
+  const { method, originalUrl } = request
+  // A wrong path is the usual error of a new application. In production a path is not logged: it can contain a token.
+  const route =
+    request.routeOptions.url ?? shorten(originalUrl.replace(/\?.*/s, ''), maxValueLength)
+  const line = { method, route, status, error_code: errorCode, help: page }
   // Server errors are already logged with their cause.
-  if (status < 500) request.log.warn({ status, error_code: errorCode, route, help: page }, message)
+  if (status < 500) request.log.warn(line, message)
   return page
 }

@@ -34,6 +34,8 @@ interface LoggerOptions {
   file?: string | undefined
   /** Other processes write to the same output. */
   isShared?: boolean
+  /** What is written instead of a line of JSON. */
+  format?: (line: string) => string
 }
 
 export interface Logger {
@@ -58,7 +60,7 @@ const minCharacters = 12_288
 const minSharedCharacters = 2_048
 
 /** The buffer is written when the process ends. Throws, with one sentence, when the file cannot be opened. */
-export function createLogger({ level, file, isShared = false }: LoggerOptions): Logger {
+export function createLogger({ level, file, isShared = false, format }: LoggerOptions): Logger {
   if (file !== undefined) checkWritable(file)
   const to = file ? { dest: file } : { fd: process.stdout.fd }
   let triedUntil = Number.POSITIVE_INFINITY
@@ -73,7 +75,8 @@ export function createLogger({ level, file, isShared = false }: LoggerOptions): 
     minCharacters: isShared ? minSharedCharacters : minCharacters,
     maxDelayMs,
   })
-  const log = createPino(level, lines)
+  const formatted = format && { write: (line: string) => lines.write(format(line)) }
+  const log = createPino(level, formatted ?? lines)
   retryFailedWrites(destination, log)
   boundLastLines(destination, (time) => {
     triedUntil = time

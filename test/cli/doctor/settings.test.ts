@@ -6,8 +6,10 @@ import { checkAddresses } from '../../../cli/doctor/addresses.ts'
 import { checkCaptcha } from '../../../cli/doctor/captcha.ts'
 import type { Check } from '../../../cli/doctor/finding.ts'
 import { checkDisk } from '../../../cli/doctor/index.ts'
+import { checkMail } from '../../../cli/doctor/mail.ts'
 import { checkProxies } from '../../../cli/doctor/proxies.ts'
 import { checkSms } from '../../../cli/doctor/sms.ts'
+import { testConfig } from '../../support/config.ts'
 import { createDoctorContext, runCheck } from './doctor-context.ts'
 
 const https = {
@@ -140,6 +142,15 @@ const cases: [Check, title: string, variables: Record<string, string>, output: R
     [/^fail .*\/nowhere \(ENOENT\)/],
   ],
 ]
+
+test('sms and mail of a development server are in its inbox', async (t) => {
+  const config = testConfig({ AUTH_EXTERNAL_PHONE_ENABLED: 'true' })
+  for (const check of [checkSms, checkMail]) {
+    const [line, ...others] = await runCheck(check, createDoctorContext(t, {}, { config }))
+    assert.match(line ?? '', /^pass In development .* inbox\.$/)
+    assert.deepEqual(others, [])
+  }
+})
 
 suite('doctor: settings', () => {
   for (const [check, title, variables, output] of cases) {
