@@ -5,35 +5,21 @@ import { requireAccessProof } from '../../modules/access/index.ts'
 import { registerRoutes } from '../../plugins/register-routes.ts'
 import { adminBodyLimit } from '../../schemas/values/body-limits.ts'
 import audit from './audit.ts'
-import customProviders from './custom-providers/list.ts'
-import customProvider from './custom-providers/provider.ts'
+import { customProviderRoutes } from './custom-providers.ts'
 import events from './events.ts'
-import generateLink from './generate-link/index.ts'
-import invite from './invite.ts'
+import generateLink from './generate-link.ts'
 import keys from './keys.ts'
-import scimConnection, { connectionDeletion } from './scim/connection.ts'
-import scimConnections from './scim/connections.ts'
-import scimTokens, { tokenRevocation } from './scim/tokens.ts'
-import ssoProviders from './sso/list.ts'
-import ssoProvider from './sso/provider.ts'
-import create from './users/create.ts'
-import factor from './users/factor.ts'
-import factors from './users/factors.ts'
-import impersonate from './users/impersonate.ts'
-import list from './users/list.ts'
-import mails from './users/mails.ts'
+import { scimConnectionRoutes } from './scim-connections.ts'
+import { ssoProviderRoutes } from './sso-providers.ts'
+import { emailRoutes, invite } from './users/emails.ts'
+import { factorRoutes } from './users/factors.ts'
 import passkeys from './users/passkeys.ts'
-import record from './users/record.ts'
-import recoveryCodes from './users/recovery-codes.ts'
-import resendInvitation from './users/resend-invitation.ts'
-import sessions from './users/sessions.ts'
+import { sessionRoutes } from './users/sessions.ts'
+import user from './users/user.ts'
 import username from './users/username.ts'
-import webhookDeliveries from './webhooks/deliveries.ts'
-import webhooks from './webhooks/list.ts'
-import replayWebhook from './webhooks/replay.ts'
-import rotateWebhookSecret from './webhooks/rotate-secret.ts'
-import testWebhook from './webhooks/test.ts'
-import webhook from './webhooks/webhook.ts'
+import { usersRoutes } from './users/users.ts'
+import { webhookDeliveryRoutes } from './webhook-deliveries.ts'
+import { webhookRoutes } from './webhooks.ts'
 
 const admins: FastifyPluginAsync = async (app) => {
   const { bearerAuth, config, openapi } = app
@@ -43,37 +29,22 @@ const admins: FastifyPluginAsync = async (app) => {
   app.addHook('onRoute', allowLargeBody)
 
   await registerRoutes(app, {
-    sessions,
+    ...sessionRoutes,
     keys,
-    list,
-    create,
-    record,
-    resendInvitation,
-    mails,
-    factors,
-    factor,
+    ...usersRoutes,
+    user,
+    ...emailRoutes,
+    ...factorRoutes,
     passkeys,
     username,
-    recoveryCodes,
-    impersonate,
     generateLink,
     audit,
     events,
-    webhooks,
-    webhook,
-    webhookDeliveries,
-    rotateWebhookSecret,
-    testWebhook,
-    replayWebhook,
-    customProviders,
-    customProvider,
-    ssoProviders,
-    ssoProvider,
-    scimConnections,
-    scimConnection,
-    connectionDeletion,
-    scimTokens,
-    tokenRevocation,
+    ...webhookRoutes,
+    ...webhookDeliveryRoutes,
+    ...customProviderRoutes,
+    ...ssoProviderRoutes,
+    ...scimConnectionRoutes,
   })
   if (!config.AUTH_CONSOLE_ENABLED) return
   const { consoleRoutes } = await import('./console/index.ts')

@@ -119,14 +119,8 @@ const because = (reason: string) => ({ reason })
 
 const writers: Record<string, { recorded: true } | { routes: string[] } | { reason: string }> = {
   'cli/token.ts': because('a command of the operator'),
-  'modules/admins/manage.ts': proven(
-    'routes/admin/console/admin.ts',
-    'routes/admin/console/admins.ts',
-  ),
-  'modules/custom-providers/manage.ts': proven(
-    'routes/admin/custom-providers/list.ts',
-    'routes/admin/custom-providers/provider.ts',
-  ),
+  'modules/admins/manage.ts': proven('routes/admin/console/admins.ts'),
+  'modules/custom-providers/manage.ts': proven('routes/admin/custom-providers.ts'),
   'modules/factors/complete.ts': because('recordEnrolled records a factor that becomes verified'),
   'modules/factors/enroll.ts': because('an unverified factor is none'),
   'modules/factors/recovery-codes/generate.ts': records,
@@ -165,15 +159,12 @@ const writers: Record<string, { recorded: true } | { routes: string[] } | { reas
   'modules/passkeys/manage.ts': because('it renames a passkey'),
   'modules/passkeys/register.ts': records,
   'modules/passkeys/sign-in.ts': because('it counts the use of a passkey'),
-  'modules/saml/manage.ts': proven('routes/admin/sso/list.ts', 'routes/admin/sso/provider.ts'),
+  'modules/saml/manage.ts': proven('routes/admin/sso-providers.ts'),
   'modules/saml/metadata.ts': because('it fetches the metadata of the provider again'),
-  'modules/scim/connections.ts': proven(
-    'routes/admin/scim/connections.ts',
-    'routes/admin/scim/connection.ts',
-  ),
+  'modules/scim/connections.ts': proven('routes/admin/scim-connections.ts'),
   'modules/scim/follow-identity.ts': because('the account has the identity already'),
   'modules/scim/link-account.ts': records,
-  'modules/scim/tokens.ts': proven('routes/admin/scim/tokens.ts'),
+  'modules/scim/tokens.ts': proven('routes/admin/scim-connections.ts'),
   'modules/scim/users.ts': because('link-account.ts records the link'),
   'modules/sessions/revoke.ts': because('it takes consents away'),
   'modules/user-import/import-text.ts': because('it inserts new users only'),
@@ -186,7 +177,7 @@ const writers: Record<string, { recorded: true } | { routes: string[] } | { reas
   ),
   'modules/users/sign-up/clear-unverified.ts': because('it takes consents away'),
   'plugins/security/jwt/signing-keys/stored-keys.ts': proven('routes/admin/keys.ts'),
-  'routes/admin/users/factor.ts': records,
+  'routes/admin/users/factors.ts': records,
 }
 
 /** Files that write a password; the others verify or read it. */

@@ -11,9 +11,9 @@ const only = [
   'plugins/database/read-db/index.ts',
   'routes/admin/audit.ts',
   'routes/admin/console/audit-export.ts',
-  'routes/admin/console/mail/list.ts',
+  'routes/admin/console/mail.ts',
   'routes/admin/events.ts',
-  'routes/admin/webhooks/deliveries.ts',
+  'routes/admin/webhook-deliveries.ts',
   'server/app.ts',
 ]
 

@@ -1,3 +1,4 @@
+/** The admins of this server. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -6,14 +7,21 @@ import { listAdmins } from '../../../db/admins/admins.ts'
 import type { Db, Trx } from '../../../db/core/database.ts'
 import { findUser, findUserByEmail, type UserRecord } from '../../../db/users/users.ts'
 import { hasProvenHolder, recordServerRole } from '../../../modules/access/index.ts'
-import { addAdmin, createAdminLink } from '../../../modules/admins/index.ts'
+import {
+  addAdmin,
+  changeAdminRole,
+  createAdminLink,
+  removeAdmin,
+} from '../../../modules/admins/index.ts'
 import { recordAdminAction, recordAdminActionOnUser } from '../../../modules/audit/index.ts'
 import { subjectUserId } from '../../../schemas/access-token.ts'
+import { UserPath } from '../../../schemas/admin-user.ts'
 import { Admin, AdminInvitation, Admins, toAdmin } from '../../../schemas/console/admin.ts'
 import { AdminRole } from '../../../schemas/console/admin-role.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { emailNotConfirmed, userNotFound, validationFailed } from '../../../schemas/errors.ts'
 import { normalizeEmail, readUuid } from '../../../schemas/fields.ts'
+import { NoBody } from '../../../schemas/values/empty.ts'
 import { toTimestamp } from '../../../schemas/values/timestamp.ts'
 
 const path = '/admin/admins'
@@ -114,4 +122,71 @@ async function findNamed(
     : findUserByEmail(db, normalizeEmail(email ?? ''), audience)
 }
 
-export default admins
+const adminPath = '/admin/admins/:user_id'
+
+const updateSchema = {
+  summary: 'Change the role of an admin',
+  tags: ['admin'],
+  params: UserPath,
+  body: Type.Object({ role: AdminRole }),
+  response: { 200: Admin, ...ErrorResponses },
+}
+
+const deleteSchema = {
+  summary: 'Remove an admin',
+  tags: ['admin'],
+  params: UserPath,
+  response: { 204: NoBody, ...ErrorResponses },
+}
+
+const admin: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
+
+  app.put(
+    adminPath,
+    { config: { minimumRole: 'owner', givesAccess: true }, schema: updateSchema },
+    async (request) => {
+      const now = new Date()
+      const id = readUuid('user_id', request.params.user_id)
+      const { role } = request.body
+      return db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const { before, after } = await changeAdminRole(trx, id, role, now)
+        const changes = { before: { role: before.role }, after: { role } }
+        const subject = { ...after, id }
+        await recordAdminActionOnUser(audit, trx, 'admin_role_changed', request, subject, {
+          now,
+          role,
+          ...changes,
+        })
+        await recordServerRole(app, trx, { userId: id, role }, now)
+        return toAdmin(after)
+      })
+    },
+  )
+
+  app.delete(
+    adminPath,
+    { config: { minimumRole: 'owner' }, schema: deleteSchema },
+    async (request, reply) => {
+      const now = new Date()
+      const id = readUuid('user_id', request.params.user_id)
+      await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const { role, ...removed } = await removeAdmin(trx, id)
+        const traits = { now, before: { role } }
+        await recordAdminActionOnUser(
+          audit,
+          trx,
+          'admin_removed',
+          request,
+          { ...removed, id },
+          traits,
+        )
+      })
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+export const adminRoutes = { admins, admin }

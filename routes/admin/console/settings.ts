@@ -1,3 +1,6 @@
+/**
+ * The configuration: every variable, the settings that can be changed at run time, and the checks of npm run doctor.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -14,7 +17,9 @@ import {
 } from '../../../modules/settings/index.ts'
 import { SettingChanges, Settings, Variables } from '../../../schemas/console/settings.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
+import { featureDisabled } from '../../../schemas/errors.ts'
 import { readLimit, readPosition } from '../../../schemas/pagination.ts'
+import { StringEnum } from '../../../schemas/values/choices.ts'
 
 const tags = ['admin']
 
@@ -159,4 +164,39 @@ async function findAdminName(trx: Trx, { admin }: FastifyRequest): Promise<strin
   return user ? user.email || user.phone || user.id : null
 }
 
-export default settings
+const Report = Type.Object({
+  passed: Type.Integer(),
+  warnings: Type.Integer(),
+  failed: Type.Integer(),
+  results: Type.Array(
+    Type.Object({
+      check: Type.String(),
+      level: StringEnum(['pass', 'warn', 'fail']),
+      sentence: Type.String(),
+    }),
+  ),
+})
+
+const doctor: FastifyPluginAsyncTypebox = async (app) => {
+  const { config, examine } = app
+
+  app.get(
+    '/admin/doctor',
+    {
+      config: { minimumRole: 'operator' },
+      schema: {
+        summary: 'Run the checks of npm run doctor',
+        description:
+          'Checks the database, the mail server and the providers, which takes some seconds.',
+        tags: ['admin'],
+        response: { 200: Report, ...ErrorResponses },
+      },
+    },
+    async () => {
+      if (!examine) throw featureDisabled('This server was started without these checks')
+      return examine(config)
+    },
+  )
+}
+
+export const settingRoutes = { settings, doctor }

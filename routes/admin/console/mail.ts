@@ -1,14 +1,61 @@
+/** Queued, sent and undelivered emails. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { deleteMail, findMail } from '../../../../db/emails/dead-letters.ts'
-import { listDeadMail } from '../../../../db/emails/queue.ts'
-import { recordAdminAction } from '../../../../modules/audit/index.ts'
-import { MailPath, RetryBody } from '../../../../schemas/console/mail.ts'
-import { ErrorResponses } from '../../../../schemas/error.ts'
-import { mailNotFound, mailNotRetryable } from '../../../../schemas/errors.ts'
-import { readUuid } from '../../../../schemas/fields.ts'
-import { EmptyObject, NoBody } from '../../../../schemas/values/empty.ts'
+import { deleteMail, findMail } from '../../../db/emails/dead-letters.ts'
+import { listDeadMail, listMail } from '../../../db/emails/queue.ts'
+import { recordAdminAction } from '../../../modules/audit/index.ts'
+import { readRowCursor, toRowCursor } from '../../../schemas/console/cursor.ts'
+import { MailPath, QueuedMails, RetryBody, toQueuedMail } from '../../../schemas/console/mail.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { mailNotFound, mailNotRetryable } from '../../../schemas/errors.ts'
+import { readUuid } from '../../../schemas/fields.ts'
+import { readLimit } from '../../../schemas/pagination.ts'
+import { StringEnum } from '../../../schemas/values/choices.ts'
+import { EmptyObject, NoBody } from '../../../schemas/values/empty.ts'
+
+const Query = Type.Object({
+  state: Type.Optional(StringEnum(['waiting', 'dead', 'sent'])),
+  kind: Type.Optional(Type.String({ maxLength: 64 })),
+  cursor: Type.Optional(Type.String({ description: 'next_cursor of the previous response' })),
+  limit: Type.Optional(Type.String({ description: '1 to 1000; default 50' })),
+})
+
+const mail: FastifyPluginAsyncTypebox = async (app) => {
+  const { mailer, readDb } = app
+
+  app.get(
+    '/admin/mail',
+    {
+      config: { minimumRole: 'support' },
+      schema: {
+        summary: 'List queued, sent and undelivered emails, newest first',
+        description: 'Sent emails are listed for 7 days, undelivered ones for 30.',
+        tags: ['admin'],
+        querystring: Query,
+        response: { 200: QueuedMails, ...ErrorResponses },
+      },
+    },
+    async ({ query }) => {
+      const now = new Date()
+      const size = readLimit(query.limit)
+      const filter = { state: query.state, kind: query.kind, after: readRowCursor(query.cursor) }
+      const rows = await listMail(readDb, filter, size)
+      const page = rows.slice(0, size)
+      const last = rows.length > size ? page.at(-1) : undefined
+      return {
+        mails: page.map((row) => toQueuedMail(row, mailer.retryBlocker(row, now))),
+        next_cursor: last ? toRowCursor(toCursorPosition(last)) : null,
+      }
+    },
+  )
+}
+
+/** Rows of emails have millisecond timestamps. */
+const toCursorPosition = ({ created_at, id }: { created_at: Date; id: string }) => ({
+  microseconds: created_at.getTime() * 1000,
+  id,
+})
 
 /** Further ones are retried by the next request. */
 const maxEmails = 1_000
@@ -36,14 +83,7 @@ const retryAllSchema = {
   response: { 200: Queued, ...ErrorResponses },
 }
 
-const deleteSchema = {
-  summary: 'Delete an email that is not being sent',
-  tags,
-  params: MailPath,
-  response: { 204: NoBody, ...ErrorResponses },
-}
-
-const retry: FastifyPluginAsyncTypebox = async (app) => {
+const mailRetry: FastifyPluginAsyncTypebox = async (app) => {
   const { audit, bearerAuth, db, mailer } = app
 
   app.post(
@@ -86,6 +126,17 @@ const retry: FastifyPluginAsyncTypebox = async (app) => {
       return { queued }
     },
   )
+}
+
+const deleteSchema = {
+  summary: 'Delete an email that is not being sent',
+  tags,
+  params: MailPath,
+  response: { 204: NoBody, ...ErrorResponses },
+}
+
+const mailDeletion: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
   app.delete(
     '/admin/mail/:id',
@@ -103,4 +154,4 @@ const retry: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
-export default retry
+export const mailRoutes = { mail, mailRetry, mailDeletion }

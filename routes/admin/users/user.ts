@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
-import type { FastifyInstance } from 'fastify'
+import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
 import { findDeactivatedAt } from '../../../db/scim/deactivation.ts'
@@ -60,13 +60,8 @@ const deleteSchema = {
   response: { 200: EmptyObject, ...ErrorResponses },
 }
 
-const record: FastifyPluginAsyncTypebox = async (app) => {
-  const { audit, bearerAuth, config, db } = app
-
-  /** Without SCIM, no account is rejected for its deactivation. */
-  async function readDeactivation(id: string): Promise<Date | undefined> {
-    return config.AUTH_EXPERIMENTAL_SCIM_ENABLED ? findDeactivatedAt(db, id) : undefined
-  }
+const user: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
 
   app.get(
     '/admin/users/:user_id',
@@ -75,7 +70,7 @@ const record: FastifyPluginAsyncTypebox = async (app) => {
       const id = readUuid('user_id', params.user_id)
       const [user, deactivatedAt] = await Promise.all([
         bearerAuth.findUserById(id),
-        readDeactivation(id),
+        readDeactivation(app, id),
       ])
       if (!user) throw userNotFound()
       return toAdminUser(user, deactivatedAt)
@@ -85,25 +80,7 @@ const record: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/admin/users/:user_id',
     { config: { minimumRole: 'operator', givesAccess: true }, schema: updateSchema },
-    async (request) => {
-      const now = new Date()
-      const id = readUuid('user_id', request.params.user_id)
-      const change = await readAdminChange(app, request.body, now)
-      const user = await db.transaction().execute(async (trx) => {
-        await bearerAuth.reauthorizeAdmin(trx, request, now)
-        bearerAuth.checkGrantedRole(request, change.role)
-        const wanted = { ...change, isOwn: subjectUserId(request.admin) === id }
-        const { before, after } = await updateUserAsAdmin(app, trx, id, wanted, now)
-        const isStatement = change.confirmsEmail || change.confirmsPhone
-        await recordPreparation(trx, request, { before, after, isStatement }, now)
-        const isPromoted = await recordPromotion(app, trx, { before, after }, now)
-        const fields = Object.keys(request.body)
-        const traits = { now, fields, ...changedUserFields(before, after) }
-        await recordAdminActionOnUser(audit, trx, 'user_modified', request, after, traits)
-        return isPromoted ? lockUserById(trx, id) : after
-      })
-      return toAdminUser(user, await readDeactivation(id))
-    },
+    async (request) => updateUser(app, request),
   )
 
   app.delete(
@@ -124,6 +101,38 @@ const record: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
+/** Without SCIM, no account is rejected for its deactivation. */
+async function readDeactivation(
+  { config, db }: FastifyInstance,
+  id: string,
+): Promise<Date | undefined> {
+  return config.AUTH_EXPERIMENTAL_SCIM_ENABLED ? findDeactivatedAt(db, id) : undefined
+}
+
+async function updateUser(
+  app: FastifyInstance,
+  request: FastifyRequest<{ Params: Static<typeof UserPath>; Body: RecordChange }>,
+) {
+  const { audit, bearerAuth, db } = app
+  const now = new Date()
+  const id = readUuid('user_id', request.params.user_id)
+  const change = await readAdminChange(app, request.body, now)
+  const user = await db.transaction().execute(async (trx) => {
+    await bearerAuth.reauthorizeAdmin(trx, request, now)
+    bearerAuth.checkGrantedRole(request, change.role)
+    const wanted = { ...change, isOwn: subjectUserId(request.admin) === id }
+    const { before, after } = await updateUserAsAdmin(app, trx, id, wanted, now)
+    const isStatement = change.confirmsEmail || change.confirmsPhone
+    await recordPreparation(trx, request, { before, after, isStatement }, now)
+    const isPromoted = await recordPromotion(app, trx, { before, after }, now)
+    const fields = Object.keys(request.body)
+    const traits = { now, fields, ...changedUserFields(before, after) }
+    await recordAdminActionOnUser(audit, trx, 'user_modified', request, after, traits)
+    return isPromoted ? lockUserById(trx, id) : after
+  })
+  return toAdminUser(user, await readDeactivation(app, id))
+}
+
 /** Whether the change gave the account a role of AUTH_JWT_ADMIN_ROLES. Throws email_not_confirmed. */
 async function recordPromotion(
   app: FastifyInstance,
@@ -139,4 +148,4 @@ async function recordPromotion(
   return true
 }
 
-export default record
+export default user

@@ -1,28 +1,89 @@
+/** SAML identity providers. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import type { Db } from '../../../db/core/database.ts'
+import type { Db } from '../../db/core/database.ts'
 import {
   findSsoProvider,
   findSsoProviderByResourceId,
+  listSsoProviders,
   type SsoProviderRow,
-} from '../../../db/saml/providers.ts'
-import { recordServerChange } from '../../../modules/access/index.ts'
-import { changedFields, recordAdminAction } from '../../../modules/audit/index.ts'
+} from '../../db/saml/providers.ts'
+import { recordServerChange } from '../../modules/access/index.ts'
+import { changedFields, recordAdminAction } from '../../modules/audit/index.ts'
 import {
   changeSamlProvider,
+  createSamlProvider,
   prepareProvider,
   removeSamlProvider,
-} from '../../../modules/saml/index.ts'
-import { ErrorResponses } from '../../../schemas/error.ts'
-import { ssoProviderNotFound } from '../../../schemas/errors.ts'
-import { isUuid } from '../../../schemas/fields.ts'
+} from '../../modules/saml/index.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { ssoProviderNotFound } from '../../schemas/errors.ts'
+import { isUuid } from '../../schemas/fields.ts'
 import {
   auditedSsoProvider,
   SsoProvider,
   SsoProviderInput,
   toSsoProvider,
-} from '../../../schemas/sso-provider.ts'
+} from '../../schemas/sso-provider.ts'
+
+const SsoProviders = Type.Object({ items: Type.Array(SsoProvider) })
+const Query = Type.Object({
+  resource_id: Type.Optional(Type.String()),
+  resource_id_prefix: Type.Optional(Type.String()),
+})
+
+const ssoProviders: FastifyPluginAsyncTypebox = async (app) => {
+  const { audit, bearerAuth, db } = app
+  const path = '/admin/sso/providers'
+
+  app.get(
+    path,
+    {
+      config: { minimumRole: 'support' },
+      schema: {
+        summary: 'List SAML identity providers',
+        tags: ['admin'],
+        querystring: Query,
+        response: { 200: SsoProviders, ...ErrorResponses },
+      },
+    },
+    async ({ query }) => {
+      const filter = { resourceId: query.resource_id, resourceIdPrefix: query.resource_id_prefix }
+      const rows = await listSsoProviders(db, filter)
+      return { items: rows.map((row) => toSsoProvider(row, { withMetadata: false })) }
+    },
+  )
+
+  app.post(
+    path,
+    {
+      config: { minimumRole: 'owner', givesAccess: true },
+      schema: {
+        summary: 'Create a SAML identity provider',
+        description: 'With its metadata, or their URL.',
+        tags: ['admin'],
+        body: SsoProviderInput,
+        response: { 201: SsoProvider, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const now = new Date()
+      const prepared = await prepareProvider(app, request.body, now)
+      const row = await db.transaction().execute(async (trx) => {
+        await bearerAuth.reauthorizeAdmin(trx, request, now)
+        const created = await createSamlProvider(trx, prepared, now)
+        const changes = changedFields(undefined, auditedSsoProvider(created))
+        const traits = { now, provider: `sso:${created.id}`, ...changes }
+        await recordAdminAction(audit, trx, 'sso_provider_created', request, traits)
+        const change = `sso_provider_created: ${created.entity_id}`
+        await recordServerChange(app, trx, request, { change, details: changes }, now)
+        return created
+      })
+      return reply.status(201).send(toSsoProvider(row))
+    },
+  )
+}
 
 const Path = Type.Object({
   provider: Type.String({ description: 'The id, or resource_ and the resource id' }),
@@ -48,7 +109,7 @@ const deleteSchema = {
   response,
 }
 
-const provider: FastifyPluginAsyncTypebox = async (app) => {
+const ssoProvider: FastifyPluginAsyncTypebox = async (app) => {
   const { audit, bearerAuth, db } = app
   const path = '/admin/sso/providers/:provider'
 
@@ -99,4 +160,4 @@ const provider: FastifyPluginAsyncTypebox = async (app) => {
   }
 }
 
-export default provider
+export const ssoProviderRoutes = { ssoProviders, ssoProvider }

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 
-import { recordAdminAction } from '../../../../modules/audit/index.ts'
-import { ErrorResponses } from '../../../../schemas/error.ts'
-import { validationFailed } from '../../../../schemas/errors.ts'
-import { normalizeEmail } from '../../../../schemas/fields.ts'
-import { getLanguageName } from '../../../../schemas/values/language-name.ts'
+import { recordAdminAction } from '../../../modules/audit/index.ts'
+import { ErrorResponses } from '../../../schemas/error.ts'
+import { validationFailed } from '../../../schemas/errors.ts'
+import { normalizeEmail } from '../../../schemas/fields.ts'
+import { getLanguageName } from '../../../schemas/values/language-name.ts'
 
 const Templates = Type.Object({
   kinds: Type.Array(Type.String()),
@@ -89,7 +90,7 @@ const templates: FastifyPluginAsyncTypebox = async (app) => {
     '/admin/mail/preview',
     { config: { minimumRole: 'support' }, schema: readPreviewSchema },
     async ({ query }) => {
-      const [kind, locale] = [readKind(query.kind), readLocale(query.locale)]
+      const [kind, locale] = [readKind(app, query.kind), readLocale(app, query.locale)]
       const { subject, html, text } = await mailer.renderPreview(kind, locale)
       return { kind, locale, subject, html, text }
     },
@@ -100,7 +101,7 @@ const templates: FastifyPluginAsyncTypebox = async (app) => {
     { config: { minimumRole: 'operator' }, schema: previewDraftSchema },
     async ({ body }) => {
       const { subject, template, ...which } = body
-      const [kind, locale] = [readKind(which.kind), readLocale(which.locale)]
+      const [kind, locale] = [readKind(app, which.kind), readLocale(app, which.locale)]
       // A URL would be fetched, so it is rejected.
       if (template !== undefined && !/^(<|\{\{)/.test(template)) {
         throw validationFailed('template must start with < or {{')
@@ -116,7 +117,7 @@ const templates: FastifyPluginAsyncTypebox = async (app) => {
     async (request) => {
       const now = new Date()
       const { address, ...which } = request.body
-      const [kind, tag] = [readKind(which.kind), readLocale(which.locale)]
+      const [kind, tag] = [readKind(app, which.kind), readLocale(app, which.locale)]
       const to = normalizeEmail(address)
       await db.transaction().execute(async (trx) => {
         await bearerAuth.reauthorizeAdmin(trx, request, now)
@@ -125,19 +126,19 @@ const templates: FastifyPluginAsyncTypebox = async (app) => {
       return mailer.sendSample({ kind, tag, to }, now)
     },
   )
+}
 
-  function readKind(text: string) {
-    const kind = mailer.kinds.find((known) => known === text)
-    if (kind) return kind
-    throw validationFailed(`kind must be one of ${mailer.kinds.join(', ')}`)
-  }
+function readKind({ mailer }: FastifyInstance, text: string) {
+  const kind = mailer.kinds.find((known) => known === text)
+  if (kind) return kind
+  throw validationFailed(`kind must be one of ${mailer.kinds.join(', ')}`)
+}
 
-  function readLocale(text: string | undefined): string {
-    if (text === undefined) return languages.fallback
-    const tag = languages.available.find((known) => known.toLowerCase() === text.toLowerCase())
-    if (tag) return tag
-    throw validationFailed(`locale must be one of ${languages.available.join(', ')}`)
-  }
+function readLocale({ languages }: FastifyInstance, text: string | undefined): string {
+  if (text === undefined) return languages.fallback
+  const tag = languages.available.find((known) => known.toLowerCase() === text.toLowerCase())
+  if (tag) return tag
+  throw validationFailed(`locale must be one of ${languages.available.join(', ')}`)
 }
 
 export default templates
