@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import { listFilteredEntries } from '../../db/audit/search.ts'
+import type { Db } from '../../db/core/database.ts'
 import { findRecoveryCodeSet } from '../../db/factors/recovery-codes.ts'
 import { listConsents } from '../../db/oauth-server/consents.ts'
 import { findPasskeys } from '../../db/passkeys/credentials.ts'
@@ -65,7 +66,7 @@ const userExport: FastifyPluginAsyncTypebox = async (app) => {
         findPasskeys(db, user.id),
         findRecoveryCodeSet(db, user.id),
         listConsents(db, user.id),
-        findActivity(user.id),
+        findActivity(db, user.id),
       ])
       return {
         exported_at: now.toISOString(),
@@ -78,19 +79,19 @@ const userExport: FastifyPluginAsyncTypebox = async (app) => {
       }
     },
   )
+}
 
-  async function findActivity(userId: string) {
-    const none = { search: undefined, action: undefined, from: undefined, to: undefined }
-    const filter = { ...none, after: undefined, userId }
-    const entries = await listFilteredEntries(db, filter, maxActivities)
-    return entries.slice(0, maxActivities).map(({ payload, created_at, ip_address }) => ({
-      at: (created_at ?? new Date(0)).toISOString(),
-      action: payload?.action ?? '',
-      ip_address,
-      ...(payload?.actor && { actor: payload.actor }),
-      ...(payload?.act && { act: payload.act }),
-    }))
-  }
+async function findActivity(db: Db, userId: string) {
+  const none = { search: undefined, action: undefined, from: undefined, to: undefined }
+  const filter = { ...none, after: undefined, userId }
+  const entries = await listFilteredEntries(db, filter, maxActivities)
+  return entries.slice(0, maxActivities).map(({ payload, created_at, ip_address }) => ({
+    at: (created_at ?? new Date(0)).toISOString(),
+    action: payload?.action ?? '',
+    ip_address,
+    ...(payload?.actor && { actor: payload.actor }),
+    ...(payload?.act && { act: payload.act }),
+  }))
 }
 
 export default userExport

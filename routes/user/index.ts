@@ -6,22 +6,12 @@ import type { FastifyPluginAsync } from 'fastify'
 
 import { registerRoutes } from '../../plugins/register-routes.ts'
 import userExport from './export.ts'
-import challenge from './factors/challenge.ts'
-import enroll from './factors/enroll.ts'
-import unenroll from './factors/unenroll.ts'
-import verify from './factors/verify.ts'
+import { factorRoutes } from './factors.ts'
 import identities from './identities.ts'
-import logout from './logout.ts'
-import list from './passkeys/list.ts'
-import passkey from './passkeys/passkey.ts'
-import registration from './passkeys/registration.ts'
+import { passkeyRoutes } from './passkeys.ts'
 import reauthenticate from './reauthenticate.ts'
-import generateRecoveryCodes from './recovery-codes/generate.ts'
-import removeRecoveryCodes from './recovery-codes/remove.ts'
-import recoveryCodeStatus from './recovery-codes/status.ts'
-import verifyRecoveryCode from './recovery-codes/verify.ts'
-import sessions from './sessions.ts'
-import singleLogout from './single-logout.ts'
+import { recoveryCodeRoutes } from './recovery-codes.ts'
+import { sessionRoutes } from './sessions.ts'
 import user from './user/index.ts'
 import username from './username.ts'
 
@@ -37,20 +27,10 @@ const userGroup: FastifyPluginAsync = async (app) => {
     userExport,
     reauthenticate,
     identities,
-    logout,
-    singleLogout,
-    sessions,
-    enroll,
-    challenge,
-    verify,
-    unenroll,
-    recoveryCodeStatus,
-    generateRecoveryCodes,
-    verifyRecoveryCode,
-    removeRecoveryCodes,
-    registration,
-    list,
-    passkey,
+    ...sessionRoutes,
+    ...factorRoutes,
+    ...recoveryCodeRoutes,
+    ...passkeyRoutes,
   })
 }
 

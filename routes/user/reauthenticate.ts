@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
 
 import type { UserRecord } from '../../db/users/users.ts'
 import {
@@ -35,43 +36,44 @@ const reauthenticate: FastifyPluginAsyncTypebox = async (app) => {
       const at = { ip: request.clientIp, now: new Date() }
       const { user } = bearerAuth.getAuth(request)
       const to = await findNonceRecipient(db, user, at.now)
-      if (to === 'email') return { message_id: await sendMail(user, at) }
+      if (to === 'email') return { message_id: await sendMail(app, user, at) }
       if (to && user.phone) {
-        return { message_id: await sendReauthenticationSms(user, user.phone, at) }
+        return { message_id: await sendReauthenticationSms(app, user, user.phone, at) }
       }
       throw validationFailed(
         'Reauthentication requires the user to have an email or a phone number, which they have had for a day',
       )
     },
   )
+}
 
-  async function sendMail(user: UserRecord, at: SendContext): Promise<string> {
-    if (!user.email_confirmed_at) throw emailNotConfirmed('Please verify your email first.', 422)
-    return db.transaction().execute(async (trx) => {
-      await lockActiveUser(trx, user.id, at.now)
-      return sendReauthentication(app, trx, user, at)
-    })
-  }
+async function sendMail(app: FastifyInstance, user: UserRecord, at: SendContext): Promise<string> {
+  if (!user.email_confirmed_at) throw emailNotConfirmed('Please verify your email first.', 422)
+  return app.db.transaction().execute(async (trx) => {
+    await lockActiveUser(trx, user.id, at.now)
+    return sendReauthentication(app, trx, user, at)
+  })
+}
 
-  async function sendReauthenticationSms(
-    user: UserRecord,
-    phone: string,
-    at: SendContext,
-  ): Promise<string> {
-    if (!user.phone_confirmed_at) throw phoneNotConfirmed('Please verify your phone first.', 422)
-    const to = { phone, channel: 'sms', owner: user } as const
-    const sent = await sendSms(
-      app,
-      db,
-      { purpose: 'reauthentication', countsAs: 'sign_in', ...to },
-      at.now,
-    )
-    await db.transaction().execute(async (trx) => {
-      await lockActiveUser(trx, user.id, at.now)
-      await acceptSentReauthentication(app, trx, user, sent, at)
-    })
-    return sent.messageId
-  }
+async function sendReauthenticationSms(
+  app: FastifyInstance,
+  user: UserRecord,
+  phone: string,
+  at: SendContext,
+): Promise<string> {
+  if (!user.phone_confirmed_at) throw phoneNotConfirmed('Please verify your phone first.', 422)
+  const to = { phone, channel: 'sms', owner: user } as const
+  const sent = await sendSms(
+    app,
+    app.db,
+    { purpose: 'reauthentication', countsAs: 'sign_in', ...to },
+    at.now,
+  )
+  await app.db.transaction().execute(async (trx) => {
+    await lockActiveUser(trx, user.id, at.now)
+    await acceptSentReauthentication(app, trx, user, sent, at)
+  })
+  return sent.messageId
 }
 
 export default reauthenticate

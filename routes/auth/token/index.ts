@@ -31,7 +31,6 @@ import {
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
 import { Session } from '../../../schemas/session.ts'
 import { TokenRequest } from '../../../schemas/token-request.ts'
-import type { GrantHandler } from './grant.ts'
 import { pkceGrant } from './pkce.ts'
 
 const Query = Type.Object({
@@ -42,6 +41,9 @@ const Query = Type.Object({
 
 /** Grants whose token can only come from an earlier sign-in with a captcha. */
 const withoutCaptcha = ['refresh_token', 'pkce', 'id_token']
+
+/** A grant type of POST /token. */
+type GrantHandler = (body: TokenRequest, request: FastifyRequest, now: Date) => Promise<Session>
 
 const token: FastifyPluginAsyncTypebox = async (app) => {
   const { captcha, rateLimits, telemetry } = app
@@ -95,8 +97,6 @@ const token: FastifyPluginAsyncTypebox = async (app) => {
 function isServerError(error: unknown): boolean {
   return !(error instanceof ApiError) || error.status >= 500
 }
-
-export default token
 
 /** A message signed by a wallet (EIP-4361, Sign-In with Solana). */
 function web3Grant(app: FastifyInstance): GrantHandler {
@@ -218,3 +218,5 @@ function toRequest(body: TokenRequest) {
     nonce,
   }
 }
+
+export default token

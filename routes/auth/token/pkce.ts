@@ -25,7 +25,8 @@ import {
   userBanned,
   validationFailed,
 } from '../../../schemas/errors.ts'
-import type { GrantHandler } from './grant.ts'
+import type { Session } from '../../../schemas/session.ts'
+import type { TokenRequest } from '../../../schemas/token-request.ts'
 
 interface Presented {
   code: string
@@ -36,10 +37,14 @@ interface Presented {
  * Exchanges an authorization code with its verifier (RFC 7636 §4.5); a wrong verifier does not consume the code. A code
  * is single use: its reuse with the verifier revokes the issued session (RFC 6749 §4.1.2).
  */
-export function pkceGrant(app: FastifyInstance): GrantHandler {
+export function pkceGrant(app: FastifyInstance) {
   const { db } = app
 
-  return async ({ auth_code: code, code_verifier: verifier }, request, now) => {
+  return async (
+    { auth_code: code, code_verifier: verifier }: TokenRequest,
+    request: FastifyRequest,
+    now: Date,
+  ): Promise<Session> => {
     if (!code || !verifier) {
       throw validationFailed(
         'invalid request: both auth code and code verifier should be non-empty',

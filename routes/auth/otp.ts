@@ -2,25 +2,25 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { findUserByAnyEmail, findUserByPhone } from '../../../db/users/users.ts'
+import { findUserByAnyEmail, findUserByPhone } from '../../db/users/users.ts'
 import {
   acceptSignInCode,
   readMagicLink,
   requestEmailOtp,
   type SignInRequest,
   sendSignInCode,
-} from '../../../modules/credentials/index.ts'
-import { readPkce } from '../../../modules/flows/index.ts'
-import { type Attempt, throttleAttempt } from '../../../modules/otp/index.ts'
-import { checkMetadataSize } from '../../../modules/users/index.ts'
-import type { ClientInfo } from '../../../plugins/http/client-info/index.ts'
-import { ErrorResponses } from '../../../schemas/error.ts'
+} from '../../modules/credentials/index.ts'
+import { readPkce } from '../../modules/flows/index.ts'
+import { type Attempt, throttleAttempt } from '../../modules/otp/index.ts'
+import { checkMetadataSize } from '../../modules/users/index.ts'
+import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
 import {
   ApiError,
   otpDisabled,
   phoneProviderDisabled,
   validationFailed,
-} from '../../../schemas/errors.ts'
+} from '../../schemas/errors.ts'
 import {
   CaptchaFields,
   Channel,
@@ -29,8 +29,8 @@ import {
   Phone,
   PkceFields,
   RedirectQuery,
-} from '../../../schemas/fields.ts'
-import { EmptyObject } from '../../../schemas/values/empty.ts'
+} from '../../schemas/fields.ts'
+import { EmptyObject } from '../../schemas/values/empty.ts'
 
 const Body = Type.Object({
   email: Type.Optional(Type.String()),
@@ -48,7 +48,7 @@ const Body = Type.Object({
 })
 type Body = Static<typeof Body>
 
-const otpRoute: FastifyPluginAsyncTypebox = async (app) => {
+const otp: FastifyPluginAsyncTypebox = async (app) => {
   const { captcha, config, db, emailValidation, rateLimits } = app
 
   app.post(
@@ -101,8 +101,6 @@ function checkShape({ email, phone, channel }: Body): void {
     throw validationFailed('One of email or phone must be set')
   }
 }
-
-export default otpRoute
 
 /** An identifier in its stored form. */
 type Identifier = { email: string } | { phone: string }
@@ -173,3 +171,5 @@ async function sendSignInSms(
   const code = await sendSignInCode(app, app.db, request, now)
   await app.db.transaction().execute((trx) => acceptSignInCode(app, trx, request, code, now))
 }
+
+export default otp

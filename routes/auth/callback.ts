@@ -3,8 +3,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-import type { Trx } from '../../../db/core/database.ts'
-import { recordAudit } from '../../../modules/audit/index.ts'
+import type { Trx } from '../../db/core/database.ts'
+import { recordAudit } from '../../modules/audit/index.ts'
 import {
   type AuthorizationState,
   clearedStateCookie,
@@ -17,7 +17,7 @@ import {
   redirectWithCode,
   redirectWithOauthError,
   redirectWithSession,
-} from '../../../modules/flows/index.ts'
+} from '../../modules/flows/index.ts'
 import {
   type AcceptedSignIn,
   completeExternalSignIn,
@@ -25,15 +25,15 @@ import {
   type ExternalUser,
   permitExternalUser,
   requireProviderEmail,
-} from '../../../modules/identities/index.ts'
-import { joinByConnection, permitConnectionJoin } from '../../../modules/organizations/index.ts'
-import { isPagesCallback, pagesTargetIn } from '../../../modules/page-session/index.ts'
-import { toTokenResponse } from '../../../modules/sessions/index.ts'
-import { ErrorResponses } from '../../../schemas/error.ts'
-import { badOauthCallback, badOauthState } from '../../../schemas/errors.ts'
-import { CallbackQuery } from '../../../schemas/external.ts'
-import { NoBody } from '../../../schemas/values/empty.ts'
-import { firstValues, ManyQuery } from '../../../schemas/values/query.ts'
+} from '../../modules/identities/index.ts'
+import { joinByConnection, permitConnectionJoin } from '../../modules/organizations/index.ts'
+import { isPagesCallback, pagesTargetIn } from '../../modules/page-session/index.ts'
+import { toTokenResponse } from '../../modules/sessions/index.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { badOauthCallback, badOauthState } from '../../schemas/errors.ts'
+import { CallbackQuery } from '../../schemas/external.ts'
+import { NoBody } from '../../schemas/values/empty.ts'
+import { firstValues, ManyQuery } from '../../schemas/values/query.ts'
 
 type Params = Record<string, string>
 
@@ -184,8 +184,6 @@ function checkCallback({ oauthProviders }: FastifyInstance, params: Params): voi
   throw badOauthCallback('The callback has no authorization code')
 }
 
-export default callback
-
 // Handles a provider's response: the account and, in the same transaction, the code or session for the client.
 
 interface CallbackInput {
@@ -253,3 +251,5 @@ async function openSession(
   const opened = await createExternalSession(app, trx, found, client, now)
   return { state: 'opened' as const, opened }
 }
+
+export default callback
