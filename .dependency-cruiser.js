@@ -141,7 +141,7 @@ const exceptions = [
   // It registers the routes of a group and is no plugin.
   ['^routes/[^/]+/index\\.ts$', 'plugins/register-routes.ts'],
   // The document is served where the OAuth server is switched off, and nothing else of it is loaded there.
-  ['^routes/well-known/openid-configuration\\.ts$', 'modules/oauth-server/metadata.ts'],
+  ['^routes/well-known/discovery\\.ts$', 'modules/oauth-server/metadata.ts'],
   // Settings are variables, whose schemas read and check them.
   [
     '^(plugins/security/runtime-settings/index|modules/settings/(change|read))\\.ts$',
@@ -153,7 +153,7 @@ const exceptions = [
   ['^modules/settings/providers\\.ts$', 'providers/registry.ts'],
   // What SCIM and imports receive must be storable, as every body.
   [
-    '^(routes/scim/v2/parse-body|modules/user-import/bulk-record)\\.ts$',
+    '^(routes/scim/index|modules/user-import/bulk-record)\\.ts$',
     'plugins/http/body-parser/storable.ts',
   ],
   // Hashes that can be verified are known to the plugin that verifies them.
@@ -240,10 +240,10 @@ const siblings = [
     ...order.flatMap((own, place, all) => toEarlier(name, own, all.slice(0, place))),
   ]),
   { from: { path: driver }, to: { path: driver } },
-  // A group's index imports its routes, and files in a path's folder import each other; a route imports no route.
-  { from: { path: '^(routes/[^/]+)/index\\.ts$' }, to: { path: '^$1/' } },
+  // A group's index, or its list, imports its routes; files of a folder in it, and changes of organizations, share code.
+  { from: { path: '^(routes/[^/]+)/(index|routes)\\.ts$' }, to: { path: '^$1/' } },
   { from: { path: '^(routes/[^/]+/.+)/[^/]+$' }, to: { path: '^$1/' } },
-  { from: { path: '^routes/dev/' }, to: { path: '^routes/dev/' } },
+  { from: { path: '^routes/organizations/' }, to: { path: '^routes/organizations/change\\.ts$' } },
 ]
 
 /** A module calls what index.ts of another exports, and may import the types of its files. */

@@ -5,11 +5,12 @@ import { registerRoutes } from '../../plugins/register-routes.ts'
 
 const console: FastifyPluginAsync = async (app) => {
   if (!app.config.AUTH_CONSOLE_ENABLED) return
-  const [{ sessionRoutes }, { siteRoutes }] = await Promise.all([
-    import('./session/index.ts'),
-    import('./site/index.ts'),
+  const [{ default: session }, { default: firstAdmin }, { siteRoutes }] = await Promise.all([
+    import('./session.ts'),
+    import('./first-admin.ts'),
+    import('./site/page.ts'),
   ])
-  await registerRoutes(app, { ...sessionRoutes, ...siteRoutes })
+  await registerRoutes(app, { session, firstAdmin, ...siteRoutes })
 }
 
 export default console

@@ -2,17 +2,10 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 
 import { registerRoutes } from '../../plugins/register-routes.ts'
-import assets from './assets.ts'
-import docs from './docs.ts'
-import events from './events.ts'
-import example from './example.ts'
-import guide from './guide.ts'
-import inbox from './inbox.ts'
-import landing from './landing.ts'
+import { docs, guide } from './docs.ts'
+import { events, inbox, messages } from './inbox.ts'
 import mailTemplates from './mail-templates.ts'
-import messages from './messages.ts'
-import otherServices from './other-services.ts'
-import signedIn from './signed-in.ts'
+import { pageRoutes } from './pages.ts'
 
 /**
  * Emails are shown in frames that inherit this policy, so that inline styles and images are allowed. Scripts come from
@@ -40,10 +33,38 @@ const pages: FastifyPluginAsync = async (app) => {
   if (devInbox === undefined) return
   app.addHook('onRequest', setDevPageHeaders)
 
-  await registerRoutes(app, { assets, landing, signedIn, example, guide, inbox })
+  await registerRoutes(app, { ...pageRoutes, guide, inbox })
   await app.register(messages, { devInbox })
   await app.register(events, { devInbox })
   await registerRoutes(app, { mailTemplates })
+}
+
+const tables =
+  'Tables are served by PostgREST, a separate program. `docker compose --profile rest up` runs it next to this server; docs/row-level-security.md explains how, and how to protect a table.'
+const nothing =
+  'This server provides authentication only, without storage, realtime and functions (docs/coming-from-supabase.md).'
+
+const explanations: Record<string, string> = {
+  '/rest/v1': tables,
+  '/graphql/v1': tables,
+  '/storage/v1': nothing,
+  '/realtime/v1': nothing,
+  '/functions/v1': nothing,
+}
+
+/**
+ * Requests of the full SDK for services that this server does not provide: in development the response explains where
+ * they are.
+ */
+const otherServices: FastifyPluginAsync = async (app) => {
+  for (const [prefix, message] of Object.entries(explanations)) {
+    for (const path of [prefix, `${prefix}/*`]) {
+      app.all(path, { schema: { hide: true } }, async (_request, reply) =>
+        // Clients read either `message` or `msg`.
+        reply.status(404).send({ code: 404, error_code: 'not_found', msg: message, message }),
+      )
+    }
+  }
 }
 
 const dev: FastifyPluginAsync = async (app) => {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { redirectWithOauthError } from '../../modules/flows/index.ts'
 import { acceptLogout } from '../../modules/saml/index.ts'
@@ -24,7 +24,7 @@ const LogoutMessage = Type.Object(
 
 /** Single logout: requests and responses of identity providers through the browser. */
 const slo: FastifyPluginAsyncTypebox = async (app) => {
-  const { apiErrors, config, pages, rateLimits } = app
+  const { config, pages, rateLimits } = app
   const options = { rateLimit: rateLimits.samlAssertion }
   const response = { 200: HtmlPage, 302: NoBody, 303: NoBody, ...ErrorResponses }
 
@@ -67,19 +67,24 @@ const slo: FastifyPluginAsyncTypebox = async (app) => {
     try {
       const accepted = await acceptLogout(app, posted, request.clientIp, new Date())
       const { url, fields, fault } = accepted
-      if (fault !== undefined) return fail(request, reply, fault, url)
+      if (fault !== undefined) return fail(app, request, reply, { thrown: fault, target: url })
       if (!fields) return reply.redirect(url, 302)
       const language = request.headers['accept-language']
       return pages.send(reply, 'continue_at_provider', { language, action: url, fields })
     } catch (thrown) {
-      return fail(request, reply, thrown, config.AUTH_SITE_URL)
+      return fail(app, request, reply, { thrown, target: config.AUTH_SITE_URL })
     }
   }
+}
 
-  function fail(request: FastifyRequest, reply: FastifyReply, thrown: unknown, target: string) {
-    const error = apiErrors.report(request, thrown)
-    return reply.redirect(redirectWithOauthError(target, error, { inFragment: false }), 303)
-  }
+function fail(
+  { apiErrors }: FastifyInstance,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { thrown, target }: { thrown: unknown; target: string },
+) {
+  const error = apiErrors.report(request, thrown)
+  return reply.redirect(redirectWithOauthError(target, error, { inFragment: false }), 303)
 }
 
 /** The raw query, as it was signed. */

@@ -1,11 +1,16 @@
+/** The page of the console with its files, and the frame in which it shows emails. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import fastifyStatic from '@fastify/static'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
 import { parseCookie } from 'cookie'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 
+import { crossSiteForm } from '../../../schemas/errors.ts'
+import { OauthForm, readFormFields } from '../../../schemas/oauth/form.ts'
 import { type Bundle, builtFolder, hasSource, readBundle, watchBundle } from './bundle.ts'
 
 /** All resources and requests stay on this server; no inline script or style. */
@@ -92,8 +97,6 @@ const page: FastifyPluginAsync = async (app) => {
 /** Set by the page itself (console/core/theme.ts). */
 const themeCookie = 'postern-console-theme'
 
-export default page
-
 // The files of the console: prebuilt, or bundled on request.
 
 interface ConsoleFiles {
@@ -137,3 +140,36 @@ async function requireBundler(): Promise<void> {
     )
   }
 }
+
+/**
+ * An opaque origin without scripts. A `srcdoc` frame would inherit the console's policy, which blocks the inline styles
+ * of emails.
+ */
+const previewPolicy = [
+  'sandbox',
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+  "frame-ancestors 'self'",
+].join('; ')
+
+const PreviewPage = Type.String()
+
+/** Shows the HTML of an email that the console posts into a frame. */
+const preview: FastifyPluginAsyncTypebox = async (app) => {
+  app.post(
+    '/console/preview',
+    { schema: { hide: true, body: OauthForm, response: { 200: PreviewPage } } },
+    async (request, reply) => {
+      const { 'sec-fetch-site': site, 'sec-fetch-dest': destination } = request.headers
+      if (site !== 'same-origin' || destination !== 'iframe') throw crossSiteForm()
+      const { html = '' } = readFormFields(request.body)
+      reply
+        .header('content-security-policy', previewPolicy)
+        .header('referrer-policy', 'no-referrer')
+      return reply.type('text/html; charset=utf-8').send(html)
+    },
+  )
+}
+
+export const siteRoutes = { page, preview }

@@ -10,7 +10,7 @@ import {
   schemas,
   serviceProviderConfig,
 } from '../../../schemas/scim/discovery.ts'
-import { ScimErrors, ScimList, ScimResource } from './shapes.ts'
+import { ScimErrors, ScimList, ScimResource } from './resources.ts'
 
 const Query = Type.Object({ filter: Type.Optional(Type.String()) })
 const described = { tags: ['scim'], querystring: Query }

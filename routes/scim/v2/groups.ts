@@ -1,28 +1,40 @@
+/** Provisioned groups (RFC 7644 §3). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
+import type { Trx } from '../../../db/core/database.ts'
 import { countScimGroups, listScimGroups, type ScimGroupRow } from '../../../db/scim/groups.ts'
 import {
   createScimGroup,
   isSelected,
   type ListRequest,
+  type ProvisioningRequest,
+  patchScimGroup,
   readResource,
   readSearch,
+  removeScimGroup,
+  replaceScimGroup,
   requireScimGroup,
+  type Selection,
   selectAttributes,
   toGroupResource,
 } from '../../../modules/scim/index.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
-import { applyScimChange } from './apply-change.ts'
-import { listScimResources } from './list-resources.ts'
 import {
+  applyScimChange,
   creationSchema,
+  deletionSchema,
+  getResourceKey,
   listRouteSchema,
+  listScimResources,
+  resourceSchema,
   ScimListQuery,
+  ScimPatch,
+  ScimResource,
   ScimSearch,
   sendResource,
   toProvisioningRequest,
-} from './shapes.ts'
+} from './resources.ts'
 
 const definition = resourceDefinitions.Group
 
@@ -55,7 +67,7 @@ const groups: FastifyPluginAsyncTypebox = async (app) => {
 }
 
 /** The creation of one. */
-export const groupCreation: FastifyPluginAsyncTypebox = async (app) => {
+const groupCreation: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     path,
     { schema: { ...creationSchema, summary: 'Provision a group (SCIM)' } },
@@ -84,4 +96,90 @@ function list({ db }: FastifyInstance, request: FastifyRequest, query: ListReque
   })
 }
 
-export default groups
+type GroupRequest = FastifyRequest<{ Querystring: Selection }>
+type Write = (trx: Trx, context: ProvisioningRequest) => Promise<void>
+
+const groupPath = `${path}/:id`
+
+const group: FastifyPluginAsyncTypebox = async (app) => {
+  const { db } = app
+
+  app.get(
+    groupPath,
+    { schema: { ...resourceSchema, summary: 'Get a provisioned group (SCIM)' } },
+    async (request, reply) => {
+      const { query } = request
+      const row = await requireScimGroup(db, getResourceKey(request, 'Group'), toReadOptions(query))
+      return send(request, reply, row, query)
+    },
+  )
+
+  app.delete(
+    groupPath,
+    { schema: { ...deletionSchema, summary: 'Deprovision a group (SCIM)' } },
+    async (request, reply) => {
+      const key = getResourceKey(request, 'Group')
+      await applyScimChange(request, (trx, context) => removeScimGroup(app, trx, context, key))
+      return reply.removeHeader('content-type').status(204).send(null)
+    },
+  )
+}
+
+/** Changes of the resource. */
+const groupWrites: FastifyPluginAsyncTypebox = async (app) => {
+  app.put(
+    groupPath,
+    {
+      schema: {
+        ...resourceSchema,
+        summary: 'Replace a provisioned group (SCIM)',
+        body: ScimResource,
+      },
+    },
+    async (request, reply) => {
+      const resource = readResource(definition, request.body)
+      const key = getResourceKey(request, 'Group')
+      const row = await change(request, request.query, (trx, context) =>
+        replaceScimGroup(app, trx, context, key, resource),
+      )
+      return send(request, reply, row, request.query)
+    },
+  )
+
+  app.patch(
+    groupPath,
+    {
+      schema: {
+        ...resourceSchema,
+        summary: 'Change a provisioned group (SCIM)',
+        body: ScimPatch,
+      },
+    },
+    async (request, reply) => {
+      const key = getResourceKey(request, 'Group')
+      const row = await change(request, request.query, (trx, context) =>
+        patchScimGroup(app, trx, context, key, request.body),
+      )
+      return send(request, reply, row, request.query)
+    },
+  )
+}
+
+function change(request: FastifyRequest, query: Selection, write: Write) {
+  return applyScimChange(request, async (trx, context) => {
+    await write(trx, context)
+    return requireScimGroup(trx, getResourceKey(request, 'Group'), toReadOptions(query))
+  })
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, row: ScimGroupRow, query: Selection) {
+  const resource = toGroupResource(row, toProvisioningRequest(request).base)
+  return sendResource(request, reply, row, selectAttributes(definition, resource, query))
+}
+
+/** A group may have thousands of members, which are read only when the response contains them. */
+const toReadOptions = (query: GroupRequest['query']) => ({
+  withMembers: isSelected(definition, 'members', query),
+})
+
+export const groupRoutes = { groups, groupCreation, group, groupWrites }

@@ -15,7 +15,7 @@ import {
 } from '../../../modules/scim/index.ts'
 import { scimRejected } from '../../../schemas/errors.ts'
 import { resourceDefinitions } from '../../../schemas/scim/resources.ts'
-import { listRouteSchema, ScimListQuery, ScimSearch, toProvisioningRequest } from './shapes.ts'
+import { listRouteSchema, ScimListQuery, ScimSearch, toProvisioningRequest } from './resources.ts'
 
 const { User, Group } = resourceDefinitions
 

@@ -1,16 +1,29 @@
-/** Schemas that the routes of SCIM share. Resources are read by their own schemas (schemas/scim/resources.ts). */
+/**
+ * What the routes of users and groups share: schemas, the resource of the path, pages and changes. Resources are read
+ * by their own schemas (schemas/scim/resources.ts).
+ */
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
+import type { Trx } from '../../../db/core/database.ts'
+import type { Condition } from '../../../db/scim/conditions.ts'
+import type { PageRequest } from '../../../db/scim/paging.ts'
 import {
+  createSelector,
+  type ListRequest,
   matchesVersion,
   type ProvisioningRequest,
+  readFilter,
+  readScimPage,
+  reauthenticateScimClient,
+  rowsToRead,
   toEntityTag,
+  toList,
 } from '../../../modules/scim/index.ts'
 import { scimRejected } from '../../../schemas/errors.ts'
 import { isUuid } from '../../../schemas/fields.ts'
 import { scimBase } from '../../../schemas/scim/connection.ts'
-import type { ResourceType } from '../../../schemas/scim/resources.ts'
+import type { ResourceDefinition, ResourceType } from '../../../schemas/scim/resources.ts'
 import { NoBody } from '../../../schemas/values/empty.ts'
 
 const ScimErrorBody = Type.Object(
@@ -104,4 +117,48 @@ export function sendResource(
     return reply.removeHeader('content-type').status(304).send()
   }
   return reply.send(resource)
+}
+
+/** The resources of one type. */
+interface Listing<Row> {
+  definition: ResourceDefinition
+  count: (connectionId: string, filter: Condition | undefined) => Promise<number>
+  read: (
+    connectionId: string,
+    filter: Condition | undefined,
+    page: PageRequest,
+  ) => Promise<(Row & { created_text: string })[]>
+  show: (row: Row, base: string) => Record<string, unknown>
+}
+
+/** A page of the connection’s resources (RFC 7644 §3.4.2). Nothing is read when only the total is requested. */
+export async function listScimResources<Row extends { id: string }>(
+  request: FastifyRequest,
+  query: ListRequest,
+  { definition, count, read, show }: Listing<Row>,
+) {
+  const { connection, base } = toProvisioningRequest(request)
+  const id = connection.sso_provider_id
+  const page = readScimPage(query)
+  const filter = query.filter ? readFilter(definition, query.filter) : undefined
+  const select = createSelector(definition, query)
+  const total = await count(id, filter)
+  const limit = rowsToRead(page)
+  const rows = limit > 0 ? await read(id, filter, { ...page, limit }) : []
+  return toList(page, rows, total, (row) => select(show(row, base)))
+}
+
+/** Authenticates again in the transaction, because the body or a hook may have taken long. */
+export async function applyScimChange<T>(
+  request: FastifyRequest,
+  work: (trx: Trx, context: ProvisioningRequest) => Promise<T>,
+): Promise<T> {
+  const { db } = request.server
+  const { authorization } = request.headers
+  const { connection, ...context } = toProvisioningRequest(request)
+  const id = connection.sso_provider_id
+  return db.transaction().execute(async (trx) => {
+    const current = await reauthenticateScimClient(trx, id, authorization, context.now)
+    return work(trx, { ...context, connection: current })
+  })
 }

@@ -2,15 +2,15 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import type { Trx } from '../../../db/core/database.ts'
-import { lockSessionShared } from '../../../db/sessions/sessions.ts'
-import { updateUser } from '../../../db/users/update-user.ts'
-import { findUserByEmail, type UserRecord } from '../../../db/users/users.ts'
-import { isClaimable, recordClaim, recordServerRole } from '../../../modules/access/index.ts'
-import { findLink, redeemLink } from '../../../modules/admins/index.ts'
-import { recordAudit } from '../../../modules/audit/index.ts'
-import { checkForm, findSignedIn, startPageSession } from '../../../modules/page-session/index.ts'
-import { createSession } from '../../../modules/sessions/index.ts'
+import type { Trx } from '../../db/core/database.ts'
+import { lockSessionShared } from '../../db/sessions/sessions.ts'
+import { updateUser } from '../../db/users/update-user.ts'
+import { findUserByEmail, type UserRecord } from '../../db/users/users.ts'
+import { isClaimable, recordClaim, recordServerRole } from '../../modules/access/index.ts'
+import { findLink, redeemLink } from '../../modules/admins/index.ts'
+import { recordAudit } from '../../modules/audit/index.ts'
+import { checkForm, findSignedIn, startPageSession } from '../../modules/page-session/index.ts'
+import { createSession } from '../../modules/sessions/index.ts'
 import {
   clearAutoconfirmed,
   clearUnverifiedCredentials,
@@ -18,13 +18,13 @@ import {
   lockActiveUser,
   readNewAdminUser,
   verifyEmail,
-} from '../../../modules/users/index.ts'
-import { ConsoleUser, toConsoleUser } from '../../../schemas/console/admin.ts'
-import { AdminRole } from '../../../schemas/console/admin-role.ts'
-import { FormTokenHeader } from '../../../schemas/console/form-token.ts'
-import { ErrorResponses } from '../../../schemas/error.ts'
-import { sessionNotFound, validationFailed } from '../../../schemas/errors.ts'
-import { nullable } from '../../../schemas/values/choices.ts'
+} from '../../modules/users/index.ts'
+import { ConsoleUser, toConsoleUser } from '../../schemas/console/admin.ts'
+import { AdminRole } from '../../schemas/console/admin-role.ts'
+import { FormTokenHeader } from '../../schemas/console/form-token.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { sessionNotFound, validationFailed } from '../../schemas/errors.ts'
+import { nullable } from '../../schemas/values/choices.ts'
 
 const path = '/console/first_admin'
 

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { hasAdmins } from '../../../db/admins/admins.ts'
+import { hasAdmins } from '../../db/admins/admins.ts'
 import {
   accessTokenFor,
   checkForm,
@@ -11,14 +11,14 @@ import {
   ensureCookie,
   findSignedIn,
   formToken,
-} from '../../../modules/page-session/index.ts'
-import { ConsoleUser, toConsoleUser } from '../../../schemas/console/admin.ts'
-import { AdminRole, adminRoleNames } from '../../../schemas/console/admin-role.ts'
-import { FormTokenHeader } from '../../../schemas/console/form-token.ts'
-import { ErrorResponses } from '../../../schemas/error.ts'
-import { notAdmin, sessionNotFound } from '../../../schemas/errors.ts'
-import { nullable, oneOfOrNull } from '../../../schemas/values/choices.ts'
-import { NoBody } from '../../../schemas/values/empty.ts'
+} from '../../modules/page-session/index.ts'
+import { ConsoleUser, toConsoleUser } from '../../schemas/console/admin.ts'
+import { AdminRole, adminRoleNames } from '../../schemas/console/admin-role.ts'
+import { FormTokenHeader } from '../../schemas/console/form-token.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { notAdmin, sessionNotFound } from '../../schemas/errors.ts'
+import { nullable, oneOfOrNull } from '../../schemas/values/choices.ts'
+import { NoBody } from '../../schemas/values/empty.ts'
 
 const path = '/console/session'
 

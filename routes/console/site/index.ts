@@ -1,4 +1,0 @@
-import page from './page.ts'
-import preview from './preview.ts'
-
-export const siteRoutes = { page, preview }
