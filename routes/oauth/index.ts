@@ -39,12 +39,12 @@ const disabledAdminPaths: FastifyPluginAsync = async (app) => {
 
 const oauth: FastifyPluginAsync = async (app) => {
   const { bearerAuth, config, openapi } = app
-  const { publicRoutes, userRoutes, oauthAdminRoutes } = config.AUTH_OAUTH_SERVER_ENABLED
-    ? await loadRoutes()
+  const { publicRoutes, userRoutes, adminRoutes } = config.AUTH_OAUTH_SERVER_ENABLED
+    ? await import('./routes.ts')
     : {
         publicRoutes: { disabledPublicPaths },
         userRoutes: { disabledUserPaths },
-        oauthAdminRoutes: { disabledAdminPaths },
+        adminRoutes: { disabledAdminPaths },
       }
 
   const users: FastifyPluginAsync = async (group) => {
@@ -57,18 +57,9 @@ const oauth: FastifyPluginAsync = async (app) => {
     group.addHook('onRequest', bearerAuth.requireAdmin)
     group.addHook('preHandler', requireAccessProof(group))
     group.addHook('onRoute', openapi.needsBearer)
-    await registerRoutes(group, oauthAdminRoutes)
+    await registerRoutes(group, adminRoutes)
   }
   await registerRoutes(app, { ...publicRoutes, users, admins })
-}
-
-async function loadRoutes() {
-  const [open, user, admin] = await Promise.all([
-    import('./public/index.ts'),
-    import('./user/index.ts'),
-    import('./admin/index.ts'),
-  ])
-  return { ...open, ...user, ...admin }
 }
 
 export default oauth

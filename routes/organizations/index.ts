@@ -3,29 +3,29 @@ import type { FastifyInstance, FastifyPluginAsync, RouteOptions } from 'fastify'
 
 import { requireAccessProof } from '../../modules/access/index.ts'
 import { registerRoutes } from '../../plugins/register-routes.ts'
-import switchedOff from './switched-off.ts'
+import { organizationsDisabled } from '../../schemas/errors.ts'
 
 const organizations: FastifyPluginAsync = async (app) => {
   if (!app.config.AUTH_ORGANIZATIONS_ENABLED) return registerRoutes(app, { switchedOff })
-  const { own, admin, scoped } = await loadRoutes()
+  const { adminRoutes, adminScopedRoutes, ownRoutes, scopedRoutes } = await import('./routes.ts')
 
   const members: FastifyPluginAsync = async (group) => {
     guardUsers(group)
-    await registerRoutes(group, own.ownRoutes)
+    await registerRoutes(group, ownRoutes)
   }
   const ofMembers: FastifyPluginAsync = async (group) => {
     guardUsers(group)
     group.addHook('preParsing', app.bearerAuth.requireOrganization)
-    await registerRoutes(group, scoped.scopedRoutes)
+    await registerRoutes(group, scopedRoutes)
   }
   const admins: FastifyPluginAsync = async (group) => {
     guardAdmins(group)
-    await registerRoutes(group, admin.organizationAdminRoutes)
+    await registerRoutes(group, adminRoutes)
   }
   const ofAdmins: FastifyPluginAsync = async (group) => {
     guardAdmins(group)
     group.addHook('preParsing', app.bearerAuth.requireOrganization)
-    await registerRoutes(group, { ...scoped.scopedRoutes, ...admin.adminScopedRoutes })
+    await registerRoutes(group, { ...scopedRoutes, ...adminScopedRoutes })
   }
   await registerRoutes(app, { members, admins })
   await app.register(ofMembers, { prefix: '/organizations/:organization_id' })
@@ -53,13 +53,25 @@ const tagged = (tag: string) => (route: RouteOptions) => {
   route.schema = { ...route.schema, tags: [tag] }
 }
 
-async function loadRoutes() {
-  const [own, scoped, admin] = await Promise.all([
-    import('./own/index.ts'),
-    import('./scoped/index.ts'),
-    import('./admin/index.ts'),
-  ])
-  return { own, scoped, admin }
+const paths = [
+  '/organizations',
+  '/organizations/*',
+  '/user/sessions/current',
+  '/admin/organizations',
+  '/admin/organizations/*',
+  '/admin/organization-roles',
+  '/admin/organization-roles/*',
+]
+
+const open = { minimumRole: 'none', organizationPermission: 'none' } as const
+
+/** The paths while organizations are disabled: rejected with an error code for that. */
+const switchedOff: FastifyPluginAsync = async (app) => {
+  for (const path of paths) {
+    app.all(path, { config: open, schema: { hide: true } }, async () => {
+      throw organizationsDisabled()
+    })
+  }
 }
 
 export default organizations

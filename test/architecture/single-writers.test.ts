@@ -256,7 +256,7 @@ suite('single writers', () => {
     assert.deepEqual(exceptions.map(named), [
       'routes/auth/token/index.ts',
       // Tokens of OAuth clients are accepted as well, also in a form.
-      'routes/oauth/public/userinfo.ts',
+      'routes/oauth/userinfo.ts',
     ])
   })
 

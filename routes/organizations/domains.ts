@@ -1,7 +1,8 @@
+/** Domains of an organization, and their verification. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
-import { type DomainRow, listDomains } from '../../../db/organizations/domains.ts'
+import { type DomainRow, listDomains } from '../../db/organizations/domains.ts'
 import {
   addDomain,
   checkCode,
@@ -14,13 +15,13 @@ import {
   removeDomain,
   sendDomainCode,
   toDnsRecord,
-} from '../../../modules/organizations/index.ts'
-import { ErrorResponses } from '../../../schemas/error.ts'
-import { readUuid } from '../../../schemas/fields.ts'
-import { OrganizationPath } from '../../../schemas/organizations/organization.ts'
-import { Domain, Domains } from '../../../schemas/organizations/settings.ts'
-import { NoBody } from '../../../schemas/values/empty.ts'
-import { toTimestamp } from '../../../schemas/values/timestamp.ts'
+} from '../../modules/organizations/index.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { readUuid } from '../../schemas/fields.ts'
+import { OrganizationPath } from '../../schemas/organizations/organization.ts'
+import { Domain, Domains } from '../../schemas/organizations/settings.ts'
+import { NoBody } from '../../schemas/values/empty.ts'
+import { toTimestamp } from '../../schemas/values/timestamp.ts'
 import { applyOrganizationChange } from './change.ts'
 
 const Path = Type.Composite([OrganizationPath, Type.Object({ domain_id: Type.String() })])
@@ -33,7 +34,7 @@ const Verification = Type.Union([
   Type.Null(),
 ])
 
-const addDomains: FastifyPluginAsyncTypebox = async (app) => {
+export const addDomains: FastifyPluginAsyncTypebox = async (app) => {
   const { bearerAuth, db } = app
 
   app.get(
@@ -85,9 +86,22 @@ const addDomains: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
-const verifyDomains: FastifyPluginAsyncTypebox = async (app) => {
+const sendCodeSchema = {
+  summary: 'Send the code of a domain to one of its fixed addresses',
+  params: Path,
+  body: Recipient,
+  response: { 200: Domain, ...ErrorResponses },
+}
+
+const verifySchema = {
+  summary: 'Verify a domain by its TXT record, or by the code that was sent',
+  params: Path,
+  body: Verification,
+  response: { 200: Domain, ...ErrorResponses },
+}
+
+export const verifyDomains: FastifyPluginAsyncTypebox = async (app) => {
   const { bearerAuth, rateLimits } = app
-  const response = { 200: Domain, ...ErrorResponses }
 
   app.post(
     '/domains/:domain_id/send_code',
@@ -97,12 +111,7 @@ const verifyDomains: FastifyPluginAsyncTypebox = async (app) => {
         organizationPermission: 'domains:write',
         rateLimit: rateLimits.otp,
       },
-      schema: {
-        summary: 'Send the code of a domain to one of its fixed addresses',
-        params: Path,
-        body: Recipient,
-        response,
-      },
+      schema: sendCodeSchema,
     },
     async (request) => {
       const id = readUuid('domain_id', request.params.domain_id)
@@ -122,12 +131,7 @@ const verifyDomains: FastifyPluginAsyncTypebox = async (app) => {
         organizationPermission: 'domains:write',
         rateLimit: rateLimits.verify,
       },
-      schema: {
-        summary: 'Verify a domain by its TXT record, or by the code that was sent',
-        params: Path,
-        body: Verification,
-        response,
-      },
+      schema: verifySchema,
     },
     async (request) => {
       const id = readUuid('domain_id', request.params.domain_id)
@@ -144,7 +148,7 @@ const verifyDomains: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
-const removeDomains: FastifyPluginAsyncTypebox = async (app) => {
+export const removeDomains: FastifyPluginAsyncTypebox = async (app) => {
   app.delete(
     '/domains/:domain_id',
     {
@@ -178,5 +182,3 @@ function toDomain(row: DomainRow): Static<typeof Domain> {
     updated_at: toTimestamp(updated_at),
   }
 }
-
-export { addDomains, removeDomains, verifyDomains }

@@ -1,29 +1,34 @@
+/** Members of an organization. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import type { Db } from '../../../db/core/database.ts'
-import { findListedMember, listMembers } from '../../../db/organizations/listed-members.ts'
-import { findMember } from '../../../db/organizations/members.ts'
+import type { Db } from '../../db/core/database.ts'
+import { findListedMember, listMembers } from '../../db/organizations/listed-members.ts'
+import { findMember } from '../../db/organizations/members.ts'
 import {
+  addMember,
+  changedBy,
   checkGrant,
   checkReach,
+  findRolePermissions,
   removeMember,
   setMemberRole,
-} from '../../../modules/organizations/index.ts'
-import { ErrorResponses } from '../../../schemas/error.ts'
-import { memberNotFound } from '../../../schemas/errors.ts'
-import { readUuid } from '../../../schemas/fields.ts'
-import { readList, SearchQuery, toPage } from '../../../schemas/organizations/list.ts'
-import { Member, Members, RoleField, toMember } from '../../../schemas/organizations/member.ts'
-import { OrganizationPath } from '../../../schemas/organizations/organization.ts'
-import { NoBody } from '../../../schemas/values/empty.ts'
+} from '../../modules/organizations/index.ts'
+import { lockUserById } from '../../modules/users/index.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { memberExists, memberNotFound } from '../../schemas/errors.ts'
+import { readUuid } from '../../schemas/fields.ts'
+import { readList, SearchQuery, toPage } from '../../schemas/organizations/list.ts'
+import { Member, Members, RoleField, toMember } from '../../schemas/organizations/member.ts'
+import { OrganizationPath } from '../../schemas/organizations/organization.ts'
+import { NoBody } from '../../schemas/values/empty.ts'
 import { type AuthorizedChange, applyOrganizationChange } from './change.ts'
 
 const RoleChange = Type.Object({ role: RoleField })
 const Path = Type.Composite([OrganizationPath, Type.Object({ user_id: Type.String() })])
 const Query = Type.Object({ ...SearchQuery, role: Type.Optional(Type.String()) })
 
-const readMembers: FastifyPluginAsyncTypebox = async (app) => {
+export const readMembers: FastifyPluginAsyncTypebox = async (app) => {
   const { bearerAuth, db } = app
   const response = { 200: Member, ...ErrorResponses }
 
@@ -68,9 +73,22 @@ const readMembers: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
-const changeMembers: FastifyPluginAsyncTypebox = async (app) => {
-  const response = { 200: Member, ...ErrorResponses }
+const roleSchema = {
+  summary: 'Give a member another role',
+  description: 'A member gives no role, and changes no member, with more permissions.',
+  params: Path,
+  body: RoleChange,
+  response: { 200: Member, ...ErrorResponses },
+}
 
+const removeSchema = {
+  summary: 'Remove a member from an organization',
+  description: 'The account is kept. Sessions of the user lose the organization.',
+  params: Path,
+  response: { 204: NoBody, ...ErrorResponses },
+}
+
+export const changeMembers: FastifyPluginAsyncTypebox = async (app) => {
   app.put(
     '/members/:user_id',
     {
@@ -79,13 +97,7 @@ const changeMembers: FastifyPluginAsyncTypebox = async (app) => {
         givesAccess: true,
         organizationPermission: 'members:write',
       },
-      schema: {
-        summary: 'Give a member another role',
-        description: 'A member gives no role, and changes no member, with more permissions.',
-        params: Path,
-        body: RoleChange,
-        response,
-      },
+      schema: roleSchema,
     },
     async (request) => {
       const userId = readUuid('user_id', request.params.user_id)
@@ -109,12 +121,7 @@ const changeMembers: FastifyPluginAsyncTypebox = async (app) => {
     '/members/:user_id',
     {
       config: { minimumRole: 'operator', organizationPermission: 'members:write' },
-      schema: {
-        summary: 'Remove a member from an organization',
-        description: 'The account is kept. Sessions of the user lose the organization.',
-        params: Path,
-        response: { 204: NoBody, ...ErrorResponses },
-      },
+      schema: removeSchema,
     },
     async (request, reply) => {
       const userId = readUuid('user_id', request.params.user_id)
@@ -145,4 +152,40 @@ async function shown(db: Db, organizationId: string, userId: string) {
   return toMember(found)
 }
 
-export { changeMembers, readMembers }
+const NewMember = Type.Object({
+  user_id: Type.String({ format: 'uuid' }),
+  role: Type.Optional(RoleField),
+})
+
+export const newMember: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
+
+  app.post(
+    '/members',
+    {
+      config: { minimumRole: 'operator', givesAccess: true },
+      schema: {
+        summary: 'Make a user a member of an organization',
+        params: OrganizationPath,
+        body: NewMember,
+        response: { 201: Member, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const { user_id: userId, role = 'member' } = request.body
+      const now = new Date()
+      const added = await db.transaction().execute(async (trx) => {
+        const { id } = await bearerAuth.reauthorizeInOrganization(trx, request, now, [userId])
+        await lockUserById(trx, userId)
+        await findRolePermissions(trx, id, role)
+        const by = await changedBy(trx, request)
+        const member = { organization_id: id, user_id: userId, role, connection_id: null }
+        const joined = { ...member, joined_by: 'admin' as const }
+        if (!(await addMember(app, trx, joined, by, now))) throw memberExists()
+        return findListedMember(trx, id, userId)
+      })
+      if (!added) throw memberNotFound()
+      return reply.status(201).send(toMember(added))
+    },
+  )
+}

@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import type { Trx } from '../../../db/core/database.ts'
-import { type ChangedBy, changedBy } from '../../../modules/organizations/index.ts'
+import type { Trx } from '../../db/core/database.ts'
+import { type ChangedBy, changedBy } from '../../modules/organizations/index.ts'
 
 export interface AuthorizedChange {
   trx: Trx

@@ -6,10 +6,10 @@ import {
   findVerifiedContacts,
   scopeList,
   userinfoClaims,
-} from '../../../modules/oauth-server/index.ts'
-import { ErrorResponses } from '../../../schemas/error.ts'
-import { ApiError, invalidToken, oauthInvalidRequest } from '../../../schemas/errors.ts'
-import { formOrJson } from '../../../schemas/oauth/request.ts'
+} from '../../modules/oauth-server/index.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { ApiError, invalidToken, oauthInvalidRequest } from '../../schemas/errors.ts'
+import { formOrJson } from '../../schemas/oauth/request.ts'
 
 const Claims = Type.Object({ sub: Type.String() }, { additionalProperties: true })
 const Body = Type.Union([

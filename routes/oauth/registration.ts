@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { adminActor, recordAudit } from '../../../modules/audit/index.ts'
+import { adminActor, recordAudit } from '../../modules/audit/index.ts'
 import {
   authenticateRegistration,
   type Client,
@@ -11,11 +11,11 @@ import {
   replaceRegistration,
   requireRegistration,
   showRegistration,
-} from '../../../modules/oauth-server/index.ts'
-import { ErrorResponses } from '../../../schemas/error.ts'
-import { invalidClientMetadata } from '../../../schemas/errors.ts'
-import { ClientRegistration, OauthClient, OauthClientPath } from '../../../schemas/oauth/client.ts'
-import { NoBody } from '../../../schemas/values/empty.ts'
+} from '../../modules/oauth-server/index.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { invalidClientMetadata } from '../../schemas/errors.ts'
+import { ClientRegistration, OauthClient, OauthClientPath } from '../../schemas/oauth/client.ts'
+import { NoBody } from '../../schemas/values/empty.ts'
 
 const managed = { tags: ['oauth'], params: OauthClientPath }
 
@@ -57,16 +57,7 @@ const register: FastifyPluginAsyncTypebox = async (app) => {
       schema: registerSchema,
     },
     async (request, reply) => {
-      const now = new Date()
-      checkShape(request)
-      const created = await db.transaction().execute(async (trx) => {
-        const made = await registerClient(app, trx, request.body, now)
-        actAs(app, made.client)
-        if (!made.isKnown) {
-          await record(app, trx, 'oauth_client_registered', made.client, request, now)
-        }
-        return made
-      })
+      const created = await create(app, request)
       reply.status(201)
       return showRegistration(app, created.client, created)
     },
@@ -100,6 +91,19 @@ const register: FastifyPluginAsyncTypebox = async (app) => {
       return reply.status(204).send(null)
     },
   )
+}
+
+async function create(app: FastifyInstance, request: FastifyRequest<{ Body: ClientRegistration }>) {
+  const now = new Date()
+  checkShape(request)
+  return app.db.transaction().execute(async (trx) => {
+    const made = await registerClient(app, trx, request.body, now)
+    actAs(app, made.client)
+    if (!made.isKnown) {
+      await record(app, trx, 'oauth_client_registered', made.client, request, now)
+    }
+    return made
+  })
 }
 
 async function unregister(

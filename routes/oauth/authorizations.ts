@@ -1,32 +1,38 @@
+/** What the current user allows clients: authorization requests to decide on, and earlier grants. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { Static } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import type { Trx } from '../../../db/core/database.ts'
-import { findAuthorization } from '../../../db/oauth-server/authorizations.ts'
-import { authorizeAccess, hasAccessProof } from '../../../modules/access/index.ts'
-import { isAllowedRedirect } from '../../../modules/flows/index.ts'
+import type { Trx } from '../../db/core/database.ts'
+import { findAuthorization } from '../../db/oauth-server/authorizations.ts'
+import { authorizeAccess, hasAccessProof } from '../../modules/access/index.ts'
+import { isAllowedRedirect } from '../../modules/flows/index.ts'
 import {
   type Answering,
   approve,
   deny,
+  findClientRowId,
   findDataSite,
   findIssuedCode,
   isConsented,
   issueCode,
+  listGrants,
   type OpenRequest,
   openRequest,
+  revokeGrant,
   toStoredAuthentication,
-} from '../../../modules/oauth-server/index.ts'
-import { requiresFactor } from '../../../modules/page-session/index.ts'
-import { ErrorResponses } from '../../../schemas/error.ts'
-import { oauthAuthorizationNotFound, validationFailed } from '../../../schemas/errors.ts'
+} from '../../modules/oauth-server/index.ts'
+import { requiresFactor } from '../../modules/page-session/index.ts'
+import { ErrorResponses } from '../../schemas/error.ts'
+import { oauthAuthorizationNotFound, validationFailed } from '../../schemas/errors.ts'
 import {
   AuthorizationDetails,
   AuthorizationPath,
   ConsentBody,
+  OauthGrant,
   RedirectUrl,
-} from '../../../schemas/oauth/authorization.ts'
+} from '../../schemas/oauth/authorization.ts'
+import { NoBody } from '../../schemas/values/empty.ts'
 
 const path = '/oauth/authorizations/:authorization_id'
 const policy = { rejectsImpersonation: true }
@@ -186,4 +192,48 @@ function toDetails(
   }
 }
 
-export default authorization
+const GrantQuery = Type.Object({ client_id: Type.Optional(Type.String()) })
+const Grants = Type.Array(OauthGrant)
+const grantsPath = '/user/oauth/grants'
+
+const grants: FastifyPluginAsyncTypebox = async (app) => {
+  const { bearerAuth, db } = app
+
+  app.get(
+    grantsPath,
+    {
+      config: { rejectsImpersonation: false },
+      schema: {
+        summary: 'List the grants of the current user, newest first',
+        tags: ['oauth'],
+        response: { 200: Grants, ...ErrorResponses },
+      },
+    },
+    async (request) => listGrants(db, bearerAuth.getAuth(request).user.id),
+  )
+
+  app.delete(
+    grantsPath,
+    {
+      config: { rejectsImpersonation: true },
+      schema: {
+        summary: 'Revoke a grant and the sessions of its client',
+        tags: ['oauth'],
+        querystring: GrantQuery,
+        response: { 204: NoBody, ...ErrorResponses },
+      },
+    },
+    async (request, reply) => {
+      const now = new Date()
+      const clientId = await findClientRowId(db, request.query.client_id ?? '')
+      if (!clientId) throw validationFailed('client_id must be the id of a client')
+      await db.transaction().execute(async (trx) => {
+        const { user } = await bearerAuth.reauthorize(trx, bearerAuth.getAuth(request), now)
+        await revokeGrant(app, trx, user, clientId, { ip: request.clientIp, now })
+      })
+      return reply.status(204).send(null)
+    },
+  )
+}
+
+export const authorizationRoutes = { authorization, grants }
