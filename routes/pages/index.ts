@@ -13,8 +13,12 @@ const pages: FastifyPluginAsync = async (app) => {
     await registerRoutes(app, pageRoutes)
   }
   if (AUTH_OAUTH_SERVER_ENABLED) {
-    const { oauthPages } = await import('./oauth/index.ts')
-    await registerRoutes(app, oauthPages)
+    const [{ consentRoutes }, { default: device }, { default: logout }] = await Promise.all([
+      import('./oauth/consent.ts'),
+      import('./oauth/device.ts'),
+      import('./oauth/logout.ts'),
+    ])
+    await registerRoutes(app, { ...consentRoutes, device, logout })
   }
   if (AUTH_ACCOUNT_PAGE_ENABLED) {
     const { accountPageRoutes } = await import('./account/index.ts')

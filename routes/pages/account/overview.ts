@@ -1,3 +1,4 @@
+/** The account page, and the name and language of the user. */
 import type { FastifyInstance } from 'fastify'
 
 import {
@@ -11,7 +12,7 @@ import {
 import { clearedCookie, endPageSession } from '../../../modules/page-session/index.ts'
 import { getHost, sendMessage, wayToSignIn } from '../../../modules/pages/index.ts'
 import type { User } from '../../../schemas/user.ts'
-import { nameIn } from './profile.ts'
+import { getLanguageName } from '../../../schemas/values/language-name.ts'
 
 interface Row {
   label: AccountTextName
@@ -103,4 +104,45 @@ const labels: Record<string, AccountTextName> = {
   webauthn: 'factor_usb',
 }
 
-export default addAccountPage(overview)
+const overviewPage = addAccountPage(overview)
+
+const profilePath = '/account/profile'
+
+function profile({ languages }: FastifyInstance): AccountPage {
+  return {
+    path: profilePath,
+    summary: 'Name and language of the user',
+    show: (visit, outcome, fields) =>
+      visit.show(
+        'account/profile',
+        {
+          title: 'profile',
+          data: () => ({
+            name: fields.name ?? nameIn(visit.user),
+            locale: fields.locale ?? textIn(visit.user, 'locale'),
+            languages: languages.available.map((tag) => ({ tag, name: getLanguageName(tag) })),
+          }),
+        },
+        outcome,
+      ),
+    actions: {
+      async save(visit, { name = '', locale = '' }) {
+        const data = { name: name.trim() || null, locale: locale || null }
+        await visit.call({ method: 'PUT', url: '/user', payload: { data } })
+        return visit.leave(profilePath, 'saved')
+      },
+    },
+  }
+}
+
+/** The name that the user or a provider gave. */
+const nameIn = (user: User): string => textIn(user, 'name') || textIn(user, 'full_name')
+
+function textIn({ user_metadata: metadata }: User, name: string): string {
+  const value = metadata[name]
+  return typeof value === 'string' ? value : ''
+}
+
+const profilePage = addAccountPage(profile)
+
+export const overviewRoutes = { overview: overviewPage, profile: profilePage }

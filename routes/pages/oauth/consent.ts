@@ -1,3 +1,4 @@
+/** The consent page, and the page that posts its response to the client. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -10,6 +11,7 @@ import {
   approve,
   deny,
   findDataSite,
+  findFormResponse,
   findIssuedCode,
   findMissing,
   isConsented,
@@ -34,6 +36,7 @@ import {
   permissionLines,
   redirectToProof,
   redirectToSignIn,
+  sendFormResponse,
   sendOnward,
   sendPage,
   sendToNext,
@@ -235,4 +238,32 @@ function signInFirst(
   })
 }
 
-export default consent
+const Text = Type.Optional(Type.String())
+const ResponseQuery = Type.Object({ authorization_id: Text, code: Text, error: Text })
+
+/** Posts the response to a client that requested `response_mode=form_post`. */
+const response: FastifyPluginAsyncTypebox = async (app) => {
+  const { db } = app
+
+  app.get(
+    '/oauth/response',
+    {
+      schema: {
+        summary:
+          'Page that posts the authorization response to the client (response_mode=form_post)',
+        tags: ['pages'],
+        querystring: ResponseQuery,
+        response: { 200: PageOrError, 404: PageOrError, 410: PageOrError },
+      },
+    },
+    async (request, reply) => {
+      const { authorization_id: id = '', ...outcome } = request.query
+      const stored = await findAuthorization(db, id)
+      const form = stored && findFormResponse(app, stored, outcome, new Date())
+      if (form) return sendFormResponse(app, request, reply, form)
+      return sendUnknownRequest(app, request, reply, stored)
+    },
+  )
+}
+
+export const consentRoutes = { consent, response }

@@ -8,8 +8,8 @@ import {
   formatTime,
   type Outcome,
   type Visit,
-} from '../../../../modules/account/index.ts'
-import { accessTokenFor } from '../../../../modules/page-session/index.ts'
+} from '../../../modules/account/index.ts'
+import { accessTokenFor } from '../../../modules/page-session/index.ts'
 import {
   type ApiResponse,
   callApi,
@@ -17,9 +17,9 @@ import {
   readNext,
   sendToNext,
   textIn,
-} from '../../../../modules/pages/index.ts'
-import { isErrorWithCode } from '../../../../schemas/errors.ts'
-import { isRecord } from '../../../../schemas/values/record.ts'
+} from '../../../modules/pages/index.ts'
+import { isErrorWithCode } from '../../../schemas/errors.ts'
+import { isRecord } from '../../../schemas/values/record.ts'
 
 const path = '/account/factors'
 
@@ -88,8 +88,6 @@ function listFactors({ user }: Visit, tag: string) {
     added: formatTime(tag, created_at),
   }))
 }
-
-export default addAccountPage(factors)
 
 /** Recovery codes, which are shown once. */
 function addRecoveryCodePages(app: FastifyInstance, path: string) {
@@ -236,3 +234,5 @@ async function showCode(
   const data = () => ({ factor, challenge, qr, secret, phone, returnTo: readNext(next) })
   return visit.show('account/code', { title, data }, outcome)
 }
+
+export default addAccountPage(factors)
