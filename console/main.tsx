@@ -193,38 +193,50 @@ function ProofDialog() {
           onCancel={() => end(request.cancel)}
         >
           {usesCode ? (
-            <TextField
-              name="nonce"
-              label="Code"
-              hint={
-                <>
-                  From the message that was just sent to you.{' '}
-                  <Button kind="quiet" compact onClick={() => setUsesCode(false)}>
-                    Use your password instead
-                  </Button>
-                </>
-              }
-              autoComplete="one-time-code"
-              required
-              autoFocus
-            />
+            <CodeField onUsePassword={() => setUsesCode(false)} />
           ) : (
-            <TextField
-              name="current_password"
-              type="password"
-              label="Your password"
-              hint={
-                <Button kind="quiet" compact onClick={sendCode}>
-                  Send me a code instead
-                </Button>
-              }
-              autoComplete="current-password"
-              required
-              autoFocus
-            />
+            <PasswordField onSendCode={sendCode} />
           )}
         </Form>
       </div>
     </Dialog>
+  )
+}
+
+function PasswordField({ onSendCode }: { onSendCode: () => Promise<void> }) {
+  return (
+    <TextField
+      name="current_password"
+      type="password"
+      label="Your password"
+      hint={
+        <Button kind="quiet" compact onClick={onSendCode}>
+          Send me a code instead
+        </Button>
+      }
+      autoComplete="current-password"
+      required
+      autoFocus
+    />
+  )
+}
+
+function CodeField({ onUsePassword }: { onUsePassword: () => void }) {
+  return (
+    <TextField
+      name="nonce"
+      label="Code"
+      hint={
+        <>
+          From the message that was just sent to you.{' '}
+          <Button kind="quiet" compact onClick={onUsePassword}>
+            Use your password instead
+          </Button>
+        </>
+      }
+      autoComplete="one-time-code"
+      required
+      autoFocus
+    />
   )
 }

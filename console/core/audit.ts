@@ -1,6 +1,6 @@
 /** The audit log, newest first. */
 import { requestApi, withQuery } from './api.ts'
-import type { ListPage } from './pages.ts'
+import type { ListPage } from './resource.ts'
 import type { ShownAuditEntry } from './shapes.ts'
 
 export type AuditFilters = Partial<

@@ -1,4 +1,4 @@
-/** Formats numbers, times and names in the browser's language. */
+/** Formats numbers, times, names and lists, in the browser's language. */
 
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
@@ -44,4 +44,11 @@ export function formatName(name: string): string {
   const words = name.split(/[_.\s-]+/).filter(Boolean)
   const text = words.map((word) => spellings.get(word) ?? word).join(' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** Lists as text area content: one item per line. */
+export const toLines = (items: readonly string[] | undefined): string => (items ?? []).join('\n')
+
+export function fromLines(text: string | undefined): string[] {
+  return (text ?? '').split(/\s+/).filter((line) => line !== '')
 }

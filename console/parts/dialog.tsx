@@ -1,5 +1,11 @@
+/** Dialogs: any content, a confirmation, and a secret that is shown once. */
 import type { ComponentChildren } from 'preact'
-import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+
+import { Button } from './button.tsx'
+import { TextField } from './fields.tsx'
+import { Form } from './form.tsx'
+import { Copy } from './text.tsx'
 
 interface DialogProps {
   title: string
@@ -42,5 +48,78 @@ export function Dialog({ title, wide, onClose, children }: DialogProps) {
       </header>
       <div class="body">{children}</div>
     </dialog>
+  )
+}
+
+interface ConfirmProps {
+  title: string
+  submit: string
+  danger?: boolean
+  /** Text that the user must type first, for irreversible actions. */
+  typed?: string
+  onConfirm: () => unknown
+  onClose: () => void
+  children?: ComponentChildren
+}
+
+/** Asks for confirmation. It closes when the action succeeds, and shows the error otherwise. */
+export function Confirm({
+  title,
+  submit,
+  danger,
+  typed,
+  onConfirm,
+  onClose,
+  children,
+}: ConfirmProps) {
+  const [text, setText] = useState('')
+  const confirm = async () => {
+    await onConfirm()
+    onClose()
+  }
+  const isTyped = typed === undefined || text.trim() === typed
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form
+        submit={submit}
+        onSubmit={confirm}
+        onCancel={onClose}
+        disabled={!isTyped}
+        {...(danger && { danger })}
+      >
+        {children}
+        {typed !== undefined && (
+          <TextField
+            name="typed"
+            label={`Type “${typed}” to confirm`}
+            onInput={setText}
+            autoFocus
+          />
+        )}
+      </Form>
+    </Dialog>
+  )
+}
+
+interface SecretDialogProps {
+  title: string
+  secret: string
+  onClose: () => void
+}
+
+/** A secret that the API shows once. */
+export function SecretDialog({ title, secret, onClose }: SecretDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>Copy it now: it cannot be shown again.</p>
+      <div class="secret">
+        <Copy text={secret} label={title} />
+      </div>
+      <div class="actions">
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </Dialog>
   )
 }

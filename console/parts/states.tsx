@@ -1,8 +1,8 @@
-/** Placeholders for loading, empty and failed content. */
+/** Loaded content, and placeholders while it is loading, empty or failed. */
 import type { ComponentChildren } from 'preact'
 
 import { RequestError } from '../core/api.ts'
-import type { Resource } from '../core/resource.ts'
+import type { LoadedPages, Resource } from '../core/resource.ts'
 import { errorMessage } from '../core/toasts.ts'
 import { Button } from './button.tsx'
 
@@ -65,4 +65,32 @@ function getTitle(error: unknown): string {
   if (error.status === 404) return 'Not found'
   if (error.code === 'unreachable') return 'No connection'
   return 'The server rejected the request'
+}
+
+interface PagedRowsProps<T> {
+  pages: LoadedPages<T>
+  empty: { title: string; text: string }
+  children: (rows: T[]) => ComponentChildren
+}
+
+/** The loaded rows, and a button for more. */
+export function PagedRows<T>({ pages, empty, children }: PagedRowsProps<T>) {
+  const { items, error, isLoading, hasMore, more, reload } = pages
+  if (items === undefined) {
+    return error === undefined ? <Skeleton /> : <Failed error={error} retry={reload} />
+  }
+  if (items.length === 0) return <Empty title={empty.title}>{empty.text}</Empty>
+  return (
+    <>
+      {children(items)}
+      {error !== undefined && <Failed error={error} retry={more} />}
+      {hasMore && (
+        <div class="more">
+          <Button busy={isLoading} onClick={more}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </>
+  )
 }

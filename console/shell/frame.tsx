@@ -1,12 +1,12 @@
+import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
-import { pageUrl } from '../core/base.ts'
+import { base, pageUrl } from '../core/base.ts'
 import { credential, signOut } from '../core/credentials.ts'
 import { formatMoment } from '../core/format.ts'
 import { currentImpersonation, endImpersonation } from '../core/impersonation.ts'
 import { path } from '../core/router.ts'
-import { setTheme, theme, themes } from '../core/theme.ts'
 import { showError, showMessage } from '../core/toasts.ts'
 import { Button } from '../parts/button.tsx'
 import { Brand, Navigation } from './navigation.tsx'
@@ -60,6 +60,22 @@ function SmallScreenBar() {
       </dialog>
     </header>
   )
+}
+
+const themes = ['system', 'light', 'dark'] as const
+type Theme = (typeof themes)[number]
+
+const root = document.documentElement
+
+/** Light, dark, or the system's. The server reads the cookie, so that the page does not flash. */
+const theme = signal<Theme>(themes.find((each) => each === root.dataset.theme) ?? 'system')
+
+function setTheme(chosen: Theme): void {
+  theme.value = chosen
+  if (chosen === 'system') delete root.dataset.theme
+  else root.dataset.theme = chosen
+  const age = chosen === 'system' ? 0 : 31_536_000
+  document.cookie = `postern-console-theme=${chosen}; path=${base}/console; max-age=${age}; samesite=strict`
 }
 
 const names = { system: 'System', light: 'Light', dark: 'Dark' }

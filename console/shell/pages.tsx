@@ -2,6 +2,7 @@
 import { computed } from '@preact/signals'
 import { type ComponentChild, Fragment } from 'preact'
 
+import { pageUrl } from '../core/base.ts'
 import { type ConsoleFeature, has, may } from '../core/me.ts'
 import { matchPath, path, visits } from '../core/router.ts'
 import { AdminsPage } from '../pages/admins/admins-page.tsx'
@@ -12,7 +13,6 @@ import { ConfigurationPage } from '../pages/configuration/configuration-page.tsx
 import { HooksPage } from '../pages/hooks/hooks-page.tsx'
 import { KeysPage } from '../pages/keys/keys-page.tsx'
 import { MailPage } from '../pages/mail/mail-page.tsx'
-import { NotFound } from '../pages/not-found.tsx'
 import { OrganizationPage } from '../pages/organizations/organization-page.tsx'
 import { OrganizationsPage } from '../pages/organizations/organizations-page.tsx'
 import { OverviewPage } from '../pages/overview/overview-page.tsx'
@@ -22,6 +22,8 @@ import { UserPage } from '../pages/user/user-page.tsx'
 import { UsersPage } from '../pages/users/users-page.tsx'
 import { WebhookPage } from '../pages/webhooks/webhook-page.tsx'
 import { WebhooksPage } from '../pages/webhooks/webhooks-page.tsx'
+import { Page } from '../parts/page.tsx'
+import { Empty } from '../parts/states.tsx'
 
 interface Entry {
   path: string
@@ -140,4 +142,15 @@ export function CurrentPage() {
     if (values) return <Fragment key={path.value + visits.value}>{show(values)}</Fragment>
   }
   return <NotFound />
+}
+
+function NotFound() {
+  return (
+    <Page title="Page not found">
+      <Empty title="This page does not exist">
+        It may require another role, or the link may be from another version of the console.{' '}
+        <a href={pageUrl('/')}>Go to the overview</a>.
+      </Empty>
+    </Page>
+  )
 }

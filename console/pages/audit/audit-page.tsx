@@ -1,15 +1,15 @@
 import { download, withQuery } from '../../core/api.ts'
 import { type AuditFilters, listAudit } from '../../core/audit.ts'
 import { may } from '../../core/me.ts'
-import { usePages } from '../../core/pages.ts'
+import { usePages } from '../../core/resource.ts'
 import { query } from '../../core/router.ts'
 import { showError } from '../../core/toasts.ts'
 import { AuditTable } from '../../parts/audit-table.tsx'
 import { Card } from '../../parts/card.tsx'
-import { FilterField } from '../../parts/filter-field.tsx'
+import { FilterField } from '../../parts/filters.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Page } from '../../parts/page.tsx'
-import { PagedRows } from '../../parts/paged-rows.tsx'
+import { PagedRows } from '../../parts/states.tsx'
 
 export function AuditPage() {
   const filters = readFilters()

@@ -1,6 +1,6 @@
 import type { OauthClient } from '../../../schemas/oauth/client.ts'
 import { changeByApi } from '../../core/api.ts'
-import { fromLines, toLines } from '../../core/lines.ts'
+import { fromLines, toLines } from '../../core/format.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { AreaField, CheckField, SelectField, TextField } from '../../parts/fields.tsx'
@@ -20,13 +20,7 @@ const types = [
 
 export function ClientDialog({ client, onDone, onClose }: ClientDialogProps) {
   const save = async (fields: FormFields) => {
-    const path = '/admin/oauth/clients'
-    const saved = client
-      ? await changeByApi('PUT', `${path}/${encodeURIComponent(client.client_id)}`, read(fields))
-      : await changeByApi('POST', path, {
-          ...read(fields),
-          client_type: fields.client_type,
-        })
+    const saved = await saveClient(client, fields)
     showMessage(client ? 'The client was changed' : 'The client was created')
     onDone(saved)
     onClose()
@@ -67,6 +61,14 @@ export function ClientDialog({ client, onDone, onClose }: ClientDialogProps) {
       </Form>
     </Dialog>
   )
+}
+
+function saveClient(client: OauthClient | undefined, fields: FormFields): Promise<OauthClient> {
+  const path = '/admin/oauth/clients'
+  const body = read(fields)
+  return client
+    ? changeByApi('PUT', `${path}/${encodeURIComponent(client.client_id)}`, body)
+    : changeByApi('POST', path, { ...body, client_type: fields.client_type })
 }
 
 function read({ client_name, redirect_uris, scope, client_uri, require_pushed }: FormFields) {

@@ -5,17 +5,14 @@ import { changeByApi, getBody, requestApi, withQuery } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { formatName } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
-import { usePages } from '../../core/pages.ts'
-import { useResource } from '../../core/resource.ts'
+import { usePages, useResource } from '../../core/resource.ts'
 import { navigate } from '../../core/router.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
+import { Confirm, SecretDialog } from '../../parts/dialog.tsx'
 import { Page } from '../../parts/page.tsx'
-import { PagedRows } from '../../parts/paged-rows.tsx'
-import { SecretDialog } from '../../parts/secret.tsx'
-import { Loaded } from '../../parts/states.tsx'
+import { Loaded, PagedRows } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Copy, FactList, type Facts, Moment, Time } from '../../parts/text.tsx'
 import { ClientDialog } from './client-dialog.tsx'
@@ -56,35 +53,41 @@ export function OauthClientPage({ id }: { id: string }) {
       {open === 'edit' && client && (
         <ClientDialog client={client} onDone={of.set} onClose={close} />
       )}
-      {open === 'secret' && (
-        <Confirm
-          title="Replace the client secret"
-          submit="Replace secret"
-          danger
-          onConfirm={regenerate}
-          onClose={close}
-        >
-          <p>
-            The old secret becomes invalid immediately, and all sessions of the client are revoked.
-          </p>
-        </Confirm>
-      )}
+      {open === 'secret' && <ReplaceSecret onConfirm={regenerate} onClose={close} />}
       {open === 'delete' && (
-        <Confirm
-          title="Delete the client"
-          submit="Delete client"
-          danger
-          typed={client?.client_name || 'delete'}
-          onConfirm={remove}
-          onClose={close}
-        >
-          <p>Its sessions are revoked and its consents deleted. This cannot be undone.</p>
-        </Confirm>
+        <DeleteClient name={client?.client_name} onConfirm={remove} onClose={close} />
       )}
       {secret && (
         <SecretDialog title="Client secret" secret={secret} onClose={() => setSecret(undefined)} />
       )}
     </Page>
+  )
+}
+
+interface DecisionProps {
+  onConfirm: () => Promise<void>
+  onClose: () => void
+}
+
+function ReplaceSecret(decision: DecisionProps) {
+  return (
+    <Confirm title="Replace the client secret" submit="Replace secret" danger {...decision}>
+      <p>The old secret becomes invalid immediately, and all sessions of the client are revoked.</p>
+    </Confirm>
+  )
+}
+
+function DeleteClient({ name, ...decision }: DecisionProps & { name: string | undefined }) {
+  return (
+    <Confirm
+      title="Delete the client"
+      submit="Delete client"
+      danger
+      typed={name || 'delete'}
+      {...decision}
+    >
+      <p>Its sessions are revoked and its consents deleted. This cannot be undone.</p>
+    </Confirm>
   )
 }
 

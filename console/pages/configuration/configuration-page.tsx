@@ -3,14 +3,14 @@ import { pageUrl } from '../../core/base.ts'
 import { formatName } from '../../core/format.ts'
 import { useResource } from '../../core/resource.ts'
 import { query, setQuery } from '../../core/router.ts'
+import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
+import { matchesSearch, Search } from '../../parts/filters.tsx'
 import { Page } from '../../parts/page.tsx'
-import { matchesSearch, Search } from '../../parts/search.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { currentTab, Tabs } from '../../parts/tabs.tsx'
 import { Badge, Description, type Tone, VariableName } from '../../parts/text.tsx'
-import { Doctor } from './doctor.tsx'
 
 const tabs = [
   ['variables', 'Variables'],
@@ -133,4 +133,58 @@ interface ShownVariable {
   source: 'environment' | 'settings' | 'default'
   changeable: boolean
   doc: string
+}
+
+interface Finding {
+  check: string
+  level: 'pass' | 'warn' | 'fail'
+  sentence: string
+}
+
+const levels: Record<Finding['level'], { tone: Tone; text: string }> = {
+  pass: { tone: 'good', text: 'Passed' },
+  warn: { tone: 'warn', text: 'Warning' },
+  fail: { tone: 'bad', text: 'Failed' },
+}
+const levelOrder = ['fail', 'warn', 'pass']
+
+const findingColumns: Column<Finding>[] = [
+  {
+    title: 'Outcome',
+    cell: ({ level }) => <Badge tone={levels[level].tone}>{levels[level].text}</Badge>,
+  },
+  { title: 'Check', cell: ({ check }) => check },
+  { title: 'Finding', kind: 'wrap', cell: ({ sentence }) => sentence },
+]
+
+/** The checks of `npm run doctor` for the running server. */
+function Doctor() {
+  const of = useResource((signal) => getBody('/admin/doctor', signal), 'all')
+  const again = (
+    <Button compact busy={of.isLoading} onClick={of.reload}>
+      Run again
+    </Button>
+  )
+  return (
+    <Card title="Checks of this server" flush actions={again}>
+      <Loaded of={of} lines={10}>
+        {({ passed, warnings, failed, results }) => (
+          <>
+            <p class="summary" role="status">
+              {passed} passed, {warnings} warnings, {failed} failed
+            </p>
+            <Table
+              label="Checks"
+              columns={findingColumns}
+              rows={results.toSorted(
+                (a, b) => levelOrder.indexOf(a.level) - levelOrder.indexOf(b.level),
+              )}
+              getKey={({ check, sentence }) => check + sentence}
+              isStacked
+            />
+          </>
+        )}
+      </Loaded>
+    </Card>
+  )
 }

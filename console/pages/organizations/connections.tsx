@@ -6,8 +6,7 @@ import { useResource } from '../../core/resource.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Confirm, Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
@@ -50,18 +49,12 @@ export function OrganizationConnections({ id }: { id: string }) {
   return (
     <Card title="Connections" flush actions={<BindButton onClick={() => setAdding(true)} />}>
       <Loaded of={of}>
-        {({ connections }) =>
-          connections.length === 0 ? (
-            <Empty title="No connections">Users who sign in through one become members.</Empty>
-          ) : (
-            <Table
-              label="Connections"
-              columns={createColumns(toggle, setEditing, setRemoving)}
-              rows={connections}
-              getKey={({ id }) => id}
-            />
-          )
-        }
+        {({ connections }) => (
+          <ConnectionTable
+            connections={connections}
+            columns={createColumns(toggle, setEditing, setRemoving)}
+          />
+        )}
       </Loaded>
       {isAdding && <ConnectionDialog id={id} onDone={of.reload} onClose={() => setAdding(false)} />}
       {editing && (
@@ -73,17 +66,39 @@ export function OrganizationConnections({ id }: { id: string }) {
         />
       )}
       {removing && (
-        <Confirm
-          title={`Remove ${removing.name}`}
-          submit="Remove connection"
-          danger
+        <RemoveConnection
+          name={removing.name}
           onConfirm={() => remove(removing)}
           onClose={() => setRemoving(undefined)}
-        >
-          <p>Users of the provider no longer join. Members stay.</p>
-        </Confirm>
+        />
       )}
     </Card>
+  )
+}
+
+interface ConnectionTableProps {
+  connections: readonly ShownConnection[]
+  columns: readonly Column<ShownConnection>[]
+}
+
+function ConnectionTable({ connections, columns }: ConnectionTableProps) {
+  if (connections.length === 0) {
+    return <Empty title="No connections">Users who sign in through one become members.</Empty>
+  }
+  return <Table label="Connections" columns={columns} rows={connections} getKey={({ id }) => id} />
+}
+
+interface RemoveConnectionProps {
+  name: string
+  onConfirm: () => Promise<void>
+  onClose: () => void
+}
+
+function RemoveConnection({ name, ...decision }: RemoveConnectionProps) {
+  return (
+    <Confirm title={`Remove ${name}`} submit="Remove connection" danger {...decision}>
+      <p>Users of the provider no longer join. Members stay.</p>
+    </Confirm>
   )
 }
 

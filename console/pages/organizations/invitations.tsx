@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 
 import { changeByApi, getBody, withQuery } from '../../core/api.ts'
-import { usePages } from '../../core/pages.ts'
+import { usePages } from '../../core/resource.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { PagedRows } from '../../parts/paged-rows.tsx'
+import { PagedRows } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
 import { InviteMemberDialog } from './member-dialog.tsx'

@@ -3,8 +3,7 @@ import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
-import { findUserId } from './find-user.ts'
-import { getOrganizationPath } from './organization.ts'
+import { findUserId, getOrganizationPath } from './organization.ts'
 
 interface MemberDialogProps {
   id: string

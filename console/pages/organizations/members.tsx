@@ -3,15 +3,14 @@ import { useState } from 'preact/hooks'
 import { changeByApi, getBody, withQuery } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { formatName } from '../../core/format.ts'
-import { usePages } from '../../core/pages.ts'
-import type { Resource } from '../../core/resource.ts'
+import { type LoadedPages, type Resource, usePages } from '../../core/resource.ts'
 import { query } from '../../core/router.ts'
 import { showError, showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { FilterField } from '../../parts/filter-field.tsx'
-import { PagedRows } from '../../parts/paged-rows.tsx'
+import { Confirm } from '../../parts/dialog.tsx'
+import { FilterField } from '../../parts/filters.tsx'
+import { PagedRows } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Time } from '../../parts/text.tsx'
 import { MemberDialog } from './member-dialog.tsx'
@@ -31,14 +30,27 @@ type Roles = Resource<{ roles: ShownRole[] }>
 const getMemberName = ({ email, phone, name, user_id }: ShownMember) =>
   email || phone || name || user_id
 
-export function OrganizationMembers({ id }: { id: string }) {
-  const path = `${getOrganizationPath(id)}/members` as const
+function AddButton({ onClick }: { onClick: () => void }) {
+  return (
+    <Button disabled={!mayIn('POST', '/members')} onClick={onClick}>
+      Add member
+    </Button>
+  )
+}
+
+/** The members that the search in the URL finds. */
+function useMembers(path: MembersPath): LoadedPages<ShownMember> {
   const search = query.value.get('q') ?? undefined
-  const pages = usePages(async (cursor, signal) => {
+  return usePages(async (cursor, signal) => {
     const url = withQuery(path, { search, cursor, limit: 50 })
     const { members, next } = await getBody(url, signal)
     return { items: members, next: next ?? undefined }
   }, `${path} ${search}`)
+}
+
+export function OrganizationMembers({ id }: { id: string }) {
+  const path = `${getOrganizationPath(id)}/members` as const
+  const pages = useMembers(path)
   const roles = useRoles(id)
   const [isAdding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<ShownMember>()
@@ -52,15 +64,7 @@ export function OrganizationMembers({ id }: { id: string }) {
       <search class="columns narrow">
         <FilterField name="q" label="Search" placeholder="Part of the email or name" />
       </search>
-      <Card
-        title="Members"
-        flush
-        actions={
-          <Button disabled={!mayIn('POST', '/members')} onClick={() => setAdding(true)}>
-            Add member
-          </Button>
-        }
-      >
+      <Card title="Members" flush actions={<AddButton onClick={() => setAdding(true)} />}>
         <PagedRows
           pages={pages}
           empty={{ title: 'No members', text: 'Add a user, or invite an email address.' }}
@@ -87,17 +91,27 @@ export function OrganizationMembers({ id }: { id: string }) {
         />
       )}
       {removing && (
-        <Confirm
-          title={`Remove ${getMemberName(removing)}`}
-          submit="Remove member"
-          danger
+        <RemoveMember
+          name={getMemberName(removing)}
           onConfirm={() => remove(removing)}
           onClose={() => setRemoving(undefined)}
-        >
-          <p>The account stays. Sessions of the user lose the organization.</p>
-        </Confirm>
+        />
       )}
     </>
+  )
+}
+
+interface RemoveMemberProps {
+  name: string
+  onConfirm: () => Promise<void>
+  onClose: () => void
+}
+
+function RemoveMember({ name, ...decision }: RemoveMemberProps) {
+  return (
+    <Confirm title={`Remove ${name}`} submit="Remove member" danger {...decision}>
+      <p>The account stays. Sessions of the user lose the organization.</p>
+    </Confirm>
   )
 }
 

@@ -1,10 +1,10 @@
-/** Organizations in the admin API: their types, paths and lists. */
+/** Organizations in the admin API: their types, paths and lists, and the users who join them. */
 import type { Static } from '@sinclair/typebox'
 
 import type * as member from '../../../schemas/organizations/member.ts'
 import type * as organization from '../../../schemas/organizations/organization.ts'
 import type * as settings from '../../../schemas/organizations/settings.ts'
-import { getBody } from '../../core/api.ts'
+import { getBody, withQuery } from '../../core/api.ts'
 import { may } from '../../core/me.ts'
 import { type Resource, useResource } from '../../core/resource.ts'
 
@@ -35,4 +35,16 @@ export function useRoles(id: string): Resource<{ roles: ShownRole[] }> {
 export const roleOptions = (of: Resource<{ roles: ShownRole[] }>, current = 'member') => {
   const names = of.data?.roles.map(({ name }) => name) ?? []
   return [...new Set([...names, current])].map((name) => [name, name] as const)
+}
+
+/** The id of the user with this email address or id. Throws an Error with a sentence for the admin. */
+export async function findUserId(text: string): Promise<string> {
+  const searched = text.trim().toLowerCase()
+  const path = withQuery('/admin/users', { q: searched, limit: 100 })
+  const { users } = await getBody(path)
+  const found = users.filter(({ id, email }) => [id, email?.toLowerCase()].includes(searched))
+  const [user] = found
+  if (!user) throw new Error(`There is no user ${text.trim()}.`)
+  if (found.length > 1) throw new Error(`Several users have this address. Enter an id.`)
+  return user.id
 }

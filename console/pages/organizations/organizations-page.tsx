@@ -3,22 +3,26 @@ import { useState } from 'preact/hooks'
 import { changeByApi, getBody, withQuery } from '../../core/api.ts'
 import { pageUrl } from '../../core/base.ts'
 import { may } from '../../core/me.ts'
-import { usePages } from '../../core/pages.ts'
+import { usePages } from '../../core/resource.ts'
 import { navigate, query, setQuery } from '../../core/router.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Confirm, Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
-import { FilterField } from '../../parts/filter-field.tsx'
+import { FilterField } from '../../parts/filters.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
 import { Page } from '../../parts/page.tsx'
-import { PagedRows } from '../../parts/paged-rows.tsx'
+import { PagedRows } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Time } from '../../parts/text.tsx'
-import { findUserId } from './find-user.ts'
-import { getOrganizationPath, type ListedOrganization, mayIn, root } from './organization.ts'
+import {
+  findUserId,
+  getOrganizationPath,
+  type ListedOrganization,
+  mayIn,
+  root,
+} from './organization.ts'
 
 const states = [
   ['', 'In use'],

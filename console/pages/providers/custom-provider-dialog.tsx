@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import type { CustomProvider } from '../../../schemas/custom-provider.ts'
 import { changeByApi } from '../../core/api.ts'
-import { fromLines } from '../../core/lines.ts'
+import { fromLines } from '../../core/format.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { CheckField, SelectField, TextField } from '../../parts/fields.tsx'
@@ -33,14 +33,7 @@ const labels = {
 export function CustomProviderDialog({ provider, onDone, onClose }: CustomProviderDialogProps) {
   const [type, setType] = useState<ProviderType>(provider?.provider_type ?? 'oidc')
   const save = async (fields: FormFields) => {
-    const path = '/admin/custom-providers'
-    const body = changesIn(fields, type)
-    if (provider) {
-      await changeByApi('PUT', `${path}/${encodeURIComponent(provider.identifier)}`, body)
-    } else {
-      const identifier = `custom:${fields.identifier}`
-      await changeByApi('POST', path, { ...body, identifier, provider_type: type })
-    }
+    await saveProvider(provider, fields, type)
     showMessage(
       provider
         ? `${fields.name} was changed`
@@ -153,6 +146,21 @@ function TypeFields({ type, provider }: { type: ProviderType; provider?: CustomP
       ))}
     </>
   )
+}
+
+async function saveProvider(
+  provider: CustomProvider | undefined,
+  fields: FormFields,
+  type: ProviderType,
+): Promise<void> {
+  const path = '/admin/custom-providers'
+  const body = changesIn(fields, type)
+  if (provider) {
+    await changeByApi('PUT', `${path}/${encodeURIComponent(provider.identifier)}`, body)
+  } else {
+    const identifier = `custom:${fields.identifier}`
+    await changeByApi('POST', path, { ...body, identifier, provider_type: type })
+  }
 }
 
 function changesIn(fields: FormFields, type: ProviderType) {

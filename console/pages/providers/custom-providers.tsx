@@ -7,7 +7,7 @@ import { useResource } from '../../core/resource.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
+import { Confirm } from '../../parts/dialog.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Copy, Time } from '../../parts/text.tsx'
@@ -51,20 +51,9 @@ export function CustomProviders() {
   return (
     <Card title="Custom providers" flush actions={add}>
       <Loaded of={of}>
-        {({ providers }) =>
-          providers.length === 0 ? (
-            <Empty title="No custom providers">
-              Add any OAuth 2.0 or OpenID Connect provider; no restart is needed.
-            </Empty>
-          ) : (
-            <Table
-              label="Custom providers"
-              columns={columnsFor(setOpen, toggle)}
-              rows={providers}
-              getKey={({ id }) => id}
-            />
-          )
-        }
+        {({ providers }) => (
+          <ProviderTable providers={providers} columns={columnsFor(setOpen, toggle)} />
+        )}
       </Loaded>
       {open && open.action !== 'delete' && (
         <CustomProviderDialog
@@ -74,18 +63,51 @@ export function CustomProviders() {
         />
       )}
       {open?.action === 'delete' && (
-        <Confirm
-          title={`Delete ${open.provider.name}`}
-          submit="Delete provider"
-          danger
-          typed={open.provider.identifier}
+        <DeleteProvider
+          provider={open.provider}
           onConfirm={() => remove(open.provider)}
           onClose={close}
-        >
-          <p>Users who have no other way to sign in lose access. This cannot be undone.</p>
-        </Confirm>
+        />
       )}
     </Card>
+  )
+}
+
+interface ProviderTableProps {
+  providers: readonly CustomProvider[]
+  columns: readonly Column<CustomProvider>[]
+}
+
+function ProviderTable({ providers, columns }: ProviderTableProps) {
+  if (providers.length === 0) {
+    return (
+      <Empty title="No custom providers">
+        Add any OAuth 2.0 or OpenID Connect provider; no restart is needed.
+      </Empty>
+    )
+  }
+  return (
+    <Table label="Custom providers" columns={columns} rows={providers} getKey={({ id }) => id} />
+  )
+}
+
+interface DeleteProviderProps {
+  provider: CustomProvider
+  onConfirm: () => Promise<void>
+  onClose: () => void
+}
+
+function DeleteProvider({ provider: { identifier, name }, ...decision }: DeleteProviderProps) {
+  return (
+    <Confirm
+      title={`Delete ${name}`}
+      submit="Delete provider"
+      danger
+      typed={identifier}
+      {...decision}
+    >
+      <p>Users who have no other way to sign in lose access. This cannot be undone.</p>
+    </Confirm>
   )
 }
 

@@ -2,14 +2,13 @@ import { useState } from 'preact/hooks'
 
 import type { SsoProvider } from '../../../schemas/sso-provider.ts'
 import { changeByApi, getBody } from '../../core/api.ts'
-import { fromLines } from '../../core/lines.ts'
+import { fromLines } from '../../core/format.ts'
 import { may } from '../../core/me.ts'
 import { useResource } from '../../core/resource.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Confirm, Dialog } from '../../parts/dialog.tsx'
 import { AreaField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
@@ -59,20 +58,35 @@ export function SsoProviders() {
       </Loaded>
       {isAdding && <SsoDialog onDone={of.reload} onClose={() => setAdding(false)} />}
       {removing && (
-        <Confirm
-          title="Delete the identity provider"
-          submit="Delete provider"
-          danger
-          typed="delete"
+        <DeleteProvider
+          provider={removing}
           onConfirm={() => remove(removing)}
           onClose={() => setRemoving(undefined)}
-        >
-          <p>
-            Users of <code>{removing.saml.entity_id}</code> can no longer sign in with it.
-          </p>
-        </Confirm>
+        />
       )}
     </Card>
+  )
+}
+
+interface DeleteProviderProps {
+  provider: SsoProvider
+  onConfirm: () => Promise<void>
+  onClose: () => void
+}
+
+function DeleteProvider({ provider, ...decision }: DeleteProviderProps) {
+  return (
+    <Confirm
+      title="Delete the identity provider"
+      submit="Delete provider"
+      danger
+      typed="delete"
+      {...decision}
+    >
+      <p>
+        Users of <code>{provider.saml.entity_id}</code> can no longer sign in with it.
+      </p>
+    </Confirm>
   )
 }
 

@@ -1,7 +1,7 @@
 /** Converts the user list's state between URL and API. */
 import type { User } from '../../../schemas/user.ts'
 import { requestApi, withQuery } from '../../core/api.ts'
-import type { ListPage } from '../../core/pages.ts'
+import type { ListPage } from '../../core/resource.ts'
 import { query } from '../../core/router.ts'
 
 export const states = [

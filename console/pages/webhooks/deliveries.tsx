@@ -1,11 +1,11 @@
 import type { Delivery } from '../../../schemas/webhook.ts'
 import { changeByApi, requestApi, withQuery } from '../../core/api.ts'
-import { usePages } from '../../core/pages.ts'
+import { usePages } from '../../core/resource.ts'
 import { query, setQuery } from '../../core/router.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { PagedRows } from '../../parts/paged-rows.tsx'
+import { PagedRows } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Badge, Lines, Time, type Tone } from '../../parts/text.tsx'
 

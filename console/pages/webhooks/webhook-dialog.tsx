@@ -1,6 +1,6 @@
 import type { Webhook } from '../../../schemas/webhook.ts'
 import { changeByApi } from '../../core/api.ts'
-import { fromLines, toLines } from '../../core/lines.ts'
+import { fromLines, toLines } from '../../core/format.ts'
 import { showMessage } from '../../core/toasts.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { AreaField, TextField } from '../../parts/fields.tsx'

@@ -94,7 +94,7 @@ const page: FastifyPluginAsync = async (app) => {
   }
 }
 
-/** Set by the page itself (console/core/theme.ts). */
+/** Set by the page itself (console/shell/frame.tsx). */
 const themeCookie = 'postern-console-theme'
 
 // The files of the console: prebuilt, or bundled on request.
