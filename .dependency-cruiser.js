@@ -182,7 +182,7 @@ const exceptions = [
   // Each type of email has variables for each language, whose names the operator chooses.
   ['^config/(groups/index|groups/mail-locales|notices)\\.ts$', 'mail/locale-settings.ts'],
   // A language tag has one canonical form.
-  ['^config/core/parse-locales\\.ts$', 'mail/languages/tag.ts'],
+  ['^config/core/parse-locales\\.ts$', 'mail/languages/tags.ts'],
 ]
 
 /** Loaded in development only, by `import()`. */

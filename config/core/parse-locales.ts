@@ -1,5 +1,5 @@
 /** Parsers of languages; `undefined` means invalid. */
-import { canonical, tagOfFile } from '../../mail/languages/tag.ts'
+import { canonical, tagOfFile } from '../../mail/languages/tags.ts'
 
 export const parseLocale = canonical
 

@@ -1,8 +1,6 @@
 /** A cached custom text. Concurrent callers share one load. */
 import { readFile, stat } from 'node:fs/promises'
-
-import type { MailLog } from './log.ts'
-import type { Source } from './source.ts'
+import { resolve, sep } from 'node:path'
 
 export interface CacheOptions extends ReadTextOptions {
   /** Lifetime of a text from a web server. Files and settings are valid until `expire` is called. */
@@ -162,4 +160,40 @@ async function download(url: string, { fetch, timeoutSeconds }: ReadTextOptions)
 
 function tooLarge({ maxBytes }: ReadTextOptions): Error {
   return new Error(`it is larger than ${maxBytes} bytes`)
+}
+
+/** The part of a pino logger that this folder needs. */
+export interface MailLog {
+  warn(details: object, message: string): void
+}
+
+type Source =
+  | { from: 'setting'; text: string }
+  | { from: 'file'; path: string }
+  | { from: 'url'; url: string }
+
+export interface Places {
+  siteUrl: string
+  /** AUTH_TEMPLATES_DIR */
+  folder: string | undefined
+}
+
+/**
+ * A value that begins like a template is one. A value with `http` is a URL, one with a leading slash a path on the
+ * site; any other is a file of the folder or, without a folder, a path on the site. Throws an Error for a file outside
+ * of the folder.
+ */
+export function parseTextSource(setting: string, { siteUrl, folder }: Places): Source {
+  if (/^(<|\{\{)/.test(setting)) return { from: 'setting', text: setting }
+  if (/^https?:/i.test(setting)) return { from: 'url', url: setting }
+  if (folder !== undefined && !setting.startsWith('/')) {
+    return { from: 'file', path: pathBelow(folder, setting) }
+  }
+  return { from: 'url', url: `${siteUrl.replace(/\/+$/, '')}/${setting.replace(/^\/+/, '')}` }
+}
+
+function pathBelow(folder: string, name: string): string {
+  const path = resolve(folder, name)
+  if (path.startsWith(resolve(folder) + sep)) return path
+  throw new Error(`${name} is outside AUTH_TEMPLATES_DIR`)
 }
