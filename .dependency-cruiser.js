@@ -70,7 +70,6 @@ const orders = {
     'admin',
     'limits',
     'replays',
-    'web3',
     'custom-providers',
     'saml',
     'oauth-server',

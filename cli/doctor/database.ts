@@ -2,13 +2,15 @@
 import { sql } from 'kysely'
 
 import type { Config } from '../../config/groups/index.ts'
-import { probeCapabilities } from '../../db/core/capabilities.ts'
-import { findCitusSharding } from '../../db/core/citus.ts'
-import { findMissingMigrationRights } from '../../db/core/migration-rights.ts'
-import { findMissingRights, foreignEncoding } from '../../db/core/requirements.ts'
-import { findProbe } from '../../db/keys/encryption-probe.ts'
+import { findCitusSharding, probeCapabilities } from '../../db/core/capabilities.ts'
+import {
+  findMissingMigrationRights,
+  findMissingRights,
+  foreignEncoding,
+} from '../../db/core/requirements.ts'
+import { findProbe } from '../../db/keys/encryption.ts'
+import { servesNewer } from '../../db/migrate/applied-migrations.ts'
 import { migrationState } from '../../db/migrate/index.ts'
-import { servesNewer } from '../../db/migrate/schema-floor.ts'
 import { DecryptionError } from '../../plugins/security/encryption/index.ts'
 import { probe } from '../../plugins/security/encryption-probe.ts'
 import { clockSkewMessage } from '../../server/clock.ts'

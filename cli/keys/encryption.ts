@@ -7,13 +7,13 @@ import { parseArgs } from 'node:util'
 import type { Db } from '../../db/core/database.ts'
 import { findTakeover } from '../../db/gotrue/takeover.ts'
 import {
+  countKeyUsage,
   findSecrets,
   gotrueSecretColumns,
   posternSecretColumns,
   type SecretColumn,
   type StoredSecret,
-} from '../../db/keys/encrypted-columns.ts'
-import { countKeyUsage } from '../../db/keys/key-usage.ts'
+} from '../../db/keys/encryption.ts'
 import {
   configuredEncryption,
   DecryptionError,

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import type { JWK } from 'jose'
 
 import type { Config } from '../../config/groups/index.ts'
-import type { ApiTokenRow } from '../../db/keys/api-tokens.ts'
+import type { ApiTokenRow } from '../../db/keys/signing-keys.ts'
 import type { AuditAction } from '../../modules/audit/actions.ts'
 import { changedKeyFields } from '../../modules/audit/difference.ts'
 import type { SigningKeys } from '../../plugins/security/jwt/signing-keys/index.ts'

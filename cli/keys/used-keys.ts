@@ -1,6 +1,6 @@
 /** Combines the configured keys with those in use. */
 import type { Config } from '../../config/groups/index.ts'
-import { type KeyUsage, recoveryCodeDigests, waitingJobs } from '../../db/keys/key-usage.ts'
+import { type KeyUsage, recoveryCodeDigests, waitingJobs } from '../../db/keys/encryption.ts'
 import {
   encryptionKeyId,
   gotrueEncryptionKeys,

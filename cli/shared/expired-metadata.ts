@@ -1,7 +1,7 @@
 /** SAML providers whose metadata has expired, for `npm run doctor` and the check before a takeover. */
 import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
-import { listSamlMetadata } from '../../db/saml/metadata.ts'
+import { listSamlMetadata } from '../../db/saml/providers.ts'
 import { getSamlMetadata, isMetadataExpired } from '../../modules/saml/index.ts'
 
 /** Returns a sentence for each enabled provider; none while SAML is off. Throws when the tables cannot be read. */

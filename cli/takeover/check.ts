@@ -5,13 +5,15 @@ import { hookNames } from '../../config/groups/hooks.ts'
 import type { Config } from '../../config/groups/index.ts'
 import { signingAlgorithm } from '../../config/groups/signing-algorithm.ts'
 import type { Db } from '../../db/core/database.ts'
-import { findMissingMigrationRights } from '../../db/core/migration-rights.ts'
-import { findMissingRights, foreignEncoding } from '../../db/core/requirements.ts'
-import { gotrueVersionsIn, hasTable } from '../../db/gotrue/database.ts'
-import { countOAuthClients } from '../../db/gotrue/oauth-clients.ts'
+import {
+  findMissingMigrationRights,
+  findMissingRights,
+  foreignEncoding,
+} from '../../db/core/requirements.ts'
+import { countOAuthClients, gotrueVersionsIn, hasTable } from '../../db/gotrue/database.ts'
 import { findPolicyFunctions } from '../../db/gotrue/takeover.ts'
-import { gotrueSecretColumns } from '../../db/keys/encrypted-columns.ts'
-import { dryRunMigrations } from '../../db/migrate/dry-run.ts'
+import { gotrueSecretColumns } from '../../db/keys/encryption.ts'
+import { dryRunMigrations } from '../../db/migrate/apply.ts'
 import { gotrueLevel, knownGotrueVersions } from '../../db/migrations/gotrue-level.ts'
 import {
   encryptionKeyId,

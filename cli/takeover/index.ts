@@ -15,7 +15,7 @@ import {
   gotrueSecretColumns,
   type SecretColumn,
   type StoredSecret,
-} from '../../db/keys/encrypted-columns.ts'
+} from '../../db/keys/encryption.ts'
 import { configuredEncryption, type Encryption } from '../../plugins/security/encryption/index.ts'
 import { type CommandContext, withContext } from '../shared/context.ts'
 import { reencryptStored } from '../shared/reencrypt-stored.ts'

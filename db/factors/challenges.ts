@@ -8,8 +8,8 @@ import {
   type NewAuditLogEntry,
 } from '../audit/audit-log-entries.ts'
 import type { Db, Trx } from '../core/database.ts'
+import { isUniqueViolation } from '../core/errors.ts'
 import { executeStatement, type ParamOf, queryOne } from '../core/statement.ts'
-import { isUniqueViolation } from '../core/unique-violation.ts'
 import type { FactorChallengesTable, MfaChallengesTable } from '../tables/factors.ts'
 import { lockUserShared } from '../users/update-user.ts'
 

@@ -20,8 +20,8 @@ import {
   type OwnerValues,
   ownerValues,
   selectOwner,
-} from '../sessions/known-devices.ts'
-import { userColumns } from '../tables/user-columns.ts'
+} from '../sessions/devices.ts'
+import { userColumns } from '../tables/users.ts'
 import { type UserRecord, userRelations } from '../users/users.ts'
 
 export interface AttemptCount {

@@ -18,8 +18,8 @@ import {
   queryVariants,
 } from '../core/statement.ts'
 import { type EventValues, eventInsert, eventUser, eventValues } from '../events/outbox.ts'
-import { userColumns } from '../tables/user-columns.ts'
 import type { AssumptionCause, UserMetadata } from '../tables/users.ts'
+import { userColumns } from '../tables/users.ts'
 import { insertAssumed } from './autoconfirmed-addresses.ts'
 import {
   isWithinMaxBytes,
@@ -31,9 +31,9 @@ import {
   metadataNames,
   metadataValues,
 } from './metadata-merge.ts'
-import { hasTriggers, usersTableId } from './triggers.ts'
 import type { UserChange } from './update-user.ts'
 import type { UserRow } from './users.ts'
+import { hasTriggers, usersTableId } from './users.ts'
 
 /** What one statement may change of a user. */
 interface UserEdit extends MetadataChange {

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { hasAdminAmong } from '../../db/admins/admins.ts'
 import type { Db } from '../../db/core/database.ts'
-import { isTenantProvider } from '../../db/custom-providers/tenants.ts'
+import { isTenantProvider } from '../../db/custom-providers/providers.ts'
 import { isDomainOfTenant } from '../../db/scim/provider-domains.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import { adminRoleRequired } from '../../schemas/errors.ts'

@@ -1,5 +1,5 @@
 /** The identifiers of an account that its holder has confirmed. */
-import { isPreparedAccount } from '../../db/admins/prepared-accounts.ts'
+import { isPreparedAccount } from '../../db/admins/admins.ts'
 import type { Db } from '../../db/core/database.ts'
 import { isAutoconfirmed, listAssumedAddresses } from '../../db/users/autoconfirmed-addresses.ts'
 import type { UserRecord } from '../../db/users/users.ts'

@@ -9,7 +9,7 @@ import {
   deletePreparedAccount,
   insertPreparedAccounts,
   isPreparedAccount,
-} from '../../db/admins/prepared-accounts.ts'
+} from '../../db/admins/admins.ts'
 import type { Db, Trx } from '../../db/core/database.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import { hasProvenHolder, hasProvenIdentifier } from './confirmed-address.ts'

@@ -4,24 +4,22 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 
 import {
+  type AdminLink,
+  consumeAdminLink,
   deleteAdmin,
+  deleteAdminLinksBy,
+  deleteAdminLinksFor,
   findAdmin,
+  findAdminLink,
   findAdminRole,
   hasAdmins,
   insertAdmin,
+  insertAdminLink,
   type ListedAdmin,
+  lockFirstAdmin,
   lockOwners,
   updateAdminRole,
 } from '../../db/admins/admins.ts'
-import {
-  type AdminLink,
-  consumeAdminLink,
-  deleteAdminLinksBy,
-  deleteAdminLinksFor,
-  findAdminLink,
-  insertAdminLink,
-  lockFirstAdmin,
-} from '../../db/admins/links.ts'
 import type { Db, Trx } from '../../db/core/database.ts'
 import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'
 import { lockUser, updateUser, withoutSentTokens } from '../../db/users/update-user.ts'

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import pLimit from 'p-limit'
 
 import type { Db } from '../../db/core/database.ts'
-import { renewPasswordHash } from '../../db/users/password-hash.ts'
+import { renewPasswordHash } from '../../db/users/password-hashes.ts'
 import { findUser, isBanned, type UserRecord } from '../../db/users/users.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import {

@@ -8,17 +8,15 @@ import {
   type CustomProviderRow,
   countCustomProviders,
   deleteCustomProvider,
+  deleteTenantProvider,
   insertCustomProvider,
+  insertTenantProvider,
+  isBoundProvider,
+  isTenantProvider,
   lockCustomProvider,
   updateCustomProvider,
   upsertProviderOptions,
 } from '../../db/custom-providers/providers.ts'
-import {
-  deleteTenantProvider,
-  insertTenantProvider,
-  isBoundProvider,
-  isTenantProvider,
-} from '../../db/custom-providers/tenants.ts'
 import type { CustomProviderInput, DiscoveryDocument } from '../../schemas/custom-provider.ts'
 import {
   customProviderConflict,

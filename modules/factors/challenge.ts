@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Db } from '../../db/core/database.ts'
-import { isForeignKeyViolation } from '../../db/core/foreign-key-violation.ts'
+import { isForeignKeyViolation } from '../../db/core/errors.ts'
 import { insertChallenge } from '../../db/factors/challenges.ts'
 import { type FactorRecord, findFactor, findWebauthnFactors } from '../../db/factors/factors.ts'
 import type { ChallengeableFactorType } from '../../db/tables/factors.ts'

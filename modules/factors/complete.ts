@@ -9,11 +9,13 @@ import {
   findChallenge,
 } from '../../db/factors/challenges.ts'
 import {
+  advanceTotpCounter,
+  findWebauthnFactors,
   markSignCountRegression,
   updateSignCount,
   upsertCredential,
-} from '../../db/factors/credentials.ts'
-import { advanceTotpCounter, findWebauthnFactors, verifyFactor } from '../../db/factors/factors.ts'
+  verifyFactor,
+} from '../../db/factors/factors.ts'
 import type { FactorType } from '../../db/tables/factors.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'

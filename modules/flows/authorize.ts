@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 
-import { isForeignKeyViolation } from '../../db/core/foreign-key-violation.ts'
+import { isForeignKeyViolation } from '../../db/core/errors.ts'
 import type { NewFlowState } from '../../db/flows/flow-states.ts'
 import { insertOwnedFlow } from '../../db/flows/oauth-states.ts'
 import { sessionNotFound, userNotFound } from '../../schemas/errors.ts'

@@ -5,8 +5,7 @@ import type { Trx } from '../../db/core/database.ts'
 import { replaceIdentityData } from '../../db/identities/identities.ts'
 import type { IdentityRow } from '../../db/tables/identities.ts'
 import { mergeMetadata } from '../../db/users/merge-user.ts'
-import { recomputeProviders } from '../../db/users/providers.ts'
-import { lockUser } from '../../db/users/update-user.ts'
+import { lockUser, recomputeProviders } from '../../db/users/update-user.ts'
 import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import {
   accountChangedConcurrently,

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
 import { consumeOnce } from '../../db/replays/replays.ts'
-import { consumeSamlLogout, type SamlLogoutRow } from '../../db/saml/logouts.ts'
+import { consumeSamlLogout, type SamlLogoutRow } from '../../db/saml/logins.ts'
 import { findSsoProvider, type SsoProviderRow } from '../../db/saml/providers.ts'
 import {
   type IncomingMessage,

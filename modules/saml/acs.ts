@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
-import { issueSamlCode } from '../../db/saml/codes.ts'
+import { issueSamlCode } from '../../db/saml/logins.ts'
 import { consumeOnceWithProvider, type SsoProviderRow } from '../../db/saml/providers.ts'
 import type { RelayStateRow } from '../../db/saml/relay-states.ts'
 import { isDeactivatedAt } from '../../db/scim/deactivation.ts'

@@ -2,8 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
-import { findSamlLoginOfSession, type SamlLogin } from '../../db/saml/logins.ts'
-import { insertSamlLogout } from '../../db/saml/logouts.ts'
+import { findSamlLoginOfSession, insertSamlLogout, type SamlLogin } from '../../db/saml/logins.ts'
 import { findSsoProvider } from '../../db/saml/providers.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { Endpoint } from '../../providers/saml/idp-metadata.ts'

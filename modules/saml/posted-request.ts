@@ -1,7 +1,7 @@
 /** Open requests to identity providers: the browser opens them at our page, which posts them or redirects. */
 import type { FastifyInstance } from 'fastify'
 
-import { findSamlLogout, type SamlLogoutRow } from '../../db/saml/logouts.ts'
+import { findSamlLogout, type SamlLogoutRow } from '../../db/saml/logins.ts'
 import { findSsoProvider } from '../../db/saml/providers.ts'
 import { findRelayState, type RelayStateRow } from '../../db/saml/relay-states.ts'
 import { samlRelayStateNotFound } from '../../schemas/errors.ts'

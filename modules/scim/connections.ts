@@ -7,11 +7,11 @@ import {
   findScimConnection,
   insertBareProvider,
   insertScimConnection,
+  lockScimAccess,
   replaceRoleMapping,
   type ScimConnectionRow,
   updateScimConnection,
 } from '../../db/scim/connections.ts'
-import { lockScimAccess } from '../../db/scim/tokens.ts'
 import {
   organizationNotFound,
   scimConnectionExists,

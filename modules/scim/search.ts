@@ -1,5 +1,5 @@
 /** The query of a list, in the address or in a body (RFC 7644 §3.4.3). */
-import type { PagePosition, PageRequest } from '../../db/scim/paging.ts'
+import type { PagePosition, PageRequest } from '../../db/scim/conditions.ts'
 import { scimRejected } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
 import { defaultPageSize, listResponseUrn, maxPageSize } from '../../schemas/scim/discovery.ts'

@@ -2,8 +2,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 import type { Db, Trx } from '../../db/core/database.ts'
-import { findAuthenticatedConnection, type ScimConnectionRow } from '../../db/scim/connections.ts'
-import { insertScimToken, lockScimAccess, revokeScimToken } from '../../db/scim/tokens.ts'
+import {
+  findAuthenticatedConnection,
+  insertScimToken,
+  lockScimAccess,
+  revokeScimToken,
+  type ScimConnectionRow,
+} from '../../db/scim/connections.ts'
 import { scimRejected, scimTokenNotFound } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
 

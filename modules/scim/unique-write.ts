@@ -1,4 +1,4 @@
-import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import { isUniqueViolation } from '../../db/core/errors.ts'
 import { uniqueness } from './accounts.ts'
 
 export const nameIdTaken = 'Another account signs in at the provider with this userName'

@@ -6,11 +6,10 @@ import type { KeyObject } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
 
-import { storeEncryptedRefreshKey } from '../../db/sessions/counters.ts'
-import { findSessionById } from '../../db/sessions/find-session.ts'
 import { hasLegacyTokens } from '../../db/sessions/legacy-tokens.ts'
-import { rotateCounterToken } from '../../db/sessions/rotate.ts'
+import { rotateCounterToken, storeEncryptedRefreshKey } from '../../db/sessions/rotate.ts'
 import type { TokenSession } from '../../db/sessions/sessions.ts'
+import { findSessionById } from '../../db/sessions/sessions.ts'
 import { raisedBy, wasSteppedUpLast } from '../../db/sessions/step-up.ts'
 import {
   conflict,

@@ -1,9 +1,9 @@
 /** Looks a session up by its refresh token without rotating it, for revocation and introspection. */
 import type { FastifyInstance } from 'fastify'
 
-import { findSessionById } from '../../db/sessions/find-session.ts'
 import { findRefreshToken } from '../../db/sessions/legacy-tokens.ts'
 import type { TokenSession } from '../../db/sessions/sessions.ts'
+import { findSessionById } from '../../db/sessions/sessions.ts'
 import { maxLegacyTokenLength } from './legacy-token.ts'
 import { decodeRefreshToken } from './refresh-token.ts'
 import { decryptKey } from './session-key.ts'

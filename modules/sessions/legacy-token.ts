@@ -7,7 +7,6 @@ import { randomBytes } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
 
-import { findSessionById } from '../../db/sessions/find-session.ts'
 import {
   findChildToken,
   findRefreshToken,
@@ -17,6 +16,7 @@ import {
   rotateRefreshToken,
 } from '../../db/sessions/legacy-tokens.ts'
 import type { TokenSession } from '../../db/sessions/sessions.ts'
+import { findSessionById } from '../../db/sessions/sessions.ts'
 import { raisedBy } from '../../db/sessions/step-up.ts'
 import {
   organizationNotFound,

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Db } from '../../db/core/database.ts'
-import { findSessions, type SessionRow } from '../../db/sessions/list.ts'
+import { findSessions, type SessionRow } from '../../db/sessions/sessions.ts'
 
 /** The user's sessions that can be refreshed, last used first. */
 export async function listSessions(

@@ -2,8 +2,8 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Db } from '../../db/core/database.ts'
+import { hasNewerSession } from '../../db/sessions/refreshable.ts'
 import type { SessionRecord } from '../../db/sessions/sessions.ts'
-import { hasNewerSession } from '../../db/sessions/supersede.ts'
 import { isBanned } from '../../db/users/users.ts'
 import {
   type ApiError,

@@ -3,15 +3,16 @@ import type { FastifyInstance } from 'fastify'
 
 import type { Db } from '../../db/core/database.ts'
 import { exactCountLimit } from '../../db/core/paging.ts'
-import { countMailBacklog } from '../../db/emails/backlog.ts'
+import { countMailBacklog } from '../../db/emails/queue.ts'
 import {
+  type BucketCount,
   countActiveSessions,
   countNewUsers,
   estimateSessions,
   listWebhookHealth,
+  sumUsageCounts,
   type WebhookHealth,
-} from '../../db/statistics/overview.ts'
-import { type BucketCount, sumUsageCounts } from '../../db/statistics/usage-counts.ts'
+} from '../../db/statistics/statistics.ts'
 import { countListed, estimateListed } from '../../db/users/search.ts'
 import type { Range, Statistics } from '../../schemas/console/statistics.ts'
 import { toTimestamp } from '../../schemas/values/timestamp.ts'

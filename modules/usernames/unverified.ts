@@ -7,8 +7,8 @@ import { createHmac } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
 
-import { lockName } from '../../db/core/advisory-lock.ts'
 import type { Trx } from '../../db/core/database.ts'
+import { lockName } from '../../db/core/locks.ts'
 import { countUnverifiedUsernames } from '../../db/usernames/usernames.ts'
 import { tooManyUnverifiedUsernames } from '../../schemas/errors.ts'
 

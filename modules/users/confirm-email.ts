@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
 import { verifyIdentityEmail } from '../../db/identities/identities.ts'
-import { deleteKnownDevices } from '../../db/sessions/known-devices.ts'
+import { deleteKnownDevices } from '../../db/sessions/devices.ts'
 import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'
 import { setEmailConfirmed } from '../../db/users/merge-user.ts'
 import type { UserChange } from '../../db/users/update-user.ts'

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Trx } from '../../db/core/database.ts'
 import { insertIdentity } from '../../db/identities/identities.ts'
 import { isAutoconfirmed } from '../../db/users/autoconfirmed-addresses.ts'
-import { recomputeProviders } from '../../db/users/providers.ts'
+import { recomputeProviders } from '../../db/users/update-user.ts'
 import { findUser } from '../../db/users/users.ts'
 
 /**

@@ -7,7 +7,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
-import { limitLockWaits } from '../../../db/core/lock-timeout.ts'
+import { limitLockWaits } from '../../../db/core/locks.ts'
 import { hasMailMessage } from '../../../db/emails/messages.ts'
 import { HookError } from '../../../schemas/errors.ts'
 import { Metadata } from '../../../schemas/fields.ts'

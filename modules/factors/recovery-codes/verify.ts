@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify'
 import type { Db, Trx } from '../../../db/core/database.ts'
 import {
   consumeRecoveryCode,
+  findRecoveryCodeSet,
   releaseRecoveryAttempt,
   reserveRecoveryAttempt,
   type UnusedCode,
-} from '../../../db/factors/recovery-attempts.ts'
-import { findRecoveryCodeSet } from '../../../db/factors/recovery-codes.ts'
+} from '../../../db/factors/recovery-codes.ts'
 import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { recoveryCodesLocked, recoveryCodeWrong } from '../../../schemas/errors.ts'
 import type { Session } from '../../../schemas/session.ts'

@@ -2,7 +2,6 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../../db/core/database.ts'
-import { touchClient } from '../../../db/oauth-server/client-usage.ts'
 import {
   type ClientValues,
   findClientById,
@@ -11,6 +10,7 @@ import {
   lockClient,
   setClientSecret,
   softDeleteClient,
+  touchClient,
   updateClient,
 } from '../../../db/oauth-server/clients.ts'
 import {

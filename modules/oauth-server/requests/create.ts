@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
 
-import { insertAuthorization } from '../../../db/oauth-server/authorizations.ts'
 import {
   consumePushedRequest,
+  insertAuthorization,
   insertPushedRequest,
-} from '../../../db/oauth-server/pushed-requests.ts'
+} from '../../../db/oauth-server/authorizations.ts'
 import {
   invalidScope,
   invalidTarget,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
-import { touchClient } from '../../../db/oauth-server/client-usage.ts'
+import { touchClient } from '../../../db/oauth-server/clients.ts'
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import { ApiError } from '../../../schemas/errors.ts'

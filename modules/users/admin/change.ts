@@ -4,16 +4,20 @@ import type { FastifyInstance } from 'fastify'
 import type { Trx } from '../../../db/core/database.ts'
 import { upsertIdentity } from '../../../db/identities/identities.ts'
 import { deleteDeactivation } from '../../../db/scim/deactivation.ts'
-import { deleteKnownDevices } from '../../../db/sessions/known-devices.ts'
+import { deleteKnownDevices } from '../../../db/sessions/devices.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
-import { deleteOrphanedSignUp, deleteTokensSentTo } from '../../../db/tokens/by-channel.ts'
 import { deleteTokens } from '../../../db/tokens/one-time-tokens.ts'
+import { deleteOrphanedSignUp, deleteTokensSentTo } from '../../../db/tokens/pending-changes.ts'
 import {
   deleteAssertedAddress,
   insertAutoconfirmed,
 } from '../../../db/users/autoconfirmed-addresses.ts'
-import { recomputeProviders } from '../../../db/users/providers.ts'
-import { type UserChange, updateUser, withoutSentTokens } from '../../../db/users/update-user.ts'
+import {
+  recomputeProviders,
+  type UserChange,
+  updateUser,
+  withoutSentTokens,
+} from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { RecordChange } from '../../../schemas/admin-user.ts'
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'

@@ -3,8 +3,13 @@ import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 
 import { exactCountLimit } from '../../../db/core/paging.ts'
-import { listFiltered, type UserFilter } from '../../../db/users/filtered-list.ts'
-import { type Cursor, endOfTime, listPage } from '../../../db/users/list.ts'
+import {
+  type Cursor,
+  endOfTime,
+  listFiltered,
+  listPage,
+  type UserFilter,
+} from '../../../db/users/list.ts'
 import {
   countInSmallTable,
   countListed,
@@ -37,7 +42,7 @@ const estimateCache = { max: 100, ttl: 60_000 }
 const positionCache = { max: 1_000, ttl: 60_000 }
 
 /** State of the list between requests. */
-export interface ListState {
+interface ListState {
   /** The last row before a page far from the first, by audience, direction and number of rows before it. */
   positions: LRUCache<string, Cursor>
   /** By audience. */

@@ -2,8 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../../db/core/database.ts'
-import { asStored } from '../../../db/users/pending-sign-ups.ts'
-import { deleteOtherPassword, replaceSignUp } from '../../../db/users/repeated-sign-ups.ts'
+import { asStored, deleteOtherPassword, replaceSignUp } from '../../../db/users/pending-sign-ups.ts'
 import { lockUser } from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import { ApiError, accountChangedConcurrently } from '../../../schemas/errors.ts'

@@ -1,4 +1,4 @@
-import type { StoredDeliveryResponse } from '../../../db/tables/events.ts'
+import type { StoredDeliveryResponse } from '../../../db/tables/messages.ts'
 import { assertPostgresText } from '../../../schemas/postgres-text.ts'
 import type { Deps } from '../../define-plugin.ts'
 import { type Message, signMessageHeaders } from './signature.ts'

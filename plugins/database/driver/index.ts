@@ -13,7 +13,7 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 
-import { getDelivery } from '../../../db/core/delivery.ts'
+import { getDelivery } from '../../../db/core/statement.ts'
 import type { ReportUnreadable } from '../../../db/core/stored-json.ts'
 import type { Connect, DriverConnection, Result, Statement } from './connection.ts'
 import { connectWithDeadline } from './deadline-connection.ts'

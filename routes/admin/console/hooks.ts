@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-import { sumUsageCounts } from '../../../db/statistics/usage-counts.ts'
+import { sumUsageCounts } from '../../../db/statistics/statistics.ts'
 import { HookSummaries } from '../../../schemas/console/providers.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { listScimTokens } from '../../../db/scim/tokens.ts'
+import { listScimTokens } from '../../../db/scim/connections.ts'
 import { recordScimToken } from '../../../modules/access/index.ts'
 import { recordAdminAction } from '../../../modules/audit/index.ts'
 import { endScimToken, issueScimToken, requireScimConnection } from '../../../modules/scim/index.ts'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 
-import { isUniqueViolation } from '../../../db/core/unique-violation.ts'
+import { isUniqueViolation } from '../../../db/core/errors.ts'
 import { changeFactor, removeFactor } from '../../../db/factors/admin.ts'
 import { recordAccess } from '../../../modules/access/index.ts'
 import { changedFields, recordAdminActionOnUser } from '../../../modules/audit/index.ts'

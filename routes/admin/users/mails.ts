@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-import { findMailDeliveries } from '../../../db/emails/deliveries.ts'
+import { findMailDeliveries } from '../../../db/emails/queue.ts'
 import { UserPath } from '../../../schemas/admin-user.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'
 import { readUuid } from '../../../schemas/fields.ts'

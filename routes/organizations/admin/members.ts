@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { findListedMember } from '../../../db/organizations/listed-members.ts'
+import { findListedMember } from '../../../db/organizations/members.ts'
 import { addMember, changedBy, findRolePermissions } from '../../../modules/organizations/index.ts'
 import { lockUserById } from '../../../modules/users/index.ts'
 import { ErrorResponses } from '../../../schemas/error.ts'

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-import type { Condition } from '../../../db/scim/conditions.ts'
-import type { PageRequest } from '../../../db/scim/paging.ts'
+import type { Condition, PageRequest } from '../../../db/scim/conditions.ts'
 import {
   createSelector,
   type ListRequest,

@@ -5,9 +5,8 @@
 import { randomUUID } from 'node:crypto'
 
 import type { Trx } from '../../../../db/core/database.ts'
-import { countMailBacklog } from '../../../../db/emails/backlog.ts'
-import { insertEmail, mailInsertionWithJob } from '../../../../db/emails/insert-email.ts'
-import { addMailJobs } from '../../../../db/emails/messages.ts'
+import { addMailJobs, insertEmail, mailInsertionWithJob } from '../../../../db/emails/messages.ts'
+import { countMailBacklog } from '../../../../db/emails/queue.ts'
 import type { EmailKind, MailVariables } from '../../../../mail/kinds/index.ts'
 import type { MailRenderer } from '../../../../mail/render.ts'
 import type { Deps } from '../../../define-plugin.ts'

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 
 import type { Db } from '../../../../db/core/database.ts'
-import { moveToDeadLetter } from '../../../../db/emails/give-up.ts'
+import { moveToDeadLetter } from '../../../../db/emails/dead-letters.ts'
 import {
   type EmailAttempt,
   findQueuedEmail,

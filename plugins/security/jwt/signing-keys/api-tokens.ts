@@ -1,6 +1,6 @@
 /** Service tokens by `jti`: the revoked ones known to this replica, and the keys in use by valid ones. */
 import type { Db } from '../../../../db/core/database.ts'
-import { type ApiTokenRow, listApiTokens } from '../../../../db/keys/api-tokens.ts'
+import { type ApiTokenRow, listApiTokens } from '../../../../db/keys/signing-keys.ts'
 
 const isRevoked = ({ revoked_at }: ApiTokenRow) => revoked_at !== null
 

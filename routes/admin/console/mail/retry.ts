@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { deleteMail, findMail } from '../../../../db/emails/dead-letters.ts'
-import { listDeadMail } from '../../../../db/emails/queue.ts'
+import { deleteMail, findMail, listDeadMail } from '../../../../db/emails/dead-letters.ts'
 import { recordAdminAction } from '../../../../modules/audit/index.ts'
 import { MailPath, RetryBody } from '../../../../schemas/console/mail.ts'
 import { ErrorResponses } from '../../../../schemas/error.ts'

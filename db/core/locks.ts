@@ -1,4 +1,6 @@
-/** Locks of names, for rows that do not exist yet and for changes of a whole table. */
+/**
+ * Locks of names, for rows that do not exist yet and for changes of a whole table; and how long a lock is waited for.
+ */
 import { sql } from 'kysely'
 
 import type { Trx } from './database.ts'
@@ -22,3 +24,8 @@ export async function lockName(
 ): Promise<void> {
   await locks[mode](trx, { name })
 }
+
+/** Sets the lock timeout of this transaction, in milliseconds. */
+export const limitLockWaits = executePipelined((db, value: ParamOf<{ maxWaitMs: number }>) =>
+  db.selectNoFrom(sql`set_config('lock_timeout', ${value('maxWaitMs')}::text, true)`.as('limit')),
+)

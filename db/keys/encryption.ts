@@ -1,7 +1,35 @@
-/** The columns with encrypted secrets, for key usage counts and re-encryption. */
-import { sql } from 'kysely'
+/** What the encryption keys are needed for: the probe, the columns with secrets, and the rows under each key. */
+import { type RawBuilder, sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
+import { keysInPayloads } from '../jobs/private-jobs.ts'
+
+export async function findProbe(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('postern_encryption_probe')
+    .select('value')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.value
+}
+
+/** Replaces `old`, or inserts the first probe. Changes nothing when another replica did before. */
+export async function upsertProbe(db: Db, id: string, value: string, old: string | undefined) {
+  if (old === undefined) {
+    await db
+      .insertInto('postern_encryption_probe')
+      .values({ id, value })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    return
+  }
+  await db
+    .updateTable('postern_encryption_probe')
+    .set({ value })
+    .where('id', '=', id)
+    .where('value', '=', old)
+    .execute()
+}
 
 export interface SecretColumn {
   table: string
@@ -90,4 +118,57 @@ export async function replaceSecret(
     update ${sql.id(schema, table)} set ${sql.ref(column)} = ${secret.stored}
     where ${sql.ref(id)} = ${secret.id}::${sql.raw(type)} and ${sql.ref(column)} = ${secret.value}
   `.execute(db)
+}
+
+export interface KeyUsage {
+  /** Null for plain values and for values under an unknown key. */
+  key_id: string | null
+  /** `table.column`. */
+  place: string
+  rows: number
+}
+
+/** Digests of early recovery codes: they cannot be verified with another key, nor re-encrypted. */
+export const recoveryCodeDigests = 'postern_recovery_code_digests.digest'
+/** Queued requests, which are processed within hours. */
+export const waitingJobs = 'waiting jobs'
+
+/** Reads every row that can hold a secret: slow on a large database. */
+export async function countKeyUsage(
+  db: Db,
+  schema: string,
+  queueSchema: string,
+): Promise<KeyUsage[]> {
+  const columns = [...gotrueSecretColumns, ...posternSecretColumns]
+  const counts = [
+    ...columns.map(({ table, column }) => selectUsage(schema, table, column)),
+    selectUsage(schema, 'users', 'encrypted_password', sql`encrypted_password like '{%'`),
+    sql<KeyUsage>`select key_id, ${recoveryCodeDigests} as place, count(*)::int as rows
+      from ${sql.id(schema, 'postern_recovery_code_digests')} as digests
+      join ${sql.id(schema, 'mfa_recovery_codes')} as codes on codes.id = digests.code_id
+      where is_early and consumed_at is null group by 1`,
+    sql<KeyUsage>`select key_id, ${waitingJobs} as place, rows
+      from (${keysInPayloads(queueSchema, quotedKeyId)}) as payloads`,
+  ]
+  const found: KeyUsage[] = []
+  // Sequentially: each reads a whole table while the server serves requests.
+  for (const count of counts) found.push(...(await count.execute(db)).rows)
+  return found
+}
+
+/** Every stored form begins with the id of its key, GoTrue's too. */
+const keyIdAtStart = '^\\{"key_id": ?"([^"]*)"'
+/** The same inside a JSON string. */
+const quotedKeyId = '"\\{\\\\"key_id\\\\":\\\\"([0-9a-f]{16})\\\\"'
+
+function selectUsage(
+  schema: string,
+  table: string,
+  column: string,
+  where: RawBuilder<unknown> = sql`${sql.ref(column)} <> ''`,
+): RawBuilder<KeyUsage> {
+  return sql<KeyUsage>`
+    select substring(${sql.ref(column)} from ${keyIdAtStart}) as key_id,
+      ${`${table}.${column}`} as place, count(*)::int as rows
+    from ${sql.id(schema, table)} where ${where} group by 1`
 }
