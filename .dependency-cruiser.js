@@ -175,13 +175,13 @@ const exceptions = [
     'config/groups/provider-settings.ts',
   ],
   // Each type of email has variables, and a type is added in one place.
-  ['^config/(groups/email|gotrue-defaults)\\.ts$', 'mail/kinds/index.ts'],
+  ['^config/(groups/email|gotrue-values)\\.ts$', 'mail/kinds/index.ts'],
   // The default of each subject is a text of the language.
   ['^config/groups/email\\.ts$', 'mail/languages/en.json'],
   // Each type of email has variables for each language, whose names the operator chooses.
-  ['^config/(groups/index|groups/mail-locales|notices)\\.ts$', 'mail/locale-settings.ts'],
+  ['^config/(groups/email|groups/index|notices)\\.ts$', 'mail/locale-settings.ts'],
   // A language tag has one canonical form.
-  ['^config/core/parse-locales\\.ts$', 'mail/languages/tags.ts'],
+  ['^config/core/parsers\\.ts$', 'mail/languages/tags.ts'],
 ]
 
 /** Loaded in development only, by `import()`. */

@@ -21,8 +21,7 @@ import {
 } from '../../plugins/security/encryption/index.ts'
 import { type CommandContext, withContext } from '../shared/context.ts'
 import { reencryptStored } from '../shared/reencrypt-stored.ts'
-import { nextChange, type ScheduledKeyChange } from './next-change.ts'
-import { keysInUse, type UsedKey } from './used-keys.ts'
+import { keysInUse, nextChange, type ScheduledKeyChange, type UsedKey } from './used-keys.ts'
 
 // Re-encrypts every secret with the current key, in small batches while the server runs.
 

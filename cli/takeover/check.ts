@@ -3,7 +3,7 @@ import { type PostgresPool, sql } from 'kysely'
 
 import { hookNames } from '../../config/groups/hooks.ts'
 import type { Config } from '../../config/groups/index.ts'
-import { signingAlgorithm } from '../../config/groups/signing-algorithm.ts'
+import { signingAlgorithm } from '../../config/rules/keys.ts'
 import type { Db } from '../../db/core/database.ts'
 import {
   findMissingMigrationRights,
@@ -20,12 +20,9 @@ import {
   encryptionKeys,
   gotrueEncryptionKeys,
 } from '../../plugins/security/encryption/keys.ts'
+import { describeExpiredMetadata, findHookFunction } from '../shared/checks.ts'
 import type { CommandContext } from '../shared/context.ts'
-import { describeExpiredMetadata } from '../shared/expired-metadata.ts'
-import { findHookFunction } from '../shared/hook-function.ts'
-import { audiences } from './audiences.ts'
-import { contents } from './contents.ts'
-import { note, ok, stop, type TakeoverFinding } from './finding.ts'
+import { audiences, contents, note, ok, stop, type TakeoverFinding } from './contents.ts'
 
 /** Returns what an operator should know before the first start, and the reasons that prevent it. */
 export async function checkTakeover(

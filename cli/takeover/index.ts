@@ -20,7 +20,7 @@ import { configuredEncryption, type Encryption } from '../../plugins/security/en
 import { type CommandContext, withContext } from '../shared/context.ts'
 import { reencryptStored } from '../shared/reencrypt-stored.ts'
 import { checkTakeover } from './check.ts'
-import type { TakeoverFinding } from './finding.ts'
+import type { TakeoverFinding } from './contents.ts'
 
 // Re-encrypts every secret in GoTrue's tables.
 

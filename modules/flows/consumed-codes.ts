@@ -2,8 +2,11 @@
 import { createHash } from 'node:crypto'
 
 import type { Trx } from '../../db/core/database.ts'
-import type { FlowStateRow } from '../../db/flows/flow-states.ts'
-import { findConsumedCode, insertConsumedCode } from '../../db/flows/flow-states.ts'
+import {
+  type FlowStateRow,
+  findConsumedCode,
+  insertConsumedCode,
+} from '../../db/flows/flow-states.ts'
 import { matchesCodeChallenge } from './pkce.ts'
 
 /** Records the session of the exchanged code. */

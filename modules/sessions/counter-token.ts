@@ -8,8 +8,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { hasLegacyTokens } from '../../db/sessions/legacy-tokens.ts'
 import { rotateCounterToken, storeEncryptedRefreshKey } from '../../db/sessions/rotate.ts'
-import type { TokenSession } from '../../db/sessions/sessions.ts'
-import { findSessionById } from '../../db/sessions/sessions.ts'
+import { findSessionById, type TokenSession } from '../../db/sessions/sessions.ts'
 import { raisedBy, wasSteppedUpLast } from '../../db/sessions/step-up.ts'
 import {
   conflict,

@@ -2,8 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import { findRefreshToken } from '../../db/sessions/legacy-tokens.ts'
-import type { TokenSession } from '../../db/sessions/sessions.ts'
-import { findSessionById } from '../../db/sessions/sessions.ts'
+import { findSessionById, type TokenSession } from '../../db/sessions/sessions.ts'
 import { maxLegacyTokenLength } from './legacy-token.ts'
 import { decodeRefreshToken } from './refresh-token.ts'
 import { decryptKey } from './session-key.ts'

@@ -15,8 +15,7 @@ import {
   rotateLegacyToken,
   rotateRefreshToken,
 } from '../../db/sessions/legacy-tokens.ts'
-import type { TokenSession } from '../../db/sessions/sessions.ts'
-import { findSessionById } from '../../db/sessions/sessions.ts'
+import { findSessionById, type TokenSession } from '../../db/sessions/sessions.ts'
 import { raisedBy } from '../../db/sessions/step-up.ts'
 import {
   organizationNotFound,

@@ -4,8 +4,12 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { convert } from 'html-to-text'
 
-import type { MailVariables } from '../../mail/kinds/index.ts'
-import { type EmailKind, emailKindDefinitions, mailKindNames } from '../../mail/kinds/index.ts'
+import {
+  type EmailKind,
+  emailKindDefinitions,
+  type MailVariables,
+  mailKindNames,
+} from '../../mail/kinds/index.ts'
 import { english } from '../../mail/languages/language.ts'
 import { createMailTransport } from '../../mail/transport.ts'
 import { rendererWith, samples } from './rendering.ts'

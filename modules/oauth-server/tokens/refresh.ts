@@ -2,8 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import { findClientSession } from '../../../db/oauth-server/sessions.ts'
-import type { TokenSession } from '../../../db/sessions/sessions.ts'
-import { findSessionById } from '../../../db/sessions/sessions.ts'
+import { findSessionById, type TokenSession } from '../../../db/sessions/sessions.ts'
 import { isBanned } from '../../../db/users/users.ts'
 import type { AccessTokenClaims } from '../../../schemas/access-token.ts'
 import { ApiError, invalidScope, oauthInvalidRequest } from '../../../schemas/errors.ts'

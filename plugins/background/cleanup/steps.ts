@@ -19,8 +19,7 @@ import {
 } from '../../../db/cleanup/cleanup.ts'
 import type { Db } from '../../../db/core/database.ts'
 import { isForeignKeyViolation } from '../../../db/core/errors.ts'
-import type { PagedQuery } from '../../../db/core/paging.ts'
-import { countPages } from '../../../db/core/paging.ts'
+import { countPages, type PagedQuery } from '../../../db/core/paging.ts'
 import { deleteOldConsumedCodes } from '../../../db/flows/flow-states.ts'
 import { deleteOldSendQuotas } from '../../../db/limits/send-quotas.ts'
 import {

@@ -1,7 +1,6 @@
 /** The languages of AUTH_LANGUAGES: files or URLs, read at start, on SIGHUP and when expired. */
 import type { Config } from '../../../config/groups/index.ts'
-import type { MailLog } from '../../../mail/cached-template.ts'
-import { CachedTemplate, parseTextSource } from '../../../mail/cached-template.ts'
+import { CachedTemplate, type MailLog, parseTextSource } from '../../../mail/cached-template.ts'
 import { type MessageCatalog, readCustomLanguage } from '../../../mail/languages/custom-language.ts'
 import { tagOfFile } from '../../../mail/languages/tags.ts'
 

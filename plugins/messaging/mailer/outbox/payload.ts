@@ -2,8 +2,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import type { WaitingMailMessage } from '../../../../db/emails/messages.ts'
-import type { MailVariables } from '../../../../mail/kinds/index.ts'
-import { type EmailKind, emailKindDefinitions } from '../../../../mail/kinds/index.ts'
+import {
+  type EmailKind,
+  emailKindDefinitions,
+  type MailVariables,
+} from '../../../../mail/kinds/index.ts'
 import { readStored } from '../../../../schemas/values/stored.ts'
 import type { Encryption } from '../../../security/encryption/index.ts'
 

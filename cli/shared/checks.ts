@@ -1,4 +1,6 @@
-/** SAML providers whose metadata has expired, for `npm run doctor` and the check before a takeover. */
+/** Checks of `npm run doctor` that precede a takeover too: SAML metadata, and the database functions of hooks. */
+import { sql } from 'kysely'
+
 import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
 import { listSamlMetadata } from '../../db/saml/providers.ts'
@@ -27,4 +29,27 @@ async function describe(provider: Provider, now: Date): Promise<string[]> {
   return [
     `The metadata of ${entity_id} (${id}) expired at ${expiry}, and sign-ins are rejected: ${action}.`,
   ]
+}
+
+interface HookFunction {
+  /** Schema and name. */
+  called: string
+  login: string
+  state: 'missing' | 'denied' | 'callable'
+}
+
+/** Looks up the function that a `pg-functions:` URI names. */
+export async function findHookFunction(db: Db, { pathname }: URL): Promise<HookFunction> {
+  const [schema = '', name = ''] = pathname.slice(1).split('/').map(decodeURIComponent)
+  const { rows } = await sql<{ login: string; callable: boolean | null }>`
+    select current_user as login, (
+      select bool_or(has_function_privilege(pg_proc.oid, 'execute')
+        and has_schema_privilege(pg_namespace.oid, 'usage'))
+      from pg_proc join pg_namespace on pg_namespace.oid = pronamespace
+      where nspname = ${schema} and proname = ${name}
+        and pronargs - pronargdefaults <= 1 and proargtypes[0] in ('jsonb'::regtype, 'json'::regtype)
+    ) as callable`.execute(db)
+  const { login = '', callable = null } = rows[0] ?? {}
+  const state = callable === null ? 'missing' : callable ? 'callable' : 'denied'
+  return { called: `${schema}.${name}`, login, state }
 }
