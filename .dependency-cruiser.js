@@ -149,7 +149,7 @@ const exceptions = [
   // Operators are shown every variable as its schema describes it.
   ['^modules/settings/read\\.ts$', 'config/groups/index.ts'],
   // Operators are shown every provider that there is.
-  ['^modules/settings/providers\\.ts$', 'providers/registry.ts'],
+  ['^modules/settings/read\\.ts$', 'providers/registry.ts'],
   // What SCIM and imports receive must be storable, as every body.
   [
     '^(routes/scim/v2/parse-body|modules/user-import/bulk-record)\\.ts$',
@@ -171,7 +171,7 @@ const exceptions = [
   ['^plugins/config\\.ts$', 'config/validation-schema.ts'],
   // It maps variables to providers.
   [
-    '^(plugins/outgoing/oauth-providers/settings|modules/settings/providers)\\.ts$',
+    '^(plugins/outgoing/oauth-providers/settings|modules/settings/read)\\.ts$',
     'config/groups/provider-settings.ts',
   ],
   // Each type of email has variables, and a type is added in one place.

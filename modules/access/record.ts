@@ -10,7 +10,7 @@ import type { SignInMethod } from '../../db/tables/sessions.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import { type Actor, type AuditAction, recordAudit } from '../audit/index.ts'
 import { notifyUser } from '../emails/index.ts'
-import type { Notification } from '../emails/notifications.ts'
+import type { Notification } from '../emails/send.ts'
 import { recordNewMethod } from './session-proofs.ts'
 
 type IdentityKey = Pick<IdentityRow, 'id' | 'provider' | 'provider_id'>

@@ -9,9 +9,8 @@ import type { NewFlowState } from '../../db/flows/flow-states.ts'
 import { insertOwnedFlow } from '../../db/flows/oauth-states.ts'
 import { sessionNotFound, userNotFound } from '../../schemas/errors.ts'
 import { findEmailLink } from '../otp/index.ts'
-import type { LinkContext } from '../otp/link-context.ts'
-import { encryptFlowSecrets } from './encrypted-secrets.ts'
-import type { AuthorizationState } from './oauth-state.ts'
+import type { LinkContext } from '../otp/links.ts'
+import { type AuthorizationState, encryptFlowSecrets } from './oauth-state.ts'
 
 interface OauthRequest {
   /** `provider`, `scopes` and `invite_token` are read here; the rest is for the provider. */

@@ -15,7 +15,7 @@ import {
 } from '../../schemas/errors.ts'
 import { recordAccess, requireVerifiedFactor } from '../access/index.ts'
 import { verifyEmail } from '../users/index.ts'
-import { requestFirstEmailConfirmation } from './confirmation-email.ts'
+import { requestFirstEmailConfirmation } from './email-confirmation-policy.ts'
 import { readAddresses } from './emails.ts'
 import { addIdentity, linkedToOtherUser } from './identity-row.ts'
 import { checkState, lockUserOrThrow } from './lock-user.ts'

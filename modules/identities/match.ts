@@ -17,10 +17,9 @@ import { metadataLimits } from '../../schemas/values/metadata-limits.ts'
 import { hasConfirmedIdentifier, recordAccess } from '../access/index.ts'
 import { createUser } from '../users/index.ts'
 import { addIdentity, toExternalIdentity } from './identity-row.ts'
-import { isSsoProvider } from './linking-domain.ts'
 import { findUserOrThrow } from './lock-user.ts'
 import { isOwner, resolveAccount } from './resolve-account.ts'
-import { requireOpenable } from './tenant-provider.ts'
+import { isSsoProvider, requireOpenable } from './tenant-provider.ts'
 import type { CheckedExternalUser, MatchedAccount, SignInAttempt } from './types.ts'
 
 /**

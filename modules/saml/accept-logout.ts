@@ -22,8 +22,8 @@ import {
   samlResponseInvalid,
 } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
+import { endLogins } from './begin-logout.ts'
 import { checkLogoutMessage } from './checks.ts'
-import { endLogins } from './end-logins.ts'
 import { getSamlMetadata } from './metadata.ts'
 import { nameIdIn } from './provider-session.ts'
 import { messageId, type SentMessage, sendSamlMessage } from './send.ts'

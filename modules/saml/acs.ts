@@ -28,7 +28,7 @@ import {
   joinByConnection,
   permitConnectionJoin,
 } from '../organizations/index.ts'
-import type { LinkContext } from '../otp/link-context.ts'
+import type { LinkContext } from '../otp/links.ts'
 import type { CreatedSession } from '../sessions/create.ts'
 import { createSession } from '../sessions/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'

@@ -10,10 +10,16 @@ import { lockUser, recomputeProviders } from '../../db/users/update-user.ts'
 import { findUser, type UserRecord } from '../../db/users/users.ts'
 import { findConfirmedAddress, hasServerRole, recordAccess } from '../access/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
-import { createAccount, hasVerifiedEmailDomain, isAccountOfTenant, uniqueness } from './accounts.ts'
+import {
+  createAccount,
+  hasVerifiedEmailDomain,
+  isAccountOfTenant,
+  nameIdTaken,
+  rejectIfTaken,
+  uniqueness,
+} from './accounts.ts'
 import { type AccountClaims, toProviderName, toScimIdentities } from './claims.ts'
 import { type ProvisioningRequest, scimClientInfo } from './membership.ts'
-import { nameIdTaken, rejectIfTaken } from './unique-write.ts'
 
 /** A deleted user of this name. */
 interface DeletedScimUser {

@@ -17,17 +17,24 @@ import {
   refreshTokenNotFound,
   validationFailed,
 } from '../../schemas/errors.ts'
-import { organizationScope } from './organization-scope.ts'
-import { findRefreshError } from './refresh-errors.ts'
-import { decodeRefreshToken, encodeRefreshToken, type RefreshToken } from './refresh-token.ts'
-import { revokeForReuse } from './reuse.ts'
 import {
+  decodeRefreshToken,
+  decryptKey,
+  encodeRefreshToken,
+  encryptKey,
+  findDerivedKey,
+  isEncryptedKey,
+  type RefreshToken,
+} from './refresh-token.ts'
+import {
+  findRefreshError,
   identifyHolder,
+  organizationScope,
   type Presenter,
   type RotationOutcome,
   type RotationResult,
+  revokeForReuse,
 } from './rotation.ts'
-import { decryptKey, encryptKey, findDerivedKey, isEncryptedKey } from './session-key.ts'
 
 export async function refreshWithCounterToken(
   app: FastifyInstance,

@@ -8,11 +8,9 @@ import { deleteSessionsBelowAal2, stepUpSession } from '../../db/sessions/step-u
 import type { HookClaims } from '../../schemas/access-token.ts'
 import { oauthSession, sessionInvalid, sessionNotFound } from '../../schemas/errors.ts'
 import type { Session } from '../../schemas/session.ts'
-import { organizationScope } from './organization-scope.ts'
-import { isSuperseded } from './refresh-errors.ts'
-import { encodeRefreshToken } from './refresh-token.ts'
+import { decryptKey, deriveKey, encodeRefreshToken, encryptKey } from './refresh-token.ts'
 import { emitSessionEnded } from './revoke.ts'
-import { decryptKey, deriveKey, encryptKey } from './session-key.ts'
+import { isSuperseded, organizationScope } from './rotation.ts'
 import { computeClaims, withClaims } from './token-response.ts'
 
 /** The method of the factor, added to the session's `amr`. */

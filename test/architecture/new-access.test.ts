@@ -119,11 +119,11 @@ const because = (reason: string) => ({ reason })
 
 const writers: Record<string, { recorded: true } | { routes: string[] } | { reason: string }> = {
   'cli/token.ts': because('a command of the operator'),
-  'modules/admins/manage.ts': proven(
+  'modules/admins/index.ts': proven(
     'routes/admin/console/admin.ts',
     'routes/admin/console/admins.ts',
   ),
-  'modules/custom-providers/manage.ts': proven(
+  'modules/custom-providers/index.ts': proven(
     'routes/admin/custom-providers/list.ts',
     'routes/admin/custom-providers/provider.ts',
   ),
@@ -144,8 +144,9 @@ const writers: Record<string, { recorded: true } | { routes: string[] } | { reas
     'routes/oauth/admin/regenerate-secret.ts',
   ),
   'modules/oauth-server/clients/registration.ts': because('self-registration needs consent again'),
-  'modules/oauth-server/devices/codes.ts': because('answer.ts records the consent'),
-  'modules/oauth-server/devices/exchange.ts': because('it consumes an approved code'),
+  'modules/oauth-server/devices.ts': because(
+    'answer.ts records the consent, and the device consumes an approved code',
+  ),
   'modules/oauth-server/grants.ts': because('it takes a consent away'),
   'modules/oauth-server/requests/answer.ts': records,
   'modules/oauth-server/tokens/issue.ts': because('it counts the use of a client'),
@@ -153,13 +154,13 @@ const writers: Record<string, { recorded: true } | { routes: string[] } | { reas
     'routes/organizations/admin/connections.ts',
     'routes/organizations/scoped/connections.ts',
   ),
-  'modules/organizations/custom-roles.ts': proven(
+  'modules/organizations/roles.ts': proven(
     'routes/organizations/admin/roles.ts',
+    'routes/organizations/scoped/groups.ts',
     'routes/organizations/scoped/roles.ts',
   ),
   'modules/organizations/domain-codes.ts': proven('routes/organizations/scoped/domains.ts'),
   'modules/organizations/domains.ts': proven('routes/organizations/scoped/domains.ts'),
-  'modules/organizations/group-roles.ts': proven('routes/organizations/scoped/groups.ts'),
   'modules/organizations/members.ts': records,
   'modules/organizations/send-invitation.ts': proven('routes/organizations/scoped/invitations.ts'),
   'modules/passkeys/manage.ts': because('it renames a passkey'),
@@ -170,20 +171,17 @@ const writers: Record<string, { recorded: true } | { routes: string[] } | { reas
   'modules/scim/connections.ts': proven(
     'routes/admin/scim/connections.ts',
     'routes/admin/scim/connection.ts',
+    'routes/admin/scim/tokens.ts',
   ),
   'modules/scim/follow-identity.ts': because('the account has the identity already'),
   'modules/scim/link-account.ts': records,
-  'modules/scim/tokens.ts': proven('routes/admin/scim/tokens.ts'),
   'modules/scim/users.ts': because('link-account.ts records the link'),
   'modules/sessions/revoke.ts': because('it takes consents away'),
-  'modules/user-import/import-text.ts': because('it inserts new users only'),
+  'modules/user-import/index.ts': because('it inserts new users only'),
   'modules/usernames/change.ts': records,
   'modules/usernames/sign-up.ts': because('it belongs to a new user'),
   'modules/users/admin/users.ts': because('it deletes a user'),
-  'modules/users/confirm-email.ts': because('it marks an identity of the same address as verified'),
-  'modules/users/email-identity.ts': because(
-    'the identity is of the confirmed address and password',
-  ),
+  'modules/users/confirm-email.ts': because('the identity is of the confirmed address'),
   'modules/users/sign-up/clear-unverified.ts': because('it takes consents away'),
   'plugins/security/jwt/signing-keys/stored-keys.ts': proven('routes/admin/keys.ts'),
   'routes/admin/users/factor.ts': records,

@@ -46,7 +46,7 @@ const writers: Record<string, SingleWriter> = {
     },
   },
   'only an import inserts users in bulk': {
-    only: ['modules/user-import/import-text.ts'],
+    only: ['modules/user-import/index.ts'],
     functions: { 'db/users/bulk.ts': ['insertBulkUsers'] },
   },
   'only sessions.createSessionWithUser inserts a user with a session': {
@@ -266,10 +266,10 @@ suite('single writers', () => {
   test('each hook is called by one file', () => {
     const requested = {
       customizeAccessToken: 'modules/sessions/token-response.ts',
-      beforeUserCreated: 'modules/users/sign-up/before-user-created.ts',
-      afterUserCreated: 'modules/users/sign-up/after-user-created.ts',
+      beforeUserCreated: 'modules/users/sign-up/hooks.ts',
+      afterUserCreated: 'modules/users/sign-up/hooks.ts',
       passwordVerificationAttempt: 'modules/credentials/password.ts',
-      mfaVerificationAttempt: 'modules/factors/verification-hook.ts',
+      mfaVerificationAttempt: 'modules/factors/attempts.ts',
       sendEmail: 'plugins/messaging/mailer/hook-delivery.ts',
       sendSms: 'plugins/messaging/sms/index.ts',
     }

@@ -26,8 +26,8 @@ import {
   encryptRequest,
   isForOtherReplica,
   isTooOld,
+  postpone,
 } from './encrypted-request.ts'
-import { postpone } from './postpone.ts'
 
 export const repeatTask = 'repeat_text_message'
 

@@ -17,7 +17,7 @@ import { type AuditContext, recordAudit } from '../../audit/index.ts'
 import { notifyUser } from '../../emails/index.ts'
 import { permitStepUp, stepUpToAal2 } from '../../sessions/index.ts'
 import type { PrecomputedClaims } from '../../sessions/step-up.ts'
-import { computeCodeDigests, mayBeCode } from './codes.ts'
+import { computeCodeDigests, mayBeCode } from './generate.ts'
 
 /** A counted attempt and the matching code; undefined for a wrong one. */
 export interface RecoveryAttempt {

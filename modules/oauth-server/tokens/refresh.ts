@@ -19,10 +19,13 @@ import {
 import type { Client } from '../clients/client.ts'
 import { covers, scopeList } from '../scopes.ts'
 import { hasDataAccess, listTokenAudiences, narrowResources } from './audience.ts'
-import { type TokenResponse, toOauthTokenResponse } from './issue.ts'
-import type { Origin } from './origin.ts'
-import { rejectGrant } from './rejection.ts'
-import { findVerifiedContacts } from './verified.ts'
+import {
+  findVerifiedContacts,
+  type Origin,
+  rejectGrant,
+  type TokenResponse,
+  toOauthTokenResponse,
+} from './issue.ts'
 
 interface RefreshRequest {
   refreshToken: string | undefined

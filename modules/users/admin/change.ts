@@ -22,11 +22,10 @@ import type { UserRecord } from '../../../db/users/users.ts'
 import type { RecordChange } from '../../../schemas/admin-user.ts'
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
 import { revokeAllSessions, suspendSessions } from '../../sessions/index.ts'
-import { verifyEmail } from '../confirm-email.ts'
+import { addEmailIdentity, verifyEmail } from '../confirm-email.ts'
 import { verifyPhone } from '../confirm-phone.ts'
-import { addEmailIdentity } from '../email-identity.ts'
 import { mergeWithin } from '../metadata-size.ts'
-import { bannedUntil } from './ban.ts'
+import { bannedUntil } from './input.ts'
 
 /** Empty strings and false mean no change. */
 export interface AdminUserChange {

@@ -9,9 +9,8 @@ import { ApiError, accountChangedConcurrently } from '../../../schemas/errors.ts
 import { lockAndLoadUser } from '../lock.ts'
 import { createPendingDraft, withPendingSignUp } from './clear-unverified.ts'
 import { createUser } from './create-user.ts'
-import { findOwner } from './find-owner.ts'
 import type { SignUpInput, SignUpResult } from './types.ts'
-import { type LoginIdentifier, toNewIdentity, toUserMetadata } from './user-data.ts'
+import { findOwner, type LoginIdentifier, toNewIdentity, toUserMetadata } from './user-data.ts'
 
 /** Returns the user of a new or unverified identifier; undefined when it belongs to a verified or invited account. */
 export async function findOrCreateUnconfirmedUser(

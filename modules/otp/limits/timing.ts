@@ -1,4 +1,4 @@
-/** Delays responses that send no message, so that they take as long as a delivery. */
+/** Delays that hide whether a message was sent, or an account is known. */
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
@@ -41,4 +41,15 @@ export function createResponsePadding(choose: (below: number) => number = random
       while (performance.now() < end) await turn()
     },
   }
+}
+
+/** In milliseconds. */
+const maxPauseMs = 10
+
+/**
+ * Before a wrong code or password is rejected. The rejection takes up to 0.1 ms longer for a known account, because
+ * rows are read. A random pause hides this within the permitted number of attempts.
+ */
+export async function pauseBeforeRejection(): Promise<void> {
+  await sleep(randomInt(maxPauseMs + 1))
 }

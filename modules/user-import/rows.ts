@@ -1,11 +1,10 @@
-/** Reads the rows of a user file as a stream. */
+/** Reads the rows of a user file as a stream, and writes them. */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 
 import { parse } from 'csv-parse'
-
-import { fromText } from './formulas.ts'
+import { stringify } from 'csv-stringify/sync'
 
 export type Format = 'ndjson' | 'csv'
 
@@ -95,4 +94,38 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+type Cell = string | boolean | null | undefined
+type ExportedRow = Record<string, Cell | object>
+
+/** Escapes cells that a spreadsheet would run as formulas. */
+export function renderRows(
+  rows: readonly ExportedRow[],
+  columns: readonly string[],
+  format: Format,
+): string {
+  if (format === 'ndjson') return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+  const cast = {
+    string: escapeFormula,
+    boolean: String,
+    object: (value: object) => escapeFormula(JSON.stringify(value)),
+  }
+  return stringify([...rows], { columns: [...columns], cast })
+}
+
+/** The first line of a file. */
+export const headerRow = (columns: readonly string[], format: Format): string =>
+  format === 'csv' ? stringify([[...columns]]) : ''
+
+/**
+ * A cell that a spreadsheet would execute as a formula, as users choose their addresses and metadata, gets a leading
+ * apostrophe, which marks it as text; the import removes it.
+ */
+export function escapeFormula(cell: string): string {
+  return /^'*[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+}
+
+function fromText(cell: string): string {
+  return /^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell
 }

@@ -1,15 +1,25 @@
-/** The operator's MFA_VERIFICATION_ATTEMPT hook, called for every compared TOTP, phone or recovery code. */
+/** What each attempt at a factor's code passes: the throttle, and the operator's hook. */
 import type { FastifyInstance } from 'fastify'
 
 import type { Db } from '../../db/core/database.ts'
 import type { FactorRecord } from '../../db/factors/factors.ts'
 import { type ApiError, HookError, mfaVerificationRejected } from '../../schemas/errors.ts'
+import { throttleAttempt } from '../otp/index.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
+
+/**
+ * Throws over_request_rate_limit while the user is blocked; otherwise the attempt is counted until it succeeds. Recovery
+ * codes have a separate lock.
+ */
+export function throttleFactorAttempt(app: FastifyInstance, db: Db, userId: string, now: Date) {
+  return throttleAttempt(app, db, { kind: 'factor', account: userId }, now)
+}
 
 const rejected = 'The verification was rejected. Sign in again.'
 
 /**
- * Returns the hook's rejection, after revoking all sessions of the user, or undefined. Returned, not thrown, since the
+ * The operator's MFA_VERIFICATION_ATTEMPT hook, called for every compared TOTP, phone or recovery code. Returns its
+ * rejection, after revoking all sessions of the user, or undefined. Returned, not thrown, since the
  * attempt stays counted in any case.
  */
 export async function callMfaVerificationHook(
