@@ -6,7 +6,7 @@ import { findJoinableByDomain } from '../../db/organizations/domains.ts'
 import { findOrganization, type OrganizationRow } from '../../db/organizations/organizations.ts'
 import { listScimOffers } from '../../db/scim/access.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { JoinHookInput } from '../../plugins/outgoing/hooks/organizations.ts'
+import type { JoinHookInput } from '../../plugins/outgoing/hooks/calls.ts'
 import {
   ApiError,
   organizationDomainShared,

@@ -11,10 +11,10 @@ import {
   readForm,
   readRedirect,
   verifiedRoot,
-} from '../../providers/saml/incoming.ts'
+} from '../../providers/saml/bindings.ts'
 import { logoutResponse } from '../../providers/saml/messages.ts'
-import { SamlError } from '../../providers/saml/saml-error.ts'
 import { isSuccess } from '../../providers/saml/status.ts'
+import { SamlError } from '../../providers/saml/values.ts'
 import { childrenNamed, elementText, isNamed, type XmlElement } from '../../providers/saml/xml.ts'
 import {
   samlIdpNotFound,

@@ -7,7 +7,7 @@ import {
   storeFetchedMetadata,
 } from '../../db/saml/providers.ts'
 import { type IdpMetadata, readIdpMetadata } from '../../providers/saml/idp-metadata.ts'
-import { SamlError } from '../../providers/saml/saml-error.ts'
+import { SamlError } from '../../providers/saml/values.ts'
 import { samlMetadataFetchFailed, validationFailed } from '../../schemas/errors.ts'
 
 /** When the document has no cache duration. */

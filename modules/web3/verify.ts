@@ -11,8 +11,7 @@ import {
 } from '../../schemas/errors.ts'
 import { isAllowedRedirect } from '../flows/index.ts'
 import { ethereum } from './ethereum.ts'
-import type { Chain } from './message.ts'
-import { invalid, parseMessage, type WalletMessage } from './message.ts'
+import { type Chain, invalid, parseMessage, type WalletMessage } from './message.ts'
 
 export interface SignedMessage {
   chain?: string | undefined

@@ -14,7 +14,7 @@ import { isPooled } from '../../database/pool/pooler.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
 import { withLogFields } from '../../observability/request-context/index.ts'
 import { shareReading } from '../../observability/telemetry/shared-reading.ts'
-import type { QueueLog } from './library-log.ts'
+import type { QueueLog } from './maintenance.ts'
 import { JobRunner } from './runner.ts'
 import type { AroundJob, JobHandler, JobRunnerOptions } from './runner-options.ts'
 

@@ -21,7 +21,7 @@ import { groupCommits } from './group-commit.ts'
 import { PlainConnection } from './plain-connection.ts'
 import { prepareConnections } from './prepared-connection.ts'
 
-export { batchLookup } from './batched-lookup.ts'
+export { batchLookup } from './batch-loader.ts'
 export { NotConnected } from './deadline-connection.ts'
 export { isOfOneStatement } from './error-scope.ts'
 

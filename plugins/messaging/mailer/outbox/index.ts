@@ -23,13 +23,14 @@ import {
   sendFailureReason,
 } from './compose.ts'
 import { createFirstAttempts } from './first-attempts.ts'
-import { createMailJobs, sendTask } from './job.ts'
 import {
+  createMailJobs,
   decryptPayload,
   type EmailMessage,
   encryptPayload,
   type MailPayload,
   type SecondConfirmation,
+  sendTask,
 } from './payload.ts'
 import { unknownKind } from './reasons.ts'
 import { createSender, type Sender, type SenderDeps } from './send.ts'

@@ -19,8 +19,7 @@ import {
 import { MailTransportError, type SendOutcome } from '../../../../mail/transport-error.ts'
 import type { NotComposed } from './compose.ts'
 import { maxAttempts } from './first-attempts.ts'
-import type { MailJobs } from './job.ts'
-import type { EmailMessage } from './payload.ts'
+import type { EmailMessage, MailJobs } from './payload.ts'
 import { expired, gaveUp, quotedWords, uncertain } from './reasons.ts'
 
 /** `Ready` is the composed message. */

@@ -1,13 +1,54 @@
-/** Logout messages from identity providers, sent through the browser (SAML 2.0 Bindings §3.4 and §3.5). */
-import { verify as verifySignature } from 'node:crypto'
-import { inflateRawSync } from 'node:zlib'
+/** Messages sent through the browser, to and from an identity provider (SAML 2.0 Bindings §3.4 and §3.5). */
+import { sign, verify as verifySignature } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
-import { readSignatureMethod } from './algorithms.ts'
-import { readBase64 } from './base64.ts'
+import { ownSignatures, readSignatureMethod, rsaSha256 } from './algorithms.ts'
 import { messageLimits } from './markup.ts'
-import { SamlError } from './saml-error.ts'
 import { checkPlaces, toPem, verifiedContent } from './signature.ts'
+import { readBase64, SamlError } from './values.ts'
 import { childrenNamed, elementText, parseXml, type XmlDocument, type XmlElement } from './xml.ts'
+
+export interface OutgoingMessage {
+  kind: 'SAMLRequest' | 'SAMLResponse'
+  xml: string
+  relayState: string | undefined
+  /** PEM. */
+  privateKey: string
+}
+
+/** The redirect URL; the endpoint's own query is kept. */
+export function redirectUrl(
+  endpoint: string,
+  { kind, xml, relayState, privateKey }: OutgoingMessage,
+): string {
+  const parameters = new URLSearchParams({
+    [kind]: deflateRawSync(xml).toString('base64'),
+    ...(relayState && { RelayState: relayState }),
+    SigAlg: rsaSha256,
+  })
+  // The signature covers the encoded query in this order (Bindings §3.4.4.1).
+  const signature = sign('sha256', Buffer.from(parameters.toString()), privateKey)
+  parameters.set('Signature', signature.toString('base64'))
+  return `${endpoint}${endpoint.includes('?') ? '&' : '?'}${parameters}`
+}
+
+/** The form fields that the browser posts. */
+export async function formFields({
+  kind,
+  xml,
+  relayState,
+  privateKey,
+}: OutgoingMessage): Promise<Record<string, string>> {
+  const { SignedXml } = await import('xml-crypto')
+  const signature = new SignedXml({ privateKey, ...ownSignatures.methods })
+  signature.addReference({ xpath: '/*', ...ownSignatures.reference })
+  const location = { reference: "/*/*[local-name(.)='Issuer']", action: 'after' } as const
+  signature.computeSignature(xml, { location })
+  return {
+    [kind]: Buffer.from(signature.getSignedXml()).toString('base64'),
+    ...(relayState && { RelayState: relayState }),
+  }
+}
 
 export interface IncomingMessage {
   document: XmlDocument
