@@ -1,7 +1,7 @@
 /** Leases webhook deliveries for an attempt, and stores the outcomes of a batch of attempts. */
-import { type RawBuilder, sql } from 'kysely'
+import { type QueryCreator, type RawBuilder, sql } from 'kysely'
 
-import type { Db } from '../core/database.ts'
+import type { Database, Db } from '../core/database.ts'
 import { executeStatement, type ParamOf, queryMany, queryOneOrThrow } from '../core/statement.ts'
 import type { DeliveryState, StoredDeliveryResponse } from '../tables/messages.ts'
 
@@ -26,27 +26,6 @@ interface Claim {
 
 const claimRows = queryMany((db, value: ParamOf<Claim>) => {
   const now = value('now')
-  // The first waiting delivery of each user, if it is due and not leased.
-  const heads = db
-    .selectFrom('postern_webhook_deliveries as due')
-    .select('due.position')
-    .where('due.webhook_id', '=', value('webhookId'))
-    .where('due.state', '=', sql.lit('waiting'))
-    .where('due.due_at', '<=', now)
-    .where(sql<boolean>`coalesce(due.leased_until <= ${now}, true)`)
-    // One index look-up per candidate. `not exists` would become a join with all waiting deliveries.
-    .where('due.position', '=', (eb) =>
-      eb
-        .selectFrom('postern_webhook_deliveries as earliest')
-        .select((of) => of.fn.min('earliest.position').as('position'))
-        .whereRef('earliest.webhook_id', '=', 'due.webhook_id')
-        .whereRef('earliest.lane', '=', 'due.lane')
-        .where('earliest.state', '=', sql.lit('waiting')),
-    )
-    .orderBy('due.position')
-    .limit(value('limit'))
-    .forUpdate()
-    .skipLocked()
   return db
     .updateTable('postern_webhook_deliveries as delivery')
     .from('postern_events as event')
@@ -57,7 +36,7 @@ const claimRows = queryMany((db, value: ParamOf<Claim>) => {
       last_attempt_at: now,
     })
     .where('delivery.webhook_id', '=', value('webhookId'))
-    .where('delivery.position', '=', sql<number>`any(array(${heads}))`)
+    .where('delivery.position', '=', sql<number>`any(array(${selectDueHeads(db, value)}))`)
     .whereRef('event.position', '=', 'delivery.position')
     .returning([
       'delivery.position',
@@ -70,6 +49,33 @@ const claimRows = queryMany((db, value: ParamOf<Claim>) => {
       'event.created_at',
     ])
 })
+
+/** The first waiting delivery of each user, if it is due and not leased. */
+function selectDueHeads(db: QueryCreator<Database>, value: ParamOf<Claim>) {
+  const now = value('now')
+  return (
+    db
+      .selectFrom('postern_webhook_deliveries as due')
+      .select('due.position')
+      .where('due.webhook_id', '=', value('webhookId'))
+      .where('due.state', '=', sql.lit('waiting'))
+      .where('due.due_at', '<=', now)
+      .where(sql<boolean>`coalesce(due.leased_until <= ${now}, true)`)
+      // One index look-up per candidate. `not exists` would become a join with all waiting deliveries.
+      .where('due.position', '=', (eb) =>
+        eb
+          .selectFrom('postern_webhook_deliveries as earliest')
+          .select((of) => of.fn.min('earliest.position').as('position'))
+          .whereRef('earliest.webhook_id', '=', 'due.webhook_id')
+          .whereRef('earliest.lane', '=', 'due.lane')
+          .where('earliest.state', '=', sql.lit('waiting')),
+      )
+      .orderBy('due.position')
+      .limit(value('limit'))
+      .forUpdate()
+      .skipLocked()
+  )
+}
 
 /**
  * Leases at most `limit` deliveries, each of another user, in the order of events within a user. They belong to the
@@ -138,6 +144,39 @@ function readOutcomes(json: RawBuilder<string>) {
   )
 }
 
+/**
+ * The outcomes whose attempt is still the last one, with their deliveries locked. Looks each up by key: a plan cached for
+ * few deliveries would read all of the webhook.
+ */
+function lockAttempted(
+  db: QueryCreator<Database & { kept: { id: string } }>,
+  outcome: ReturnType<typeof readOutcomes>,
+) {
+  return db
+    .selectFrom((of) =>
+      of
+        .selectFrom(['kept', outcome])
+        .select(['kept.id as webhook_id', 'outcome.position', 'outcome.attempts'])
+        .select(['outcome.state', 'outcome.due_at', 'outcome.answer'])
+        .orderBy('outcome.position')
+        .as('outcome'),
+    )
+    .innerJoinLateral(
+      (of) =>
+        of
+          .selectFrom('postern_webhook_deliveries as delivery')
+          .select('delivery.position')
+          .whereRef('delivery.webhook_id', '=', 'outcome.webhook_id')
+          .whereRef('delivery.position', '=', 'outcome.position')
+          .whereRef('delivery.attempts', '=', 'outcome.attempts')
+          .forUpdate()
+          .as('attempted'),
+      (join) => join.onTrue(),
+    )
+    .select(['outcome.position', 'outcome.state'])
+    .select(['outcome.due_at', 'outcome.answer'])
+}
+
 const recordRows = executeStatement((db, value: ParamOf<Outcomes>) => {
   const outcome = readOutcomes(value('outcomes'))
   return (
@@ -151,32 +190,7 @@ const recordRows = executeStatement((db, value: ParamOf<Outcomes>) => {
           .where('id', '=', value('webhookId'))
           .forKeyShare(),
       )
-      // Looks each up by key: a plan cached for few deliveries would read all of the webhook.
-      .with('locked', (eb) =>
-        eb
-          .selectFrom((of) =>
-            of
-              .selectFrom(['kept', outcome])
-              .select(['kept.id as webhook_id', 'outcome.position', 'outcome.attempts'])
-              .select(['outcome.state', 'outcome.due_at', 'outcome.answer'])
-              .orderBy('outcome.position')
-              .as('outcome'),
-          )
-          .innerJoinLateral(
-            (of) =>
-              of
-                .selectFrom('postern_webhook_deliveries as delivery')
-                .select('delivery.position')
-                .whereRef('delivery.webhook_id', '=', 'outcome.webhook_id')
-                .whereRef('delivery.position', '=', 'outcome.position')
-                .whereRef('delivery.attempts', '=', 'outcome.attempts')
-                .forUpdate()
-                .as('attempted'),
-            (join) => join.onTrue(),
-          )
-          .select(['outcome.position', 'outcome.state'])
-          .select(['outcome.due_at', 'outcome.answer']),
-      )
+      .with('locked', (eb) => lockAttempted(eb, outcome))
       .updateTable('postern_webhook_deliveries as delivery')
       .from('locked')
       .set((eb) => ({

@@ -2,7 +2,13 @@
  * Devices of users. Attempts from a known one are throttled separately, so that unauthenticated clients cannot lock a
  * user out; a sign-in from a new one is notified.
  */
-import { type ExpressionBuilder, type QueryCreator, type RawBuilder, sql } from 'kysely'
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type QueryCreator,
+  type RawBuilder,
+  sql,
+} from 'kysely'
 
 import type { Database, Db, Trx } from '../core/database.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
@@ -120,10 +126,10 @@ interface NotedDevice {
   userAgents: string[]
 }
 
+type OfTargetUser = ExpressionBuilder<Database & { target_user: { id: string } }, 'target_user'>
+
 /** The user agents of the sessions of `target_user`, without impersonated ones. */
-const userAgents = (
-  eb: ExpressionBuilder<Database & { target_user: { id: string } }, 'target_user'>,
-) =>
+const userAgents = (eb: OfTargetUser) =>
   sql<string[]>`array(${eb
     .selectFrom('sessions')
     .select('sessions.user_agent')
@@ -140,6 +146,22 @@ const userAgents = (
       ),
     )
     .limit(sql.lit(1000))})`
+
+/** Whether `target_user` has signed in with this network and user agent before. */
+const isKnownDevice = (eb: OfTargetUser, deviceHash: Expression<string | null>) =>
+  sql<boolean>`exists (${eb
+    .selectFrom('postern_known_devices as known')
+    .select('known.user_id')
+    .whereRef('known.user_id', '=', 'target_user.id')
+    .where('known.device_hash', '=', deviceHash)})`
+
+/** The number of other devices of `target_user` that were used within a day. */
+const usedToday = (eb: OfTargetUser, now: RawBuilder<Date>) =>
+  sql<number>`(${eb
+    .selectFrom('postern_sign_in_devices as other')
+    .select(sql`count(*)::int`.as('count'))
+    .whereRef('other.user_id', '=', 'target_user.id')
+    .where('other.last_used_at', '>', sql<Date>`${now} - interval '1 day'`)})`
 
 /**
  * Records a sign-in from a device before the session is stored. Locks the user, so that of two concurrent sign-ins from
@@ -178,18 +200,8 @@ export const recordSignInDevice: (trx: Trx, use: DeviceUse) => Promise<NotedDevi
         sql<boolean>`target_user.last_sign_in_at is not null`.as('hasSignedIn'),
       ])
       .select((eb) => [
-        sql<boolean>`exists (${eb
-          .selectFrom('postern_known_devices as known')
-          .select('known.user_id')
-          .whereRef('known.user_id', '=', 'target_user.id')
-          .where('known.device_hash', '=', value('deviceHash'))})`.as('isKnown'),
-        sql<number>`(${eb
-          .selectFrom('postern_sign_in_devices as other')
-          .select(sql`count(*)::int`.as('count'))
-          .whereRef('other.user_id', '=', 'target_user.id')
-          .where('other.last_used_at', '>', sql<Date>`${now} - interval '1 day'`)})`.as(
-          'usedToday',
-        ),
+        isKnownDevice(eb, value('deviceHash')).as('isKnown'),
+        usedToday(eb, now).as('usedToday'),
         userAgents(eb).as('userAgents'),
       ])
   })

@@ -142,7 +142,8 @@ const maxWaitMs = 3 * 24 * 3600_000
 
 /** Stores the result of an attempt. May be called again after it threw. */
 function createRecord(deps: RecordDeps) {
-  const { db, jobs, emitsDeadLetters, log, retryDelay, onAttempt, origin } = deps
+  const { db, jobs, log, retryDelay, onAttempt, origin } = deps
+  const markDead = createDeadLetters(deps)
 
   async function wait(
     message: WaitingMailMessage,
@@ -159,22 +160,6 @@ function createRecord(deps: RecordDeps) {
     const { id, kind } = message
     const next_attempt = new Date(now.getTime() + delayMs)
     log.warn({ message_id: id, kind, reason, next_attempt }, 'email deferred')
-  }
-
-  async function markDead(
-    message: WaitingMailMessage,
-    attempt: EmailAttempt,
-    outcome: SendOutcome,
-    reason: string,
-    now: Date,
-  ) {
-    await moveToDeadLetter(
-      db,
-      attempt,
-      { reason, outcome, keepPayload: true, emitEvent: emitsDeadLetters },
-      now,
-    )
-    log.warn({ message_id: message.id, kind: message.kind, reason }, 'email moved to dead letters')
   }
 
   return async (
@@ -198,6 +183,25 @@ function createRecord(deps: RecordDeps) {
       case 'ambiguous':
         return markDead(message, attempt, 'ambiguous', `${uncertain}: ${outcome.reason}`, now)
     }
+  }
+}
+
+/** Moves messages to the dead letters, from which an operator can send them again. */
+function createDeadLetters({
+  db,
+  emitsDeadLetters,
+  log,
+}: Pick<RecordDeps, 'db' | 'emitsDeadLetters' | 'log'>) {
+  return async (
+    { id, kind }: WaitingMailMessage,
+    attempt: EmailAttempt,
+    outcome: SendOutcome,
+    reason: string,
+    now: Date,
+  ) => {
+    const letter = { reason, outcome, keepPayload: true, emitEvent: emitsDeadLetters }
+    await moveToDeadLetter(db, attempt, letter, now)
+    log.warn({ message_id: id, kind, reason }, 'email moved to dead letters')
   }
 }
 
