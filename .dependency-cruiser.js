@@ -70,7 +70,6 @@ const orders = {
     'admin',
     'limits',
     'replays',
-    'web3',
     'custom-providers',
     'saml',
     'oauth-server',
@@ -150,7 +149,7 @@ const exceptions = [
   // Operators are shown every variable as its schema describes it.
   ['^modules/settings/read\\.ts$', 'config/groups/index.ts'],
   // Operators are shown every provider that there is.
-  ['^modules/settings/providers\\.ts$', 'providers/registry.ts'],
+  ['^modules/settings/read\\.ts$', 'providers/registry.ts'],
   // What SCIM and imports receive must be storable, as every body.
   [
     '^(routes/scim/index|modules/user-import/bulk-record)\\.ts$',
@@ -172,17 +171,17 @@ const exceptions = [
   ['^plugins/config\\.ts$', 'config/validation-schema.ts'],
   // It maps variables to providers.
   [
-    '^(plugins/outgoing/oauth-providers/settings|modules/settings/providers)\\.ts$',
+    '^(plugins/outgoing/oauth-providers/settings|modules/settings/read)\\.ts$',
     'config/groups/provider-settings.ts',
   ],
   // Each type of email has variables, and a type is added in one place.
-  ['^config/(groups/email|gotrue-defaults)\\.ts$', 'mail/kinds/index.ts'],
+  ['^config/(groups/email|gotrue-values)\\.ts$', 'mail/kinds/index.ts'],
   // The default of each subject is a text of the language.
   ['^config/groups/email\\.ts$', 'mail/languages/en.json'],
   // Each type of email has variables for each language, whose names the operator chooses.
-  ['^config/(groups/index|groups/mail-locales|notices)\\.ts$', 'mail/locale-settings.ts'],
+  ['^config/(groups/email|groups/index|notices)\\.ts$', 'mail/locale-settings.ts'],
   // A language tag has one canonical form.
-  ['^config/core/parse-locales\\.ts$', 'mail/languages/tag.ts'],
+  ['^config/core/parsers\\.ts$', 'mail/languages/tags.ts'],
 ]
 
 /** Loaded in development only, by `import()`. */

@@ -29,8 +29,7 @@ import {
 } from '../schemas/custom-provider.ts'
 import { customCallbackUrl } from '../schemas/values/callback-urls.ts'
 import { auditCommand } from './shared/audit-command.ts'
-import { type CommandContext, withContext } from './shared/context.ts'
-import { commandEnvironment } from './shared/environment.ts'
+import { type CommandContext, commandEnvironment, withContext } from './shared/context.ts'
 
 /** `npm run providers -- list|show|add|remove`: manages custom providers in the database while the server runs. */
 const customUsage = `npm run providers -- list               those added at run time

@@ -1,6 +1,5 @@
 /** `npm run scim`: manages SCIM connections and their tokens while the server runs. */
-import { listScimConnections } from '../db/scim/connections.ts'
-import { listScimTokens } from '../db/scim/tokens.ts'
+import { listScimConnections, listScimTokens } from '../db/scim/connections.ts'
 import {
   createScimConnection,
   endScimToken,

@@ -9,9 +9,9 @@ import {
   type ApiTokenRow,
   insertApiToken,
   listApiTokens,
+  notify,
   revokeApiToken,
-} from '../db/keys/api-tokens.ts'
-import { notify } from '../db/keys/signing-keys.ts'
+} from '../db/keys/signing-keys.ts'
 import { createJwt } from '../plugins/security/jwt/index.ts'
 import type { SigningKeys } from '../plugins/security/jwt/signing-keys/index.ts'
 import { signingKeysChannel } from '../plugins/security/jwt/signing-keys/stored-keys.ts'

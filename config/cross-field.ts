@@ -1,7 +1,7 @@
 /** Warns of settings that are valid individually but conflict with each other. */
 import { formatDuration } from '../schemas/values/duration.ts'
+import { mailLocalesWithoutEffect } from './groups/email.ts'
 import type { Config } from './groups/index.ts'
-import { mailLocalesWithoutEffect } from './groups/mail-locales.ts'
 
 /** One sentence per conflict. */
 export function crossFieldIssues(config: Config): string[] {

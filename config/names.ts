@@ -1,6 +1,12 @@
-/** The environment names of each variable, documented ones first. */
+/** Every variable by its names in the environment, documented ones first, and with its schema. */
 import type { TSchema } from '@sinclair/typebox'
 
+import { mailLocaleField, mailLocaleNames } from './groups/email.ts'
+import {
+  type GenericOidcField,
+  genericOidcFields,
+  genericOidcNames,
+} from './groups/external-providers.ts'
 import { variableEntries } from './groups/index.ts'
 
 export type Environment = Record<string, string | undefined>
@@ -52,3 +58,29 @@ export const knownNames: ReadonlySet<string> = new Set(
     ...foreignNames(variable, schema),
   ]),
 )
+
+/** The environment name under which each set variable was found. */
+export type FoundNames = ReadonlyMap<string, Found>
+
+export type Entries = readonly (readonly [name: string, schema: TSchema])[]
+
+/**
+ * Every variable with its schema, including those whose names contain the name of a provider or language. `names` are
+ * names of the environment or of a configuration.
+ */
+export function listEntries(names: string[]): Entries {
+  return [...variableEntries, ...genericEntries(names), ...mailLocaleEntries(names)]
+}
+
+function genericEntries(names: string[]): Entries {
+  const fields = Object.keys(genericOidcFields) as GenericOidcField[]
+  return genericOidcNames(names).flatMap((provider) =>
+    fields.map(
+      (field) => [`AUTH_EXTERNAL_OIDC_${provider}_${field}`, genericOidcFields[field]] as const,
+    ),
+  )
+}
+
+function mailLocaleEntries(names: string[]): Entries {
+  return mailLocaleNames(names).map((name) => [name, mailLocaleField] as const)
+}

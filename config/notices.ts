@@ -2,12 +2,17 @@
 import { localeSettingPattern } from '../mail/locale-settings.ts'
 import { nearestName } from '../schemas/values/nearest-name.ts'
 import { crossFieldIssues } from './cross-field.ts'
-import type { FoundNames } from './found-names.ts'
 import { core } from './groups/core.ts'
-import { genericOidcVariable } from './groups/generic-oidc.ts'
+import { genericOidcVariable } from './groups/external-providers.ts'
 import { hookNames } from './groups/hooks.ts'
 import { type Config, variableEntries } from './groups/index.ts'
-import { type Environment, isQuoted, knownNames, projectVariables } from './names.ts'
+import {
+  type Environment,
+  type FoundNames,
+  isQuoted,
+  knownNames,
+  projectVariables,
+} from './names.ts'
 import { redirectNotices } from './rules/redirect-notices.ts'
 import { typoSuggestion } from './typos.ts'
 

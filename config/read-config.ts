@@ -4,12 +4,17 @@ import type { TSchema } from '@sinclair/typebox'
 import { ConfigError, type ConfigIssue, formatIssue } from './core/config-error.ts'
 import { expectation } from './core/expectation.ts'
 import { parsers } from './core/parsers.ts'
-import { type Entries, listEntries } from './entries.ts'
-import type { FoundNames } from './found-names.ts'
-import { withGotrueDefaults } from './gotrue-defaults.ts'
-import { asGotrueReads } from './gotrue-values.ts'
+import { asGotrueReads, withGotrueDefaults } from './gotrue-values.ts'
 import { type Config, type ConfigVariableName, variableEntries, variables } from './groups/index.ts'
-import { type Environment, type Found, isQuoted, lookUp } from './names.ts'
+import {
+  type Entries,
+  type Environment,
+  type Found,
+  type FoundNames,
+  isQuoted,
+  listEntries,
+  lookUp,
+} from './names.ts'
 import { emitNotices, listUnknownNames } from './notices.ts'
 import { accepts, type ConfigIssues, readEnvironment } from './read-environment.ts'
 import { rules } from './rules/index.ts'

@@ -3,8 +3,8 @@ import { Kind, OptionalKind, type TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { parsers } from './core/parsers.ts'
-import type { Entries } from './entries.ts'
 import type { Config } from './groups/index.ts'
+import type { Entries } from './names.ts'
 
 /** Names of required variables that are not set, and of variables with invalid text. */
 export interface ConfigIssues {

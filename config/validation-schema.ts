@@ -1,8 +1,8 @@
 /** The JSON schema of the whole configuration, for @fastify/env. */
 import { OptionalKind, type TSchema } from '@sinclair/typebox'
 
-import { type Entries, listEntries } from './entries.ts'
 import type { Config } from './groups/index.ts'
+import { type Entries, listEntries } from './names.ts'
 
 const built = new Map<string, ReturnType<typeof buildSchema>>()
 

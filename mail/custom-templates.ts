@@ -1,7 +1,11 @@
-/** Custom templates: one per type of email, and one for each of its languages. */
-import { CachedTemplate, type CacheOptions } from './custom-texts/cached-template.ts'
-import type { MailLog } from './custom-texts/log.ts'
-import { type Places, parseTextSource } from './custom-texts/source.ts'
+/** Custom templates and subjects: one per type of email, and one for each of its languages. */
+import {
+  CachedTemplate,
+  type CacheOptions,
+  type MailLog,
+  type Places,
+  parseTextSource,
+} from './cached-template.ts'
 import { compileTemplate, type Template } from './go-template/template.ts'
 import { type EmailKind, emailKindDefinitions } from './kinds/index.ts'
 import { fallbacks } from './languages/library.ts'
@@ -84,7 +88,7 @@ function parseTemplate(kind: EmailKind, setting: string, source: string, log: Ma
   return template
 }
 
-export const unknownVariablesMessage = 'names variables that the email does not have'
+const unknownVariablesMessage = 'names variables that the email does not have'
 
 /** An invalid setting counts as local, so that its error is logged at startup. */
 function isRemote(setting: string, places: Places): boolean {
@@ -108,16 +112,38 @@ export function forLanguage<T>(
   return undefined
 }
 
-export function templateKey(kind: EmailKind, tag: string | undefined): string {
+function templateKey(kind: EmailKind, tag: string | undefined): string {
   return tag === undefined ? kind : `${kind} ${tag}`
 }
 
 /** The environment variable of a setting. */
-export function settingName(
+function settingName(
   what: 'TEMPLATES' | 'SUBJECTS',
   kind: EmailKind,
   tag: string | undefined,
 ): string {
   const suffix = tag === undefined ? '' : `_${tag.replaceAll('-', '_').toUpperCase()}`
   return `AUTH_MAILER_${what}_${emailKindDefinitions[kind].envSuffix}${suffix}`
+}
+
+/** Compiles custom subjects. Returns the valid ones, and the errors of the others, by type and language. */
+export function compileSubjects(configured: readonly CustomTemplateSetting[], log: MailLog) {
+  const compiled = new Map<string, Template>()
+  const errors = new Map<string, string>()
+  for (const { kind, tag, value } of configured) {
+    if (value.trim() === '') continue
+    try {
+      const template = compileTemplate(value, 'text')
+      compiled.set(templateKey(kind, tag), template)
+      const problems = unknownVariables(kind, template)
+      const setting = settingName('SUBJECTS', kind, tag)
+      if (problems.length > 0) log.warn({ kind, problems }, `${setting} ${unknownVariablesMessage}`)
+    } catch (error) {
+      const setting = settingName('SUBJECTS', kind, tag)
+      const message = `${setting} has an error; the default is used`
+      log.warn({ kind, reason: String(error) }, message)
+      errors.set(templateKey(kind, tag), `${message}: ${String(error)}`)
+    }
+  }
+  return { compiled, errors }
 }

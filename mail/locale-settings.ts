@@ -3,7 +3,7 @@
  * `PT_BR` stands for the locale pt-BR.
  */
 import { type EmailKind, emailKindDefinitions, mailKindNames } from './kinds/index.ts'
-import { canonical } from './languages/tag.ts'
+import { canonical } from './languages/tags.ts'
 
 const bySuffix = new Map<string, EmailKind>(
   mailKindNames.map((kind) => [emailKindDefinitions[kind].envSuffix, kind]),

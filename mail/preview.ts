@@ -1,6 +1,6 @@
 /** Previews of every type of email with sample users. */
+import type { SampleAddresses } from './kinds/definition.ts'
 import { type EmailKind, emailKindDefinitions, mailKindNames } from './kinds/index.ts'
-import type { SampleAddresses } from './kinds/sample.ts'
 import type { MailRenderer, RenderedMail } from './render.ts'
 
 export interface MailPreview extends RenderedMail {

@@ -1,20 +1,21 @@
 /** Renders an email: subject, HTML and plain text. */
+import { convert } from 'html-to-text'
+
 import { builtIn } from './built-in/built-in.ts'
 import { localVariables } from './built-in/local-variables.ts'
-import { compileSubjects } from './custom-subjects.ts'
+import type { MailLog } from './cached-template.ts'
 import {
   type CustomTemplateOptions,
   type CustomTemplateSetting,
+  compileSubjects,
   createCustomTemplates,
   forLanguage,
 } from './custom-templates.ts'
-import type { MailLog } from './custom-texts/log.ts'
 import type { Template } from './go-template/template.ts'
-import { Untrusted } from './go-template/untrusted.ts'
-import type { EmailKind } from './kinds/index.ts'
+import { Untrusted } from './go-template/values.ts'
+import type { EmailKind, MailVariables } from './kinds/index.ts'
 import type { LocalizedMessages } from './languages/language.ts'
 import { unknownVariables } from './unknown-variables.ts'
-import type { MailVariables } from './variables.ts'
 
 export interface MailRendererOptions extends Omit<CustomTemplateOptions, 'timeoutSeconds'> {
   /** Blank ones count as absent. */
@@ -120,7 +121,7 @@ async function renderBody(
       log.warn({ kind }, missingLinkAndCode)
     }
     // Loaded only for custom templates.
-    const { toPlainText } = await import('./plain-text.ts')
+    const { toPlainText } = await import('./render.ts')
     const isOfLanguage = templates.isOfLanguage(kind, tag)
     return { html, text: toPlainText(html), tag: isOfLanguage ? tag : options.defaultTag }
   }
@@ -231,4 +232,18 @@ function markUntrusted(variables: object): object {
       return [name, isTrusted ? value : new Untrusted(value)]
     }),
   )
+}
+
+/** Converts an HTML email to its plain-text part. */
+export function toPlainText(html: string): string {
+  return `${convert(html, {
+    wordwrap: 78,
+    // More than any email needs, and less than the stack allows.
+    limits: { maxInputLength: 2_000_000, maxDepth: 500 },
+    selectors: [
+      { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },
+      { selector: 'img', format: 'skip' },
+      ...['h1', 'h2', 'h3'].map((selector) => ({ selector, options: { uppercase: false } })),
+    ],
+  })}\n`
 }

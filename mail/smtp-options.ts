@@ -1,10 +1,10 @@
-/** Options of the SMTP connection. */
+/** Options of the SMTP connection, and the headers of every email. */
 import { isIP } from 'node:net'
 import { format } from 'node:util'
 
 import type { SMTPPoolOptions } from 'nodemailer'
 
-import type { MailHeaders } from './headers.ts'
+import { type EmailKind, emailKindDefinitions } from './kinds/index.ts'
 
 /**
  * - auto: implicit TLS on port 465, otherwise STARTTLS when offered. With a password to another machine, STARTTLS must
@@ -49,6 +49,20 @@ export const defaultMailTimeouts: MailTimeouts = {
   greeting: 10,
   socket: 30,
   total: 60,
+}
+
+/** Custom headers of every email (AUTH_SMTP_HEADERS). */
+type MailHeaders = Record<string, string[]>
+
+/** Returns the headers of one email, with `$messageType` replaced. */
+export function headersFor(
+  kind: EmailKind,
+  headers: MailHeaders,
+): { key: string; value: string }[] {
+  const { messageType } = emailKindDefinitions[kind]
+  return Object.entries(headers).flatMap(([key, values]) =>
+    values.map((value) => ({ key, value: value.replaceAll('$messageType', messageType) })),
+  )
 }
 
 /** The EHLO name of a server at this URL: its host name, or an address literal (RFC 5321 §4.1.3). */

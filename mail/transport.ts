@@ -5,9 +5,8 @@ import { createTransport } from 'nodemailer'
 import type MimeNode from 'nodemailer/lib/mime-node'
 import { encode, wrap } from 'nodemailer/lib/qp'
 
-import { headersFor } from './headers.ts'
 import type { EmailKind } from './kinds/index.ts'
-import { type MailTransportOptions, poolOptions } from './smtp-options.ts'
+import { headersFor, type MailTransportOptions, poolOptions } from './smtp-options.ts'
 import { classify, MailTransportError } from './transport-error.ts'
 
 export interface OutgoingMail {

@@ -1,8 +1,7 @@
 /** Variables in a custom template that its type of email does not have. */
 import { nearestName } from '../schemas/values/nearest-name.ts'
 import { localNames } from './built-in/local-variables.ts'
-import type { RootName } from './go-template/root-names.ts'
-import type { Template } from './go-template/template.ts'
+import type { RootName, Template } from './go-template/template.ts'
 import { type EmailKind, emailKindDefinitions, mailKindNames } from './kinds/index.ts'
 
 const ofAnyKind = new Set(mailKindNames.flatMap((kind) => [...listVariables(kind)]))

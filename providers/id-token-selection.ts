@@ -2,7 +2,6 @@
 import { findSameUri, isSameUri } from '../schemas/values/uris.ts'
 import type { IdTokenRules, ProviderHttp, ProviderSettings } from './core/types.ts'
 import { genericProfile } from './oidc/generic-claims.ts'
-import { IdTokenError } from './oidc/id-token-error.ts'
 import { findDefinition, providerNames } from './registry.ts'
 
 export interface IdTokenRequest {
@@ -98,4 +97,23 @@ export function withScheme(issuer: string): string {
 
 function quote(name: string): string {
   return JSON.stringify(name.slice(0, 60))
+}
+
+/** The reasons for rejecting an id_token. */
+export type IdTokenErrorKind =
+  | 'invalid_request'
+  | 'invalid_nonce'
+  | 'validation_failed'
+  | 'provider_disabled'
+  | 'unreachable'
+
+/** `message` is safe to show. */
+export class IdTokenError extends Error {
+  override name = 'IdTokenError'
+  readonly kind: IdTokenErrorKind
+
+  constructor(kind: IdTokenErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
 }

@@ -7,12 +7,12 @@ import type { ProviderIdentity } from './core/types.ts'
 import { asText } from './http/json.ts'
 import {
   type IdTokenContext,
+  IdTokenError,
   type IdTokenRequest,
   selectIdTokenProvider,
   withScheme,
 } from './id-token-selection.ts'
 import { sameText } from './oidc/constant-time.ts'
-import { IdTokenError } from './oidc/id-token-error.ts'
 import { findSharedKey, readIssuer, verifyIdToken } from './oidc/verify-id-token.ts'
 
 export interface IdTokenSignIn {

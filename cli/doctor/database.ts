@@ -1,27 +1,36 @@
-/** Checks the database: version, privileges, migrations, connections, encryption and clock. */
+/**
+ * Checks the database: version, privileges, migrations, connections, encryption and clock; the standbys of
+ * AUTH_DB_READ_URL; and the functions of hooks.
+ */
 import { sql } from 'kysely'
 
+import { hookNames } from '../../config/groups/hooks.ts'
 import type { Config } from '../../config/groups/index.ts'
-import { probeCapabilities } from '../../db/core/capabilities.ts'
-import { findCitusSharding } from '../../db/core/citus.ts'
-import { findMissingMigrationRights } from '../../db/core/migration-rights.ts'
-import { findMissingRights, foreignEncoding } from '../../db/core/requirements.ts'
-import { findProbe } from '../../db/keys/encryption-probe.ts'
+import { findCitusSharding, probeCapabilities } from '../../db/core/capabilities.ts'
+import {
+  findMissingMigrationRights,
+  findMissingRights,
+  foreignEncoding,
+} from '../../db/core/requirements.ts'
+import { findProbe } from '../../db/keys/encryption.ts'
+import { servesNewer } from '../../db/migrate/applied-migrations.ts'
 import { migrationState } from '../../db/migrate/index.ts'
-import { servesNewer } from '../../db/migrate/schema-floor.ts'
+import { createPool } from '../../plugins/database/pool/index.ts'
+import { findMismatch, readServerState } from '../../plugins/database/read-db/server-state.ts'
 import { DecryptionError } from '../../plugins/security/encryption/index.ts'
 import { probe } from '../../plugins/security/encryption-probe.ts'
 import { clockSkewMessage } from '../../server/clock.ts'
 import { connectionLimitOfLogin, maxConnections } from '../../server/connections.ts'
+import { findHookFunction } from '../shared/checks.ts'
 import {
   type DoctorContext,
   type DoctorFinding,
   describeError,
   fail,
+  isLocalHost,
   pass,
   warn,
 } from './finding.ts'
-import { isLocalHost } from './local-host.ts'
 
 /** Seconds. Tokens and codes of one replica would be early or late at another. */
 const clockSkew = { warn: 1, fail: 30 }
@@ -170,4 +179,62 @@ function clock(skewSeconds: number): DoctorFinding {
   return seconds < clockSkew.fail
     ? warn(clockSkewMessage(skewSeconds))
     : fail(clockSkewMessage(skewSeconds))
+}
+
+/** A standby that cannot be used does not fail the check: reads go to the primary. */
+export async function checkReplicas({ config }: DoctorContext): Promise<DoctorFinding[]> {
+  const { DATABASE_URL, AUTH_DB_READ_URL: urls } = config
+  return Promise.all(
+    urls.map(async (url, index) => {
+      const name = `Standby ${index + 1} of AUTH_DB_READ_URL`
+      const problem = await findProblem(DATABASE_URL, url)
+      return problem === undefined
+        ? pass(`${name} is a copy of the primary.`)
+        : warn(`${name} is not used, reads go to the primary: ${problem}.`)
+    }),
+  )
+}
+
+async function findProblem(primary: string, replica: string): Promise<string | undefined> {
+  const pools = [primary, replica].map((connectionString) =>
+    createPool({ connectionString, max: 1, connectTimeoutMs: 3_000, log: { warn() {} } }),
+  )
+  try {
+    const [ofPrimary, ofReplica] = await Promise.all(pools.map(readServerState))
+    return ofPrimary && ofReplica && findMismatch(ofPrimary, ofReplica)
+  } catch (error) {
+    return describeError(error)
+  } finally {
+    await Promise.all(pools.map((pool) => pool.end()))
+  }
+}
+
+/** Checks the database functions of hooks: without one, every request with the hook fails. */
+export async function checkHooks({ config, db }: DoctorContext): Promise<DoctorFinding[]> {
+  const findings = hookNames.flatMap((hook) => {
+    const variable = `AUTH_HOOK_${hook}_URI` as const
+    const uri = URL.parse(config[variable] ?? '')
+    if (!config[`AUTH_HOOK_${hook}_ENABLED`] || uri?.protocol !== 'pg-functions:') return []
+    return [checkFunction(db, variable, uri)]
+  })
+  return Promise.all(findings)
+}
+
+async function checkFunction(
+  db: DoctorContext['db'],
+  variable: string,
+  uri: URL,
+): Promise<DoctorFinding> {
+  const { called, login, state } = await findHookFunction(db, uri)
+  if (state === 'missing') {
+    return fail(
+      `${variable} names the function ${called}, which does not exist with a jsonb argument: create it, or correct the name.`,
+    )
+  }
+  if (state === 'denied') {
+    return fail(
+      `The login ${login} may not call the function ${called} of ${variable}: grant usage on its schema and execute on the function (docs/hooks.md).`,
+    )
+  }
+  return pass(`The function ${called} of ${variable} may be called.`)
 }

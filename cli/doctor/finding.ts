@@ -1,4 +1,6 @@
-/** The input and the result of a check. */
+/** The input and the result of a check, and what several checks ask. */
+import ipaddr from 'ipaddr.js'
+
 import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
 import type { Encryption } from '../../plugins/security/encryption/index.ts'
@@ -35,4 +37,11 @@ export function describeError(error: unknown): string {
   if (error.cause instanceof Error) return describeError(error.cause)
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return /^[A-Z_]+$/.test(code) ? code : error.message || error.name
+}
+
+/** Whether a URL's host is this machine, so that its traffic crosses no network. */
+export function isLocalHost(hostname: string): boolean {
+  if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback'
 }

@@ -1,6 +1,4 @@
 /** `npm run doctor`: checks a deployment and names what to correct. Read-only. */
-import { access, constants, statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { ConfigError } from '../../config/core/config-error.ts'
@@ -10,101 +8,21 @@ import { createDb } from '../../db/core/database.ts'
 import { createPool } from '../../plugins/database/pool/index.ts'
 import { configuredProxies, createHttpClient } from '../../plugins/outgoing/http-client/index.ts'
 import { configuredEncryption } from '../../plugins/security/encryption/index.ts'
-import { lacksDatabase } from '../shared/context.ts'
-import { commandEnvironment } from '../shared/environment.ts'
-import { describeExpiredMetadata } from '../shared/expired-metadata.ts'
-import { checkAddresses } from './addresses.ts'
-import { checkCaptcha } from './captcha.ts'
-import { checkDatabase } from './database.ts'
-import { checkExternalUrl } from './external-url.ts'
-import {
-  type Check,
-  type DoctorContext,
-  type DoctorFinding,
-  describeError,
-  fail,
-  pass,
-  warn,
-} from './finding.ts'
-import { checkHooks } from './hooks.ts'
+import { commandEnvironment, lacksDatabase } from '../shared/context.ts'
+import { checkAddresses, checkExternalUrl, checkProxies } from './addresses.ts'
+import { checkDatabase, checkHooks, checkReplicas } from './database.ts'
+import { type Check, type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
 import { checkKeys } from './keys.ts'
-import { checkMail } from './mail.ts'
-import { checkMailDomain } from './mail-domain.ts'
-import { checkProviders } from './providers.ts'
-import { checkProxies } from './proxies.ts'
-import { checkReplicas } from './replicas.ts'
-import { checkSms } from './sms.ts'
-import { checkTemplates } from './templates.ts'
+import { checkMail, checkMailDomain, checkTemplates } from './mail.ts'
+import {
+  checkCaptcha,
+  checkDisk,
+  checkProviders,
+  checkRedis,
+  checkSaml,
+  checkSms,
+} from './services.ts'
 import { upgradeChecks } from './upgrade.ts'
-
-const timeoutMs = 3_000
-
-/** Checks Redis, which shares the rate limit counters. */
-export async function checkRedis({ config }: DoctorContext): Promise<DoctorFinding[]> {
-  const { AUTH_REDIS_URL: url, AUTH_WORKERS: workers } = config
-  if (!url) {
-    if (workers === 1) return []
-    return [
-      warn(
-        `Each of the ${workers} workers counts rate limits separately: set AUTH_REDIS_URL to share the counters.`,
-      ),
-    ]
-  }
-  const { Redis } = await import('ioredis')
-  const client = new Redis(url, {
-    lazyConnect: true,
-    connectTimeout: timeoutMs,
-    commandTimeout: timeoutMs,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  })
-  let lost: unknown
-  client.on('error', (error) => {
-    lost = error
-  })
-  try {
-    await client.connect()
-    await client.ping()
-    return [pass('Redis responds.')]
-  } catch (error) {
-    const { host } = new URL(url)
-    return [
-      fail(
-        `Redis at ${host} does not respond (${describeError(lost ?? error)}): each replica counts separately until it does. Check AUTH_REDIS_URL.`,
-      ),
-    ]
-  } finally {
-    client.disconnect()
-  }
-}
-
-const gibibyte = 2 ** 30
-
-/** Checks whether the log is writable, and the free space. */
-export async function checkDisk({
-  config,
-}: Pick<DoctorContext, 'config'>): Promise<DoctorFinding[]> {
-  const file = config.AUTH_LOG_FILE
-  if (!file) return []
-  const folder = dirname(file)
-  try {
-    await access(folder, constants.W_OK)
-    const { bavail, bsize } = await statfs(folder)
-    return [room(folder, bavail * bsize)]
-  } catch (error) {
-    return [
-      fail(
-        `The log cannot be written to ${folder} (${describeError(error)}): check AUTH_LOG_FILE.`,
-      ),
-    ]
-  }
-}
-
-function room(folder: string, bytes: number): DoctorFinding {
-  const fact = `${folder} has ${(bytes / gibibyte).toFixed(1)} GiB free for the log`
-  if (bytes >= gibibyte) return pass(`${fact}.`)
-  return warn(`${fact}: free some space, and rotate the log with logrotate.`)
-}
 
 export const usage = `npm run doctor                       checks the configuration and the services that this server uses
 npm run doctor -- --json             the same as JSON
@@ -241,11 +159,4 @@ function toText(results: Result[]): string {
   )
   const { passed, warnings, failed } = summarize(results)
   return [...lines, '', `${passed} passed, ${warnings} warnings, ${failed} failed`].join('\n')
-}
-
-/** Checks that the metadata of each identity provider has not expired. */
-export async function checkSaml(context: DoctorContext): Promise<DoctorFinding[]> {
-  // Before the first start, or when the database is unavailable, which has a separate check.
-  const expired = await describeExpiredMetadata(context, context.now).catch(() => [])
-  return expired.map(fail)
 }

@@ -1,5 +1,6 @@
 /** Checks the signing and encryption keys and their age. */
-import { checkCurrentKey } from './current-key.ts'
+import { hasTable } from '../../db/gotrue/database.ts'
+import { listSigningKeys, type SigningKeyRow } from '../../db/keys/signing-keys.ts'
 import { type DoctorContext, type DoctorFinding, pass, warn } from './finding.ts'
 
 /** Days. */
@@ -35,4 +36,17 @@ function encryption(context: DoctorContext): DoctorFinding {
   return warn(
     'AUTH_ENCRYPTION_KEY is not set: the key is derived from AUTH_JWT_SECRET, which therefore cannot be changed alone. See docs/operations.md.',
   )
+}
+
+/** Undefined before the first start, or when the database is unavailable, which has a separate check. */
+export async function checkCurrentKey({
+  config,
+  db,
+}: DoctorContext): Promise<SigningKeyRow | undefined> {
+  try {
+    if (!(await hasTable(db, config.AUTH_DB_NAMESPACE, 'postern_signing_keys'))) return undefined
+    return (await listSigningKeys(db)).find(({ state }) => state === 'current')
+  } catch {
+    return undefined
+  }
 }

@@ -1,20 +1,26 @@
-/** Checks the mail server: connection, authentication, and a recipient. No email is sent. */
-import SMTPConnection, {
-  type SMTPConnectionCustomAuthContext,
-} from 'nodemailer/lib/smtp-connection'
+/**
+ * Checks the mail server up to a recipient, without an email; the sender's domain; and custom subjects and templates.
+ */
+import { promises as dns } from 'node:dns'
+import { isIP } from 'node:net'
+
+import type { SMTPConnectionCustomAuthContext } from 'nodemailer/lib/smtp-connection'
+import SMTPConnection from 'nodemailer/lib/smtp-connection'
 
 import type { Config } from '../../config/groups/index.ts'
+import { previewAll } from '../../mail/preview.ts'
 import { type MailTransportOptions, poolOptions } from '../../mail/smtp-options.ts'
 import { smtpOptions } from '../../plugins/messaging/mailer/deliver.ts'
+import { type Rendering, withRenderer } from '../mail/renderer.ts'
 import {
   type DoctorContext,
   type DoctorFinding,
   describeError,
   fail,
+  isLocalHost,
   pass,
   warn,
 } from './finding.ts'
-import { isLocalHost } from './local-host.ts'
 
 export async function checkMail({ config, recipient }: DoctorContext): Promise<DoctorFinding[]> {
   if (config.AUTH_HOOK_SEND_EMAIL_ENABLED) return [pass('The send email hook sends all email.')]
@@ -124,4 +130,76 @@ async function sendEnvelope({
     if (status >= 300) return reject(Object.assign(new Error(command), { code: rejectedEnvelope }))
   }
   resolve()
+}
+
+/** All strings of all TXT records of a name. Throws the errors of node:dns. */
+type LookUp = (name: string) => Promise<string[][]>
+
+/** Checks SPF and DMARC of the sender's domain: without them, emails are likely to be treated as spam. */
+export async function checkMailDomain(
+  { config }: Pick<DoctorContext, 'config'>,
+  lookUp: LookUp = dns.resolveTxt,
+): Promise<DoctorFinding[]> {
+  const { AUTH_SMTP_ADMIN_EMAIL: sender, AUTH_SMTP_HOST } = config
+  const domain = sender?.slice(sender.lastIndexOf('@') + 1) ?? ''
+  if (!AUTH_SMTP_HOST || isIP(domain.replace(/^\[|\]$/g, '')) || !domain.includes('.')) return []
+  const spf = { name: domain, begins: 'v=spf1', called: 'SPF' }
+  const dmarc = { name: `_dmarc.${domain}`, begins: 'v=DMARC1', called: 'DMARC' }
+  return [
+    ...(await Promise.all([spf, dmarc].map((needed) => record(needed, lookUp)))),
+    warn(
+      `DKIM cannot be checked from here, because only your mail server knows its selector: send yourself an email, and look for dkim=pass with ${domain} in its headers.`,
+    ),
+  ]
+}
+
+interface DnsRecord {
+  name: string
+  begins: string
+  called: string
+}
+
+async function record({ name, begins, called }: DnsRecord, lookUp: LookUp): Promise<DoctorFinding> {
+  try {
+    const texts = (await lookUp(name)).map((strings) => strings.join(''))
+    if (texts.some((text) => text.startsWith(begins))) return pass(`${name} has ${called}.`)
+  } catch (error) {
+    const reason = describeError(error)
+    if (!['ENODATA', 'ENOTFOUND'].includes(reason)) {
+      return warn(`${called} of ${name} could not be looked up (${reason}).`)
+    }
+  }
+  return warn(
+    `${name} has no ${called}: add a TXT record that begins with ${begins}, as your mail provider says.`,
+  )
+}
+
+/** Checks custom texts: the built-in text is sent in place of one that cannot be used. */
+export async function checkTemplates({
+  config,
+}: Pick<DoctorContext, 'config'>): Promise<DoctorFinding[]> {
+  if (!hasCustomTexts(config)) return []
+  const found = new Set<string>()
+  await withRenderer(config, (rendering) => collectProblems(rendering, config, found), ignored)
+  if (found.size === 0) return [pass('Every subject and template of yours can be used.')]
+  return [...found].map((problem) => warn(`${problem}.`))
+}
+
+/** The findings contain every warning. */
+const ignored = { warn: () => {} }
+
+function hasCustomTexts({ given }: Config): boolean {
+  return [...given].some((name) => /^AUTH_MAILER_(SUBJECTS|TEMPLATES)_/.test(name))
+}
+
+async function collectProblems(
+  { languages, renderer }: Rendering,
+  { AUTH_SITE_URL: siteUrl, AUTH_API_EXTERNAL_URL: externalUrl }: Config,
+  found: Set<string>,
+): Promise<void> {
+  for (const tag of languages.available) {
+    for (const { kind, problems } of await previewAll(renderer, { siteUrl, externalUrl }, tag)) {
+      for (const problem of problems) found.add(`${kind}: ${problem}`)
+    }
+  }
 }

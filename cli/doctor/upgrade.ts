@@ -6,9 +6,9 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { variableChanges } from '../../config/changes.ts'
+import { servesNewer } from '../../db/migrate/applied-migrations.ts'
 import { describeTooOld, migrationState } from '../../db/migrate/index.ts'
 import { missingIndexes } from '../../db/migrate/indexes.ts'
-import { servesNewer } from '../../db/migrate/schema-floor.ts'
 import { version } from '../../version.ts'
 import { type Check, type DoctorContext, type DoctorFinding, fail, pass, warn } from './finding.ts'
 

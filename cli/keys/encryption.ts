@@ -7,13 +7,13 @@ import { parseArgs } from 'node:util'
 import type { Db } from '../../db/core/database.ts'
 import { findTakeover } from '../../db/gotrue/takeover.ts'
 import {
+  countKeyUsage,
   findSecrets,
   gotrueSecretColumns,
   posternSecretColumns,
   type SecretColumn,
   type StoredSecret,
-} from '../../db/keys/encrypted-columns.ts'
-import { countKeyUsage } from '../../db/keys/key-usage.ts'
+} from '../../db/keys/encryption.ts'
 import {
   configuredEncryption,
   DecryptionError,
@@ -21,8 +21,7 @@ import {
 } from '../../plugins/security/encryption/index.ts'
 import { type CommandContext, withContext } from '../shared/context.ts'
 import { reencryptStored } from '../shared/reencrypt-stored.ts'
-import { nextChange, type ScheduledKeyChange } from './next-change.ts'
-import { keysInUse, type UsedKey } from './used-keys.ts'
+import { keysInUse, nextChange, type ScheduledKeyChange, type UsedKey } from './used-keys.ts'
 
 // Re-encrypts every secret with the current key, in small batches while the server runs.
 

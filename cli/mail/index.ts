@@ -14,9 +14,8 @@ import { type EmailKind, emailKindDefinitions, mailKindNames } from '../../mail/
 import { buildMessageId, createMailTransport, type OutgoingMail } from '../../mail/transport.ts'
 import { MailTransportError } from '../../mail/transport-error.ts'
 import { smtpOptions } from '../../plugins/messaging/mailer/deliver.ts'
-import { createMailJobs } from '../../plugins/messaging/mailer/outbox/job.ts'
-import { recipientIn } from '../../plugins/messaging/mailer/outbox/payload.ts'
-import { retryBlocker } from '../../plugins/messaging/mailer/outbox/retryable.ts'
+import { createMailJobs, recipientIn } from '../../plugins/messaging/mailer/outbox/payload.ts'
+import { retryBlocker } from '../../plugins/messaging/mailer/outbox/reasons.ts'
 import { type CommandContext, readCommandConfig, withContext } from '../shared/context.ts'
 import { readTag, withRenderer } from './renderer.ts'
 

@@ -1,6 +1,6 @@
 /** Renders emails as the server would, for commands: languages, subjects and templates, without a database. */
 import type { Config } from '../../config/groups/index.ts'
-import type { MailLog } from '../../mail/custom-texts/log.ts'
+import type { MailLog } from '../../mail/cached-template.ts'
 import type { MailRenderer } from '../../mail/render.ts'
 import { createCustomLanguages } from '../../plugins/localization/languages/custom-languages.ts'
 import { createLanguages, type Languages } from '../../plugins/localization/languages/index.ts'

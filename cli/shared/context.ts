@@ -2,12 +2,14 @@
 import type { PostgresPool } from 'kysely'
 
 import { ConfigError, type ConfigIssue } from '../../config/core/config-error.ts'
-import type { Config } from '../../config/groups/index.ts'
+import { withDotEnv } from '../../config/dot-env.ts'
+import { type Config, variables } from '../../config/groups/index.ts'
+import { type Environment, lookUp } from '../../config/names.ts'
 import { readConfig } from '../../config/read-config.ts'
 import { createDb, type Db } from '../../db/core/database.ts'
 import { createPool } from '../../plugins/database/pool/index.ts'
 import { configuredEncryption, type Encryption } from '../../plugins/security/encryption/index.ts'
-import { commandEnvironment } from './environment.ts'
+import { findRunningServer } from '../dev/running-server.ts'
 
 export interface CommandContext {
   config: Config
@@ -67,4 +69,18 @@ export function lacksDatabase({ issues }: ConfigError): boolean {
 
 function isAboutMissingDatabase({ variable, problem }: ConfigIssue): boolean {
   return variable === 'DATABASE_URL' && problem.startsWith('is not set')
+}
+
+interface CommandEnvironment {
+  env: Environment
+  /** They come from the development server that runs in this folder. */
+  dev: boolean
+}
+
+/** The environment and `.env`; without a database, the development server of this folder adds its variables. */
+export function commandEnvironment(): CommandEnvironment {
+  const env = withDotEnv(process.env)
+  const hasDatabase = lookUp(env, 'DATABASE_URL', variables.DATABASE_URL) !== undefined
+  const running = hasDatabase ? undefined : findRunningServer('.data')
+  return running ? { env: { ...env, ...running }, dev: true } : { env, dev: false }
 }

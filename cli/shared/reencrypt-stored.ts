@@ -4,7 +4,7 @@ import {
   replaceFreeSecrets,
   replaceSecret,
   type SecretColumn,
-} from '../../db/keys/encrypted-columns.ts'
+} from '../../db/keys/encryption.ts'
 
 /** Re-encrypts rows while the server runs: unlocked ones in batches, the others one by one. */
 export async function reencryptStored(

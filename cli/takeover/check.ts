@@ -3,27 +3,26 @@ import { type PostgresPool, sql } from 'kysely'
 
 import { hookNames } from '../../config/groups/hooks.ts'
 import type { Config } from '../../config/groups/index.ts'
-import { signingAlgorithm } from '../../config/groups/signing-algorithm.ts'
+import { signingAlgorithm } from '../../config/rules/keys.ts'
 import type { Db } from '../../db/core/database.ts'
-import { findMissingMigrationRights } from '../../db/core/migration-rights.ts'
-import { findMissingRights, foreignEncoding } from '../../db/core/requirements.ts'
-import { gotrueVersionsIn, hasTable } from '../../db/gotrue/database.ts'
-import { countOAuthClients } from '../../db/gotrue/oauth-clients.ts'
+import {
+  findMissingMigrationRights,
+  findMissingRights,
+  foreignEncoding,
+} from '../../db/core/requirements.ts'
+import { countOAuthClients, gotrueVersionsIn, hasTable } from '../../db/gotrue/database.ts'
 import { findPolicyFunctions } from '../../db/gotrue/takeover.ts'
-import { gotrueSecretColumns } from '../../db/keys/encrypted-columns.ts'
-import { dryRunMigrations } from '../../db/migrate/dry-run.ts'
+import { gotrueSecretColumns } from '../../db/keys/encryption.ts'
+import { dryRunMigrations } from '../../db/migrate/apply.ts'
 import { gotrueLevel, knownGotrueVersions } from '../../db/migrations/gotrue-level.ts'
 import {
   encryptionKeyId,
   encryptionKeys,
   gotrueEncryptionKeys,
 } from '../../plugins/security/encryption/keys.ts'
+import { describeExpiredMetadata, findHookFunction } from '../shared/checks.ts'
 import type { CommandContext } from '../shared/context.ts'
-import { describeExpiredMetadata } from '../shared/expired-metadata.ts'
-import { findHookFunction } from '../shared/hook-function.ts'
-import { audiences } from './audiences.ts'
-import { contents } from './contents.ts'
-import { note, ok, stop, type TakeoverFinding } from './finding.ts'
+import { audiences, contents, note, ok, stop, type TakeoverFinding } from './contents.ts'
 
 /** Returns what an operator should know before the first start, and the reasons that prevent it. */
 export async function checkTakeover(

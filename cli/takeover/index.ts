@@ -15,12 +15,12 @@ import {
   gotrueSecretColumns,
   type SecretColumn,
   type StoredSecret,
-} from '../../db/keys/encrypted-columns.ts'
+} from '../../db/keys/encryption.ts'
 import { configuredEncryption, type Encryption } from '../../plugins/security/encryption/index.ts'
 import { type CommandContext, withContext } from '../shared/context.ts'
 import { reencryptStored } from '../shared/reencrypt-stored.ts'
 import { checkTakeover } from './check.ts'
-import type { TakeoverFinding } from './finding.ts'
+import type { TakeoverFinding } from './contents.ts'
 
 // Re-encrypts every secret in GoTrue's tables.
 

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import { appendFile, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 
 import type { Db, Trx } from '../../db/core/database.ts'
-import { tuneBulkLoad } from '../../db/users/bulk.ts'
 import {
   findImport,
   finishImport,
   type ImportProgress,
   startImport,
+  tuneBulkLoad,
   updateImportProgress,
-} from '../../db/users/imports.ts'
+} from '../../db/users/bulk.ts'
 import {
   type BulkRecord,
   type Defaults,

@@ -3,10 +3,10 @@
  */
 import type { TSchema } from '@sinclair/typebox'
 
+import { canonical, tagOfFile } from '../../mail/languages/tags.ts'
 import { parseDuration } from '../../schemas/values/duration.ts'
 import { nearestName } from '../../schemas/values/nearest-name.ts'
 import { databaseUrl, databaseUrls } from './parse-database-url.ts'
-import { parseLanguages, parseLocale } from './parse-locales.ts'
 import {
   headerName,
   hostName,
@@ -21,7 +21,7 @@ import {
   parseTestCodes,
   parseTime,
 } from './parse-values.ts'
-import { parseWebhookEndpoints } from './webhook-endpoints.ts'
+import { parseWebhookEndpoints } from './values.ts'
 
 type Parser = (text: string, schema: TSchema) => unknown
 
@@ -83,7 +83,7 @@ export const parsers: Record<string, Parser> = {
   moment: parseTime,
   networks: parseNetworks,
   webhooks: parseWebhookEndpoints,
-  locale: parseLocale,
+  locale: canonical,
   languages: parseLanguages,
 }
 
@@ -133,4 +133,11 @@ function absoluteUrl(text: string): string | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*):\//i.exec(text)?.[1]?.toLowerCase()
   if (scheme === undefined || nearestName(scheme, ['https'], 1)) return undefined
   return URL.canParse(text) ? text : undefined
+}
+
+/** Files or URLs that are named after a language; undefined for others. */
+function parseLanguages(text: string): string[] | undefined {
+  const entries = text.split(',').map((entry) => entry.trim())
+  const named = entries.filter((entry) => entry !== '')
+  return named.every((entry) => tagOfFile(entry) !== undefined) ? named : undefined
 }

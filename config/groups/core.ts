@@ -160,3 +160,79 @@ export const signup = group('Sign-up', {
     { default: 65_536, minimum: 1024, maximum: 1_048_576 },
   ),
 })
+
+export const usernames = group('Usernames', {
+  AUTH_USERNAMES_ENABLED: booleanField(
+    'Users may have a username in addition to their email address or phone number, and sign in with it.',
+    false,
+  ),
+  AUTH_USERNAMES_MIN_LENGTH: integerField('Minimum number of characters of a new username.', {
+    default: 3,
+    minimum: 1,
+    maximum: 64,
+  }),
+  AUTH_USERNAMES_MAX_LENGTH: integerField('Maximum number of characters of a new username.', {
+    default: 32,
+    minimum: 1,
+    maximum: 64,
+  }),
+  AUTH_USERNAMES_ALLOW_UNICODE: booleanField(
+    'Allows letters and digits of every script (PRECIS, RFC 8265). If false, a new username consists of a to z, digits, dots, underscores and hyphens.',
+    false,
+  ),
+  AUTH_USERNAMES_RESERVED: listField(
+    'Usernames that no user can choose. Names that look like them are reserved too.',
+    {
+      default: [
+        'admin',
+        'administrator',
+        'anonymous',
+        'api',
+        'auth',
+        'help',
+        'info',
+        'moderator',
+        'null',
+        'owner',
+        'postmaster',
+        'root',
+        'security',
+        'staff',
+        'support',
+        'system',
+        'undefined',
+        'webmaster',
+      ],
+    },
+  ),
+  AUTH_USERNAMES_CHANGE_INTERVAL: duration(
+    'Minimum time between two changes of a username by its user. 0 means no limit.',
+    { default: '720h' },
+  ),
+  AUTH_USERNAMES_MAX_UNVERIFIED: integerField(
+    'Maximum number of usernames that clients of one network choose in a day for addresses that are not verified. 0 means no limit.',
+    { default: 20, minimum: 0 },
+  ),
+  AUTH_USERNAMES_HOLD: duration(
+    'How long only the same user can take a username back after a change. 0 means that others can take it immediately.',
+    { default: '2160h' },
+  ),
+})
+
+export const console = group('Console', {
+  AUTH_CONSOLE_ENABLED: booleanField(
+    'Serves the console for operators at `/console`, the sign-in pages that it uses, and the endpoints of the admin API that it needs. On in `npm run dev`.',
+    false,
+  ),
+  AUTH_CONSOLE_REQUIRE_MFA: booleanField(
+    'Admins who sign in, with a role of their own (`npm run admin`) or of `AUTH_JWT_ADMIN_ROLES`, need a second factor for every request to the admin API. Without this variable, only those who have one must verify it.',
+    false,
+  ),
+})
+
+export const accountPage = group('Account page', {
+  AUTH_ACCOUNT_PAGE_ENABLED: booleanField(
+    'Serves `/account`, where users manage their own account, and the sign-in pages that it uses. A sign-in there without another target continues at it. On in `npm run dev`.',
+    false,
+  ),
+})

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import { emailKindDefinitions as kindsOfMail, mailKindNames } from '../../mail/kinds/index.ts'
 import en from '../../mail/languages/en.json' with { type: 'json' }
+import { localeSettingPattern, readLocaleSetting } from '../../mail/locale-settings.ts'
 import {
   booleanField,
   duration,
@@ -208,3 +209,34 @@ export const languages = group('Languages', {
     },
   ),
 })
+
+/** Values of variables of one language, whose names contain the language (mail/locale-settings.ts). */
+export type MailLocaleValues = {
+  [name: `AUTH_MAILER_TEMPLATES_${string}`]: string | undefined
+  [name: `AUTH_MAILER_SUBJECTS_${string}`]: string | undefined
+}
+
+/** The variables of this kind that are set, under our prefix. */
+export function mailLocaleNames(variables: Iterable<string>): string[] {
+  const ours = [...variables].map((name) => name.replace(/^GOTRUE_/, 'AUTH_'))
+  return [...new Set(ours)].filter((name) => localeSettingPattern.test(name)).sort()
+}
+
+/** The schema of a variable of one language. */
+export const mailLocaleField = textField('Template or subject of a mail in one language.', {
+  'x-group': 'Email texts',
+})
+
+/** Variables of unused languages, because AUTH_LANGUAGES_ENABLED is false. */
+export function mailLocalesWithoutEffect(config: {
+  AUTH_LANGUAGES_ENABLED: boolean
+  AUTH_DEFAULT_LOCALE: string
+  given: ReadonlySet<string>
+}): string[] {
+  if (config.AUTH_LANGUAGES_ENABLED) return []
+  const used = `${config.AUTH_DEFAULT_LOCALE}-`
+  return [...config.given].filter((name) => {
+    const setting = readLocaleSetting(name)
+    return setting !== undefined && !used.startsWith(`${setting.tag}-`)
+  })
+}

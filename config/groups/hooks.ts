@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 
-import { booleanField, forEach, group, textField } from '../core/fields.ts'
-import { hookSecrets } from '../core/values.ts'
+import { booleanField, duration, forEach, group, textField } from '../core/fields.ts'
+import { hookSecrets, webhookEndpoints } from '../core/values.ts'
 
 const { Optional } = Type
 
@@ -44,5 +44,24 @@ export const hooks = group('Hooks', {
         `Secrets that sign the requests of the ${words(name)} hook, as \`v1,whsec_...\`, separated by \`|\`. Without a secret the requests are not signed, and the start warns.`,
         { default: [] },
       ),
+  ),
+})
+
+export const webhooks = group('Events and webhooks', {
+  AUTH_EVENTS_ENABLED: booleanField(
+    'Records events about users, for webhooks created by admins and for `GET /admin/events`. AUTH_WEBHOOK_ENDPOINTS enables it too.',
+    false,
+  ),
+  AUTH_EVENTS_RETENTION: duration('How long events and their deliveries are kept.', {
+    default: '720h',
+    minimum: 3600,
+  }),
+  AUTH_WEBHOOK_ENDPOINTS: webhookEndpoints(
+    'Webhook endpoints as JSON: `[{"url": "https://...", "secrets": ["v1,whsec_..."], "events": ["user.created"]}]`. Each secret signs. Without `events`, all events are sent.',
+    { default: [] },
+  ),
+  AUTH_WEBHOOK_PRIVATE_ADDRESSES: booleanField(
+    'Webhooks may use http and private addresses. Admins can then reach your internal network through this server.',
+    false,
   ),
 })

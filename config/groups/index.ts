@@ -1,25 +1,18 @@
 /** Every variable of the server: the single schema for parsing, types, documentation and example. */
 import type { Static, TOptional, TSchema } from '@sinclair/typebox'
 
-import { accountPage, console } from './console.ts'
-import { core, outgoing, signup } from './core.ts'
+import { accountPage, console, core, outgoing, signup, usernames } from './core.ts'
 import { audit, cleanup, database, takeover } from './database.ts'
-import { emailKinds, languages, mailer, smtp } from './email.ts'
-import { customProviders, oauthServer, saml, scim, wallets } from './enterprise.ts'
-import { external, externalProviders } from './external-providers.ts'
-import type { GenericOidcValues } from './generic-oidc.ts'
-import { hooks } from './hooks.ts'
+import { emailKinds, languages, type MailLocaleValues, mailer, smtp } from './email.ts'
+import { customProviders, oauthServer, organizations, saml, scim, wallets } from './enterprise.ts'
+import { external, externalProviders, type GenericOidcValues } from './external-providers.ts'
+import { hooks, webhooks } from './hooks.ts'
 import { encryption, inherited, jwt } from './jwt.ts'
-import type { MailLocaleValues } from './mail-locales.ts'
 import { mfa, passkeys } from './mfa.ts'
-import { organizations } from './organizations.ts'
-import { captcha, disclosure, passwords } from './security.ts'
-import { securityTxt } from './security-txt.ts'
+import { captcha, disclosure, passwords, securityTxt } from './security.ts'
 import { impersonation, limits, sessions } from './sessions.ts'
 import { sms } from './sms.ts'
 import { telemetry } from './telemetry.ts'
-import { usernames } from './usernames.ts'
-import { webhooks } from './webhooks.ts'
 
 export const variables = {
   ...core,

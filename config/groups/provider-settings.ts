@@ -1,7 +1,6 @@
 /** The settings of one provider as an object. */
 import type { ProviderName } from '../../providers/registry.ts'
-import type { ProviderVariableName } from './external-providers.ts'
-import { genericOidcNames } from './generic-oidc.ts'
+import { genericOidcNames, type ProviderVariableName } from './external-providers.ts'
 import type { Config } from './index.ts'
 
 export interface ProviderVariables {

@@ -2,22 +2,18 @@
 import type { ConfigIssue } from '../core/config-error.ts'
 import type { Config } from '../groups/index.ts'
 import { addressesRule } from './addresses.ts'
-import { captchaRule } from './captcha.ts'
 import { databaseRule } from './database.ts'
-import { encryptionRule } from './encryption.ts'
-import { hooksRule } from './hooks.ts'
-import { idTokenRule } from './id-tokens.ts'
-import { jwtRule } from './jwt.ts'
-import { mailRule } from './mail.ts'
-import { organizationsRule } from './organizations.ts'
-import { passkeysRule } from './passkeys.ts'
-import { genericOidcRule, providersRule } from './providers.ts'
-import { secretsRule } from './secrets.ts'
-import { securityTxtRule } from './security-txt.ts'
-import { smsRule } from './sms.ts'
-import { ssoRule } from './sso.ts'
-import { usernamesRule } from './usernames.ts'
-import { webhooksRule } from './webhooks.ts'
+import {
+  captchaRule,
+  organizationsRule,
+  passkeysRule,
+  securityTxtRule,
+  usernamesRule,
+} from './features.ts'
+import { hooksRule, webhooksRule } from './hooks.ts'
+import { encryptionRule, jwtRule, secretsRule } from './keys.ts'
+import { mailRule, smsRule } from './messages.ts'
+import { genericOidcRule, idTokenRule, providersRule, ssoRule } from './providers.ts'
 
 export const rules: readonly ((config: Config) => ConfigIssue[])[] = [
   jwtRule,

@@ -1,9 +1,12 @@
+/** External sign-in: providers, ID tokens, and SAML. */
 import { createPrivateKey } from 'node:crypto'
 
 import { providerNames } from '../../providers/registry.ts'
 import type { ConfigIssue, DisabledFeature } from '../core/config-error.ts'
+import { external } from '../groups/external-providers.ts'
 import type { Config } from '../groups/index.ts'
 import {
+  allowedAudiences,
   genericOidcProviders,
   type ProviderVariables,
   providerSettings,
@@ -106,5 +109,98 @@ function signInBy(prefix: string): DisabledFeature {
     name: `sign-in by ${prefix.replace('AUTH_EXTERNAL_', '')}`,
     enabledBy: [disabledBy],
     disabledBy,
+  }
+}
+
+const issuersName = 'AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS'
+
+/** GoTrue's variable needs no audience, and none can be derived. */
+const issuersFeature = {
+  name: 'sign-in with ID tokens of issuers that are no provider',
+  enabledBy: [issuersName],
+  disabledBy: issuersName,
+}
+
+/** Without an audience check, a token issued for another app would create a session here. */
+export function idTokenRule(config: Config): ConfigIssue[] {
+  const variable = 'AUTH_EXTERNAL_ID_TOKEN_AUDIENCES'
+  const issuers = config[issuersName]
+  const known = issuersOfProviders(config)
+  const lost = issuers.filter(
+    (issuer) => !known.has(issuer) && allowedAudiences(config, issuer).length === 0,
+  )
+  const unlisted = Object.keys(config[variable]).filter((issuer) => !issuers.includes(issuer))
+  return [
+    ...lost.map((issuer) => ({
+      variable,
+      problem: `has no audience for ${issuer}`,
+      hint: `it must list the accepted client ids, as in ${issuer}=app-one|app-two, because ${issuersName} includes that issuer`,
+      feature: issuersFeature,
+    })),
+    ...unlisted.map((issuer) => ({
+      variable,
+      problem: `names ${issuer}`,
+      hint: `it may only contain issuers of ${issuersName}`,
+    })),
+  ]
+}
+
+/** Their tokens are checked against the provider's client ids. */
+function issuersOfProviders(config: Config): Set<string> {
+  const keycloak = providerSettings(config, 'keycloak')
+  const generic = genericOidcProviders(config).filter(({ enabled }) => enabled)
+  return new Set([
+    ...external[issuersName].default,
+    ...(keycloak.enabled && keycloak.url !== undefined ? [keycloak.url] : []),
+    ...generic.map(({ issuer }) => issuer),
+  ])
+}
+
+export function ssoRule(config: Config): ConfigIssue[] {
+  return [...linkingIssues(config), ...(config.AUTH_SAML_ENABLED ? samlIssues(config) : [])]
+}
+
+const samlIssues = (config: Config): ConfigIssue[] => [
+  ...missing(config, ['AUTH_SAML_PRIVATE_KEY'], 'AUTH_SAML_ENABLED is true'),
+  ...samlKeys.flatMap((variable) => samlKeyIssues(variable, config[variable])),
+]
+
+const samlKeys = ['AUTH_SAML_PRIVATE_KEY', 'AUTH_SAML_PRIVATE_KEY_NEXT'] as const
+const standardExponent = 65_537n
+
+/** The tenant of a SAML provider asserts any address, so that its users must not be matched with those of others. */
+function linkingIssues({
+  AUTH_EXPERIMENTAL_PROVIDER_LINKING_DOMAINS: domains,
+  AUTH_EXPERIMENTAL_PROVIDERS_WITH_OWN_LINKING_DOMAIN: own,
+}: Config): ConfigIssue[] {
+  const all = Object.entries(domains)
+  const isOther = (domain: string) =>
+    domain === 'default' || domain.startsWith('sso:') || own.includes(domain)
+  const isShared = (domain: string) => all.filter(([, each]) => each === domain).length > 1
+  return all
+    .filter(([provider, domain]) => provider.startsWith('sso:') && domain !== provider)
+    .filter(([, domain]) => isOther(domain) || isShared(domain))
+    .map(([provider, domain]) => ({
+      variable: 'AUTH_EXPERIMENTAL_PROVIDER_LINKING_DOMAINS',
+      problem: `puts ${provider} into the linking domain ${domain}`,
+      hint: 'a SAML provider has a linking domain of its own, because its operator could sign in as every user of a shared one; leave it out',
+    }))
+}
+
+function samlKeyIssues(variable: string, base64: string | undefined): ConfigIssue[] {
+  if (base64 === undefined || isUsableSamlKey(base64)) return []
+  const hint =
+    'it must be an RSA key of at least 2048 bits as base64 of PKCS#1 DER: openssl genrsa 2048 | openssl rsa -traditional -outform der | base64 -w0'
+  return [{ variable, problem: 'contains no usable RSA key', hint }]
+}
+
+function isUsableSamlKey(base64: string): boolean {
+  try {
+    const der = Buffer.from(base64, 'base64')
+    const { asymmetricKeyDetails } = createPrivateKey({ key: der, format: 'der', type: 'pkcs1' })
+    const { modulusLength = 0, publicExponent } = asymmetricKeyDetails ?? {}
+    return modulusLength >= 2048 && publicExponent === standardExponent
+  } catch {
+    return false
   }
 }

@@ -1,7 +1,13 @@
-/** Users who may call the admin API, by role. */
+/**
+ * Users who may call the admin API, by role; the one-time links by which a user becomes an admin; and the accounts
+ * whose credentials or addresses an admin below owner decided.
+ */
+import { sql } from 'kysely'
+
 import type { Db, Trx } from '../core/database.ts'
+import { lockName } from '../core/locks.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
-import type { AdminsTable } from '../tables/admins.ts'
+import type { AdminLinksTable, AdminsTable } from '../tables/server.ts'
 
 type Role = AdminsTable['role']
 
@@ -132,4 +138,88 @@ export async function updateAdminRole(
 
 export async function deleteAdmin(trx: Trx, userId: string): Promise<void> {
   await trx.deleteFrom('postern_admins').where('user_id', '=', userId).execute()
+}
+
+export type AdminLink = Pick<AdminLinksTable, 'email' | 'role'>
+
+/** Also removes links that have expired. */
+export async function insertAdminLink(db: Db, link: AdminLinksTable): Promise<void> {
+  await db
+    .with('expired', (cte) =>
+      cte.deleteFrom('postern_admin_links').where('expires_at', '<=', link.created_at),
+    )
+    .insertInto('postern_admin_links')
+    .values(link)
+    .execute()
+}
+
+export function findAdminLink(db: Db, hash: string, now: Date): Promise<AdminLink | undefined> {
+  return db
+    .selectFrom('postern_admin_links')
+    .select(['email', 'role'])
+    .where('token_hash', '=', hash)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+}
+
+/** Returns and deletes the link, for the transaction that consumes it. */
+export function consumeAdminLink(
+  trx: Trx,
+  hash: string,
+  now: Date,
+): Promise<AdminLink | undefined> {
+  return trx
+    .deleteFrom('postern_admin_links')
+    .where('token_hash', '=', hash)
+    .where('expires_at', '>', now)
+    .returning(['email', 'role'])
+    .executeTakeFirst()
+}
+
+/** Unused links that this admin made. */
+export async function deleteAdminLinksBy(trx: Trx, userId: string): Promise<void> {
+  await trx.deleteFrom('postern_admin_links').where('created_by', '=', userId).execute()
+}
+
+/** Links for the first admin, which name no address, and those to the address of a new admin. */
+export async function deleteAdminLinksFor(trx: Trx, email: string | null): Promise<void> {
+  await trx
+    .deleteFrom('postern_admin_links')
+    .where((eb) => eb.or([eb('email', 'is', null), eb('email', '=', email)]))
+    .execute()
+}
+
+/** Transactions that make the first admin run one after another. */
+export async function lockFirstAdmin(trx: Trx): Promise<void> {
+  await lockName(trx, 'postern_admins')
+}
+
+export async function insertPreparedAccounts(
+  trx: Trx,
+  userIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  const rows = trx.selectNoFrom([
+    sql<string>`unnest(${[...userIds]}::uuid[])`.as('user_id'),
+    sql<Date>`${now}::timestamptz`.as('created_at'),
+  ])
+  await trx
+    .insertInto('postern_prepared_accounts')
+    .columns(['user_id', 'created_at'])
+    .expression(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+export async function isPreparedAccount(db: Db, userId: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('postern_prepared_accounts')
+    .select('user_id')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+export async function deletePreparedAccount(trx: Trx, userId: string): Promise<void> {
+  await trx.deleteFrom('postern_prepared_accounts').where('user_id', '=', userId).execute()
 }

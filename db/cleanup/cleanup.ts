@@ -163,3 +163,86 @@ export function deleteOldAuditEntries(db: Db, createdBefore: Date, limit: number
     .orderBy('created_at')
   return count(db.deleteFrom('audit_log_entries').where('id', '=', whereChosen(old, limit)))
 }
+
+const utc = (time: Date) => sql<Date>`${time}::timestamptz at time zone 'utc'`
+
+interface TokenAge {
+  expiredBefore: Date
+  /** For tokens created by GoTrue, which have no stored expiry. */
+  madeBefore: Date
+}
+
+export function deleteExpiredOneTimeTokens(
+  db: Db,
+  { expiredBefore, madeBefore }: TokenAge,
+  limit: number,
+) {
+  const old = db
+    .selectFrom('one_time_tokens')
+    .select('id')
+    .where('created_at', '<', utc(expiredBefore))
+    .where((eb) => {
+      const expiry = eb
+        .selectFrom('postern_one_time_tokens')
+        .select('expires_at')
+        .whereRef('token_id', '=', 'one_time_tokens.id')
+      const isOld = eb('created_at', '<', utc(madeBefore))
+      return sql<boolean>`coalesce(${expiry} < ${expiredBefore}, ${isOld})`
+    })
+    .orderBy('created_at')
+  return count(db.deleteFrom('one_time_tokens').where('id', '=', whereChosen(old, limit)))
+}
+
+export function deleteExpiredPasskeyChallenges(db: Db, expiredBefore: Date, limit: number) {
+  const old = db
+    .selectFrom('webauthn_challenges')
+    .select('id')
+    .where('expires_at', '<', expiredBefore)
+    .orderBy('expires_at')
+  return count(db.deleteFrom('webauthn_challenges').where('id', '=', whereChosen(old, limit)))
+}
+
+/** Deletes anonymous users with all their rows. */
+export function deleteOldAnonymousUsers(db: Db, createdBefore: Date, limit: number) {
+  const old = oldAnonymousUsers(db, createdBefore)
+  return count(db.deleteFrom('users').where('id', '=', whereChosen(old, limit)))
+}
+
+/** Returns at most `limit` ids of users that `deleteOldAnonymousUsers` would delete. */
+export async function listOldAnonymousUsers(db: Db, createdBefore: Date, limit: number) {
+  const rows = await oldAnonymousUsers(db, createdBefore).limit(limit).execute()
+  return rows.map(({ id }) => id)
+}
+
+function oldAnonymousUsers(db: Db, createdBefore: Date) {
+  return db
+    .selectFrom('users')
+    .select('id')
+    .where('is_anonymous', '=', true)
+    .where('created_at', '<', createdBefore)
+}
+
+/** Returns false when there is no such user, or when the user is not anonymous any more. */
+export async function deleteAnonymousUser(db: Db, id: string): Promise<boolean> {
+  const deletion = db.deleteFrom('users').where('id', '=', id).where('is_anonymous', '=', true)
+  return (await count(deletion)) > 0
+}
+
+/** Records that a cleanup has finished. */
+export async function upsertCleanupRun(db: Db, endedAt: Date): Promise<void> {
+  await db
+    .insertInto('postern_clean_up_runs')
+    .values({ kind: 'rows', ended_at: endedAt })
+    .onConflict((conflict) => conflict.column('kind').doUpdateSet({ ended_at: endedAt }))
+    .execute()
+}
+
+/** Returns the seconds since the last finished cleanup, by the clock of the database. */
+export async function findCleanUpAge(db: Db): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('postern_clean_up_runs')
+    .select(sql<number>`extract(epoch from now() - ended_at)::float8`.as('age'))
+    .where('kind', '=', 'rows')
+    .executeTakeFirst()
+  return row?.age
+}

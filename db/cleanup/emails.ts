@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
 import { count, whereChosen } from '../core/paging.ts'
-import { deadLetterEvents } from '../emails/give-up.ts'
+import { deadLetterEvents } from '../emails/dead-letters.ts'
 import type { MailJobCall } from '../emails/messages.ts'
 
 /** Moves messages to the dead letters whose process ended between lease and outcome: their delivery is unknown. */

@@ -1,42 +1,34 @@
 /** The typed database: every table by name, and the two handles that queries take. */
 import { type Dialect, Kysely, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
 
-import type { AdminLinksTable, AdminsTable, PreparedAccountsTable } from '../tables/admins.ts'
 import type { AuditLogEntriesTable } from '../tables/audit.ts'
-import type { CleanUpRunsTable } from '../tables/cleanup.ts'
-import type {
-  CustomOauthProvidersTable,
-  CustomProviderIssuersTable,
-  CustomProviderOptionsTable,
-  TenantProvidersTable,
-} from '../tables/custom-providers.ts'
-import type { MailMessagesTable } from '../tables/emails.ts'
-import type {
-  EventOutboxTable,
-  EventsTable,
-  WebhookDeliveriesTable,
-  WebhooksTable,
-} from '../tables/events.ts'
 import type {
   FactorChallengesTable,
   FactorDetailsTable,
   MfaAmrClaimsTable,
   MfaChallengesTable,
   MfaFactorsTable,
+  PasskeyChallengesTable,
   RecoveryCodeDigestsTable,
   RecoveryCodeSetsTable,
   RecoveryCodesTable,
+  WebauthnChallengesTable,
+  WebauthnCredentialsTable,
 } from '../tables/factors.ts'
 import type {
-  ConsumedCodesTable,
-  FlowStateTable,
-  FlowsTable,
-  OauthClientStatesTable,
-} from '../tables/flows.ts'
-import type { TakeoverTable } from '../tables/gotrue.ts'
-import type { IdentitiesTable } from '../tables/identities.ts'
-import type { ApiTokensTable, EncryptionProbeTable, SigningKeysTable } from '../tables/keys.ts'
-import type { SendIntervalsTable, SendQuotasTable, ThrottlesTable } from '../tables/limits.ts'
+  CustomOauthProvidersTable,
+  CustomProviderIssuersTable,
+  CustomProviderOptionsTable,
+  IdentitiesTable,
+  TenantProvidersTable,
+} from '../tables/identities.ts'
+import type {
+  EventOutboxTable,
+  EventsTable,
+  MailMessagesTable,
+  WebhookDeliveriesTable,
+  WebhooksTable,
+} from '../tables/messages.ts'
 import type {
   OauthAuthorizationsTable,
   OauthClientDetailsTable,
@@ -48,13 +40,6 @@ import type {
   OauthSessionsTable,
 } from '../tables/oauth-server.ts'
 import type { OrganizationTables } from '../tables/organizations.ts'
-import type { PageSessionsTable, PageSubmissionsTable } from '../tables/page-sessions.ts'
-import type {
-  PasskeyChallengesTable,
-  WebauthnChallengesTable,
-  WebauthnCredentialsTable,
-} from '../tables/passkeys.ts'
-import type { ReplaysTable } from '../tables/replays.ts'
 import type {
   SamlBrowsersTable,
   SamlLoginsTable,
@@ -66,22 +51,48 @@ import type {
   SsoProvidersTable,
 } from '../tables/saml.ts'
 import type { ScimTables } from '../tables/scim.ts'
-import type { NewSignInMethodsTable, SessionProofsTable } from '../tables/session-proofs.ts'
+import type {
+  AdminLinksTable,
+  AdminsTable,
+  ApiTokensTable,
+  CleanUpRunsTable,
+  EncryptionProbeTable,
+  PreparedAccountsTable,
+  SettingChangesTable,
+  SettingsTable,
+  SigningKeysTable,
+  TakeoverTable,
+  UsageCountsTable,
+} from '../tables/server.ts'
 import type {
   ImpersonationsTable,
   KnownDevicesTable,
+  NewSignInMethodsTable,
+  PageSessionsTable,
+  PageSubmissionsTable,
   RefreshTokensTable,
+  SessionProofsTable,
   SessionsTable,
   SignInDevicesTable,
 } from '../tables/sessions.ts'
-import type { SettingChangesTable, SettingsTable } from '../tables/settings.ts'
-import type { UsageCountsTable } from '../tables/statistics.ts'
-import type { DummyTokensTable, OneTimeTokensTable, TokenDetailsTable } from '../tables/tokens.ts'
-import type { UsernamesTable } from '../tables/usernames.ts'
+import type {
+  ConsumedCodesTable,
+  DummyTokensTable,
+  FlowStateTable,
+  FlowsTable,
+  OauthClientStatesTable,
+  OneTimeTokensTable,
+  ReplaysTable,
+  SendIntervalsTable,
+  SendQuotasTable,
+  ThrottlesTable,
+  TokenDetailsTable,
+} from '../tables/tokens.ts'
 import type {
   AutoconfirmedAddressesTable,
   ImportsTable,
   PendingSignUpsTable,
+  UsernamesTable,
   UsersTable,
   UserTokenColumns,
 } from '../tables/users.ts'

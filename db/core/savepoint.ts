@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 
 import type { Trx } from './database.ts'
-import type { DeliveredQuery } from './delivery.ts'
+import type { DeliveredQuery } from './statement.ts'
 
 export const createSavepoint = (trx: Trx, name: string): Promise<void> =>
   send(trx, sql`savepoint ${sql.id(name)}`)

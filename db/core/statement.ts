@@ -6,10 +6,9 @@
  *      db.selectFrom('sessions').select('tag').where('id', '=', param('id')))
  *    const session = await findTag(trx, { id })
  */
-import { type Compilable, type QueryResult, type RawBuilder, sql } from 'kysely'
+import { type Compilable, type CompiledQuery, type QueryResult, type RawBuilder, sql } from 'kysely'
 
 import type { Db } from './database.ts'
-import type { DeliveredQuery, StatementDelivery } from './delivery.ts'
 
 /** Names a parameter of the statement. Its SQL type is inferred from its use. */
 export type ParamOf<Values> = <Name extends keyof Values & string>(
@@ -141,4 +140,21 @@ function compile<Values, Row>(
     delivery,
     parameters: places.map(({ constant, name }) => (name === undefined ? constant : values[name])),
   })
+}
+
+/**
+ * How a statement is sent to Postgres; the driver (`plugins/database/driver`) reads it from the compiled query.
+ * `pipelined`: its result is not awaited; inside a transaction it is sent with the next statement. `grouped`: outside
+ * of transactions it may be committed together with statements of other requests.
+ */
+export type StatementDelivery = 'pipelined' | 'grouped'
+
+export interface DeliveredQuery<Row> extends CompiledQuery<Row> {
+  readonly delivery: StatementDelivery | undefined
+}
+
+/** Undefined for a query that is sent immediately and alone. */
+export function getDelivery(query: CompiledQuery): StatementDelivery | undefined {
+  const delivery = 'delivery' in query ? query.delivery : undefined
+  return delivery === 'pipelined' || delivery === 'grouped' ? delivery : undefined
 }

@@ -1,7 +1,9 @@
-/** The email queue for operators, newest first. */
+/** The email queue for operators, and the emails to one user for support requests. */
+import { sql } from 'kysely'
+
 import type { Db } from '../core/database.ts'
-import { isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
-import type { MailMessagesTable } from '../tables/emails.ts'
+import { isBeforeRow, type RowCursor } from '../core/paging.ts'
+import type { MailMessagesTable } from '../tables/messages.ts'
 
 interface MailFilter {
   state: 'waiting' | 'dead' | 'sent' | undefined
@@ -33,13 +35,52 @@ export function listMail(
     .execute()
 }
 
-/** The ids of the oldest dead letters, at most `most`. */
-export function listDeadMail(db: Db, limit: number): Promise<MailMessagesTable[]> {
+const columns = [
+  'id',
+  'kind',
+  'locale',
+  'state',
+  'outcome',
+  'attempts',
+  'reason',
+  'response',
+  'created_at',
+  'updated_at',
+  'expires_at',
+  'sent_at',
+] as const
+
+type MailDeliveryRow = Pick<MailMessagesTable, (typeof columns)[number]>
+
+/** More than a user receives within the retention period. */
+const limit = 200
+
+/** Newest first, by postern_mail_messages_user_idx. */
+export function findMailDeliveries(db: Db, userId: string): Promise<MailDeliveryRow[]> {
   return db
     .selectFrom('postern_mail_messages')
-    .selectAll()
-    .where('state', '=', 'dead')
-    .orderBy('created_at')
+    .select(columns)
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
     .limit(limit)
     .execute()
+}
+
+interface MailBacklog {
+  waiting: number
+  dead: number
+  oldest_waiting: Date | null
+}
+
+/** Counts unsent messages, by postern_mail_messages_state_idx. */
+export function countMailBacklog(db: Db): Promise<MailBacklog> {
+  return db
+    .selectFrom('postern_mail_messages')
+    .where('state', 'in', ['queued', 'sending', 'dead'])
+    .select([
+      sql<number>`(count(*) filter (where state <> 'dead'))::integer`.as('waiting'),
+      sql<number>`(count(*) filter (where state = 'dead'))::integer`.as('dead'),
+      sql<Date | null>`min(created_at) filter (where state <> 'dead')`.as('oldest_waiting'),
+    ])
+    .executeTakeFirstOrThrow()
 }

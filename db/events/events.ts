@@ -1,7 +1,7 @@
 /** The event stream. Positions become visible in order. */
-import { sql } from 'kysely'
+import { type Expression, type QueryCreator, sql } from 'kysely'
 
-import type { Db, Trx } from '../core/database.ts'
+import type { Database, Db, Trx } from '../core/database.ts'
 import { count, whereChosen } from '../core/paging.ts'
 import { type ParamOf, queryOne, queryOneOrThrow } from '../core/statement.ts'
 import { nilUuid } from '../tables/users.ts'
@@ -24,6 +24,29 @@ const tryLock = queryOneOrThrow((db, value: ParamOf<{ name: string }>) =>
 /** Tries to become the only transaction that assigns positions in this schema, until it ends. */
 export async function tryLockEventStream(trx: Trx, name: string): Promise<boolean> {
   return (await tryLock(trx, { name: `events of ${name}` })).held
+}
+
+interface Placed {
+  placed: { position: number; type: string; user_id: string | null }
+  kept: { id: string; events: string[] }
+}
+
+/** A delivery of each event to each webhook that subscribes to it. */
+function deliveriesInsert(db: QueryCreator<Database & Placed>, now: Expression<Date>) {
+  return db
+    .insertInto('postern_webhook_deliveries')
+    .columns(['webhook_id', 'position', 'lane', 'state', 'due_at'])
+    .expression((of) =>
+      of
+        .selectFrom(['placed', 'kept'])
+        .select(['kept.id as webhook_id', 'placed.position'])
+        .select([
+          sql<string>`coalesce(placed.user_id, ${sql.lit(nilUuid)}::uuid)`.as('lane'),
+          sql<'waiting'>`'waiting'`.as('state'),
+          sql<Date>`${now}::timestamptz`.as('due_at'),
+        ])
+        .where(sql<boolean>`(kept.events = '{}' or placed.type = any(kept.events))`),
+    )
 }
 
 const placeRows = queryOne((db, value: ParamOf<{ limit: number; now: Date }>) =>
@@ -55,22 +78,7 @@ const placeRows = queryOne((db, value: ParamOf<{ limit: number; now: Date }>) =>
     .with('kept', (eb) =>
       eb.selectFrom('postern_webhooks').select(['id', 'events']).orderBy('id').forKeyShare(),
     )
-    .with('addressed', (eb) =>
-      eb
-        .insertInto('postern_webhook_deliveries')
-        .columns(['webhook_id', 'position', 'lane', 'state', 'due_at'])
-        .expression((of) =>
-          of
-            .selectFrom(['placed', 'kept'])
-            .select(['kept.id as webhook_id', 'placed.position'])
-            .select([
-              sql<string>`coalesce(placed.user_id, ${sql.lit(nilUuid)}::uuid)`.as('lane'),
-              sql<'waiting'>`'waiting'`.as('state'),
-              sql<Date>`${value('now')}::timestamptz`.as('due_at'),
-            ])
-            .where(sql<boolean>`(kept.events = '{}' or placed.type = any(kept.events))`),
-        ),
-    )
+    .with('addressed', (eb) => deliveriesInsert(eb, value('now')))
     .selectFrom('taken')
     .select((eb) => eb.fn.countAll<number>().as('count')),
 )

@@ -3,7 +3,7 @@ import { type QueryCreator, sql } from 'kysely'
 
 import type { Database, Db } from '../core/database.ts'
 import { count, whereChosen } from '../core/paging.ts'
-import type { DeliveryState, StoredDeliveryResponse } from '../tables/events.ts'
+import type { DeliveryState, StoredDeliveryResponse } from '../tables/messages.ts'
 import { nilUuid } from '../tables/users.ts'
 
 export interface DeliveryRow {

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
 import { executeStatement, type ParamOf } from '../core/statement.ts'
-import type { WebhooksTable } from '../tables/events.ts'
+import type { WebhooksTable } from '../tables/messages.ts'
 export type WebhookRow = Selectable<WebhooksTable>
 
 type NewWebhookRow = Pick<

@@ -1,5 +1,5 @@
 /** Challenges of factors, each bound to a session; a response is accepted once. */
-import { type Selectable, sql } from 'kysely'
+import { type QueryCreator, type Selectable, sql } from 'kysely'
 
 import {
   type AuditValues,
@@ -7,9 +7,9 @@ import {
   auditValues,
   type NewAuditLogEntry,
 } from '../audit/audit-log-entries.ts'
-import type { Db, Trx } from '../core/database.ts'
+import type { Database, Db, Trx } from '../core/database.ts'
+import { isUniqueViolation } from '../core/errors.ts'
 import { executeStatement, type ParamOf, queryOne } from '../core/statement.ts'
-import { isUniqueViolation } from '../core/unique-violation.ts'
 import type { FactorChallengesTable, MfaChallengesTable } from '../tables/factors.ts'
 import { lockUserShared } from '../users/update-user.ts'
 
@@ -76,6 +76,29 @@ const challengeColumns = [
   'web_authn_session_data',
 ] as const
 
+/** The challenge of the factor in the CTE `asked`. */
+function challengeInsert(
+  db: QueryCreator<Database & { asked: { id: string } }>,
+  value: ParamOf<Values>,
+) {
+  return db
+    .insertInto('mfa_challenges')
+    .columns(challengeColumns)
+    .expression((of) =>
+      of
+        .selectFrom('asked')
+        .select([
+          sql<string>`${value('id')}::uuid`.as('id'),
+          'asked.id as factor_id',
+          sql<Date>`${value('now')}::timestamptz`.as('created_at'),
+          sql<string>`${value('ip')}::inet`.as('ip_address'),
+          sql<string>`${value('code')}`.as('otp_code'),
+          sql<string | null>`${value('sessionData')}::jsonb`.as('web_authn_session_data'),
+        ]),
+    )
+    .returning('id')
+}
+
 const insertChallengeOfUser = queryOne((db, value: ParamOf<Values>) =>
   db
     .with('locked', (eb) => lockUserShared(eb, value('userId')))
@@ -90,24 +113,7 @@ const insertChallengeOfUser = queryOne((db, value: ParamOf<Values>) =>
         .where('user_id', '=', (of) => of.selectFrom('locked').select('locked.id'))
         .returning('id'),
     )
-    .with('made', (eb) =>
-      eb
-        .insertInto('mfa_challenges')
-        .columns(challengeColumns)
-        .expression((of) =>
-          of
-            .selectFrom('asked')
-            .select([
-              sql<string>`${value('id')}::uuid`.as('id'),
-              'asked.id as factor_id',
-              sql<Date>`${value('now')}::timestamptz`.as('created_at'),
-              sql<string>`${value('ip')}::inet`.as('ip_address'),
-              sql<string>`${value('code')}`.as('otp_code'),
-              sql<string | null>`${value('sessionData')}::jsonb`.as('web_authn_session_data'),
-            ]),
-        )
-        .returning('id'),
-    )
+    .with('made', (eb) => challengeInsert(eb, value))
     .with('audited', (eb) => auditInsert(eb, value, sql`exists (select from asked)`))
     .insertInto('postern_factor_challenges')
     .columns(['challenge_id', 'session_id', 'ceremony', 'challenge'])

@@ -1,7 +1,13 @@
+/**
+ * Authorization code flows, and the codes that were exchanged: reuse revokes the session that was issued (RFC 6749
+ * §4.1.2).
+ */
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 
 import type { Database, Db, Trx } from '../core/database.ts'
-import type { FlowStateTable } from '../tables/flows.ts'
+import { count, whereChosen } from '../core/paging.ts'
+import { executePipelined, type ParamOf } from '../core/statement.ts'
+import type { ConsumedCodesTable, FlowStateTable } from '../tables/tokens.ts'
 
 export type FlowStateRow = Selectable<FlowStateTable>
 
@@ -148,3 +154,42 @@ export async function deleteIssuedFlowStates(trx: Trx, userId: string): Promise<
 
 const ofUser = (userId: string) => (eb: ExpressionBuilder<Database, 'flow_state'>) =>
   eb.or([eb('user_id', '=', userId), eb('linking_target_id', '=', userId)])
+
+const insertRow = executePipelined((db, value: ParamOf<ConsumedCodesTable>) =>
+  db.insertInto('postern_consumed_codes').values({
+    code_hash: value('code_hash'),
+    session_id: value('session_id'),
+    code_challenge: value('code_challenge'),
+    code_challenge_method: value('code_challenge_method'),
+    consumed_at: value('consumed_at'),
+  }),
+)
+
+export async function insertConsumedCode(trx: Trx, row: ConsumedCodesTable): Promise<void> {
+  await insertRow(trx, row)
+}
+
+/** Returns the consumed code and its session, or undefined when it was not exchanged or the session has ended. */
+export function findConsumedCode(trx: Trx, codeHash: string) {
+  return trx
+    .selectFrom('postern_consumed_codes')
+    .innerJoin('sessions', 'sessions.id', 'postern_consumed_codes.session_id')
+    .select(['session_id', 'user_id', 'code_challenge', 'code_challenge_method'])
+    .where('code_hash', '=', codeHash)
+    .executeTakeFirst()
+}
+
+export function deleteOldConsumedCodes(
+  db: Db,
+  consumedBefore: Date,
+  limit: number,
+): Promise<number> {
+  const old = db
+    .selectFrom('postern_consumed_codes')
+    .select('code_hash')
+    .where('consumed_at', '<', consumedBefore)
+    .orderBy('consumed_at')
+  return count(
+    db.deleteFrom('postern_consumed_codes').where('code_hash', '=', whereChosen(old, limit)),
+  )
+}

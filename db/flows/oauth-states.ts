@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
-import type { FlowsTable } from '../tables/flows.ts'
+import type { FlowsTable } from '../tables/tokens.ts'
 import {
   type FlowStateRow,
   flowStateColumns,

@@ -1,4 +1,4 @@
-/** Checks of a GoTrue database before its migration. */
+/** What a GoTrue database has, before its migration. */
 import { type QueryExecutorProvider, sql } from 'kysely'
 
 import { gotrueLevel, gotrueVersions } from '../migrations/gotrue-level.ts'
@@ -57,4 +57,16 @@ export async function hasTable(
     select to_regclass(format('%I.%I', ${schema}::text, ${table}::text)) is not null as found
   `.execute(db)
   return rows[0]?.found === true
+}
+
+/** Counts the registered OAuth clients. Their users cannot sign in while the OAuth server is off. */
+export async function countOAuthClients(
+  db: QueryExecutorProvider,
+  schema: string,
+): Promise<number> {
+  if (!(await hasTable(db, schema, 'oauth_clients'))) return 0
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from ${sql.id(schema, 'oauth_clients')} where deleted_at is null
+  `.execute(db)
+  return rows[0]?.count ?? 0
 }

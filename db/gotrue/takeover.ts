@@ -2,11 +2,11 @@
 import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { limitLockWaits } from '../core/lock-timeout.ts'
+import { isUniqueViolation } from '../core/errors.ts'
+import { limitLockWaits } from '../core/locks.ts'
 import { undoOnError } from '../core/savepoint.ts'
-import { isUniqueViolation } from '../core/unique-violation.ts'
 import { policyFunctionComment, policyFunctions } from '../migrations/policy-functions.ts'
-import type { TakeoverTable } from '../tables/gotrue.ts'
+import type { TakeoverTable } from '../tables/server.ts'
 
 export async function findTakeover(
   db: Db,

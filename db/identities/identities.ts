@@ -1,7 +1,8 @@
+/** Identities of users at providers, wallets among them. */
 import { type QueryCreator, sql } from 'kysely'
 
-import { lockName } from '../core/advisory-lock.ts'
 import type { Database, Db, Trx } from '../core/database.ts'
+import { lockName } from '../core/locks.ts'
 import { executeStatement, type ParamOf, queryOneOrThrow } from '../core/statement.ts'
 import { storedObject } from '../core/stored-json.ts'
 import { type IdentityRow, identityColumns } from '../tables/identities.ts'
@@ -158,4 +159,21 @@ export async function deleteOtherIdentitiesOfProvider(
     .where('id', '!=', id)
     .$if(keep.length > 0, (query) => query.where('provider', 'not in', keep))
     .execute()
+}
+
+/**
+ * Returns the id of the wallet's identity regardless of letter case: GoTrue stores an address as it was typed, so that
+ * its database may have two spellings. An exact match comes first, then the oldest.
+ */
+export async function findWalletIdentity(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('identities')
+    .select('provider_id')
+    .where('provider', '=', sql.lit('web3'))
+    .where(sql<boolean>`lower(provider_id) = lower(${id})`)
+    .orderBy(sql`provider_id = ${id}`, 'desc')
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.provider_id
 }

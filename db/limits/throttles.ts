@@ -20,8 +20,8 @@ import {
   type OwnerValues,
   ownerValues,
   selectOwner,
-} from '../sessions/known-devices.ts'
-import { userColumns } from '../tables/user-columns.ts'
+} from '../sessions/devices.ts'
+import { userColumns } from '../tables/users.ts'
 import { type UserRecord, userRelations } from '../users/users.ts'
 
 export interface AttemptCount {
@@ -200,6 +200,15 @@ interface AttemptValues extends OwnerValues {
   now: Date
 }
 
+const throttleColumns = [
+  'key',
+  'failures',
+  'blocked_until',
+  'updated_at',
+  'day_failures',
+  'day_began_at',
+] as const
+
 /** Counts the attempt. Concurrent attempts see each other's counts. */
 function counting(db: Db, kind: OwnerType, value: ParamOf<AttemptValues>) {
   const isReset = sql`postern_throttles.updated_at <= ${value('forgetBefore')}`
@@ -212,10 +221,7 @@ function counting(db: Db, kind: OwnerType, value: ParamOf<AttemptValues>) {
     .with('counted', (cte) =>
       cte
         .insertInto('postern_throttles')
-        .columns([
-          ...(['key', 'failures', 'blocked_until', 'updated_at'] as const),
-          ...(['day_failures', 'day_began_at'] as const),
-        ])
+        .columns(throttleColumns)
         .expression((eb) =>
           eb
             .selectFrom('attempt')

@@ -1,7 +1,11 @@
-/** The migrations that a database has recorded: those of this version, former ones, and those of newer versions. */
+/**
+ * The migrations that a database has recorded: of this version, former ones, and of newer versions that may be served.
+ */
 import { type QueryExecutorProvider, sql } from 'kysely'
 
 import { hasTable } from '../gotrue/database.ts'
+import { formerMigrations } from '../migrations/former-migrations.ts'
+import { migrations } from '../migrations/index.ts'
 
 export const migrationTable = 'postern_migrations'
 
@@ -35,4 +39,22 @@ export async function namesIn(
     if (error instanceof Error && 'code' in error && error.code === '42P01') return []
     throw error
   }
+}
+
+/** True when this version may serve a schema with migrations that it does not know. */
+export async function servesNewer(db: QueryExecutorProvider, schema: string): Promise<boolean> {
+  const floor = await findSchemaFloor(db, schema)
+  if (floor === undefined) return false
+  return Object.hasOwn(migrations, floor) || formerMigrations.has(floor)
+}
+
+/** The migration that a version has to know; undefined when none was recorded. */
+async function findSchemaFloor(
+  db: QueryExecutorProvider,
+  schema: string,
+): Promise<string | undefined> {
+  if (!(await hasTable(db, schema, 'postern_schema_floor'))) return undefined
+  const { rows } = await sql<{ migration: string }>`
+    select migration from ${sql.id(schema, 'postern_schema_floor')}`.execute(db)
+  return rows[0]?.migration
 }

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { sql } from 'kysely'
 
+import { describeActivity, describeWait, retryOnLockConflict, type Waiting } from './apply.ts'
 import {
   type BuildStatement,
   buildIndex,
@@ -11,12 +12,6 @@ import {
   missingIndexes,
   unusedIndexes,
 } from './indexes.ts'
-import {
-  describeActivity,
-  describeWait,
-  retryOnLockConflict,
-  type Waiting,
-} from './lock-conflicts.ts'
 
 const pollIntervalMs = 1_000
 /** The first check that finds a blocking transaction logs it, then every tenth. */

@@ -6,21 +6,22 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { type Kysely, type PostgresPool, type QueryExecutorProvider, sql } from 'kysely'
 
-import { probeCapabilities } from '../core/capabilities.ts'
-import { findCitusSharding } from '../core/citus.ts'
-import { findMissingMigrationRights } from '../core/migration-rights.ts'
-import { assertUsableDatabase, findMissingRights, foreignEncoding } from '../core/requirements.ts'
+import { findCitusSharding, probeCapabilities } from '../core/capabilities.ts'
+import {
+  assertUsableDatabase,
+  findMissingMigrationRights,
+  findMissingRights,
+  foreignEncoding,
+} from '../core/requirements.ts'
 import { requireCurrentGotrue } from '../gotrue/database.ts'
-import { prepareQueueSchema } from '../jobs/queue-schema.ts'
+import { prepareQueueSchema } from '../jobs/jobs.ts'
 import { formerMigrations, releasedMigrations } from '../migrations/former-migrations.ts'
 import { migrations } from '../migrations/index.ts'
-import { appliedMigrations } from './applied-migrations.ts'
-import { applyMigration } from './apply.ts'
+import { appliedMigrations, servesNewer } from './applied-migrations.ts'
+import { applyMigration, retryOnLockConflict, type Waiting } from './apply.ts'
 import { buildIndexes } from './build-indexes.ts'
 import { type IndexScope, invalidIndexes, missingIndexes, unusedIndexes } from './indexes.ts'
-import { retryOnLockConflict, type Waiting } from './lock-conflicts.ts'
 import { openMigrationDb } from './migration-db.ts'
-import { servesNewer } from './schema-floor.ts'
 
 /** The schema is that of all tables (AUTH_DB_NAMESPACE). */
 interface MigrateOptions extends IndexScope {

@@ -4,8 +4,8 @@
  */
 import { type Kysely, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 
-import { searchedName, trigrams } from '../core/searched-name.ts'
 import { nilUuid } from '../tables/users.ts'
+import { searchedName, trigrams } from '../users/search.ts'
 
 const byName = 'postern_users_name_idx'
 

@@ -1,4 +1,4 @@
-/** Authorization requests, from the redirect of the client to the exchange of the code. */
+/** Authorization requests, pushed ones too (RFC 9126), from the redirect of the client to the exchange of the code. */
 import type { Db, Trx } from '../core/database.ts'
 import { isUnreadable } from '../core/stored-json.ts'
 import type {
@@ -201,4 +201,42 @@ export async function consumeAuthorization(
     .set({ consumed_at: now, issued_session_id: sessionId })
     .where('id', '=', id)
     .execute()
+}
+
+interface PushedRequest {
+  client_id: string
+  parameters: Record<string, string | readonly string[]>
+}
+
+export async function insertPushedRequest(
+  db: Db,
+  { id, client_id, parameters, expiresAt }: PushedRequest & { id: string; expiresAt: Date },
+  now: Date,
+): Promise<void> {
+  await db
+    .insertInto('postern_oauth_pushed_requests')
+    .values({
+      id,
+      client_id,
+      parameters: JSON.stringify(parameters),
+      created_at: now,
+      expires_at: expiresAt,
+    })
+    .execute()
+}
+
+/** Consumes a request URI, which is valid once (RFC 9126 §7.3). */
+export function consumePushedRequest(
+  db: Db,
+  id: string,
+  clientId: string,
+  now: Date,
+): Promise<PushedRequest | undefined> {
+  return db
+    .deleteFrom('postern_oauth_pushed_requests')
+    .where('id', '=', id)
+    .where('client_id', '=', clientId)
+    .where('expires_at', '>', now)
+    .returning(['client_id', 'parameters'])
+    .executeTakeFirst()
 }

@@ -1,6 +1,6 @@
-/** OAuth clients: GoTrue's row and our details. */
-import { lockName } from '../core/advisory-lock.ts'
+/** OAuth clients: GoTrue's row and our details, with their last use. */
 import type { Db, Trx } from '../core/database.ts'
+import { lockName } from '../core/locks.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
 import type { OauthClientSettings, OauthClientsTable } from '../tables/oauth-server.ts'
 
@@ -203,4 +203,44 @@ export async function setClientSecret(db: Db, id: string, hash: string, now: Dat
 /** Marks the client as deleted, as GoTrue does. */
 export async function softDeleteClient(db: Db, id: string, now: Date): Promise<void> {
   await db.updateTable('oauth_clients').set({ deleted_at: now }).where('id', '=', id).execute()
+}
+
+/** The names of clients that the operator created. */
+export async function listVerifiedNames(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('oauth_clients')
+    .select('client_name')
+    .where('registration_type', '=', 'manual')
+    .where('deleted_at', 'is', null)
+    .where('client_name', 'is not', null)
+    .execute()
+  return rows.flatMap(({ client_name: name }) => name ?? [])
+}
+
+/** Recorded at most once a day, because unused registrations are deleted. */
+export async function touchClient(db: Db, id: string, now: Date): Promise<void> {
+  const writtenBefore = new Date(now.getTime() - 3_600_000)
+  await db
+    .insertInto('postern_oauth_clients')
+    .values({
+      client_id: id,
+      settings: '{}',
+      document_url: null,
+      document_expires_at: null,
+      registration_token_hash: null,
+      reconsent_after: null,
+      last_used_at: now,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('client_id')
+        .doUpdateSet({ last_used_at: now })
+        .where((eb) =>
+          eb.or([
+            eb('postern_oauth_clients.last_used_at', 'is', null),
+            eb('postern_oauth_clients.last_used_at', '<', writtenBefore),
+          ]),
+        ),
+    )
+    .execute()
 }

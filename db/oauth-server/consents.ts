@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
+import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/paging.ts'
 import type { OauthConsentsTable } from '../tables/oauth-server.ts'
 
 type Consent = Omit<OauthConsentsTable, 'revoked_at'>

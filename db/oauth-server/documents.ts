@@ -1,7 +1,7 @@
 /** Clients described by a client ID metadata document. */
-import { sql } from 'kysely'
+import { type QueryCreator, sql } from 'kysely'
 
-import type { Db } from '../core/database.ts'
+import type { Database, Db } from '../core/database.ts'
 import type { OauthClientSettings } from '../tables/oauth-server.ts'
 import type { ClientValues } from './clients.ts'
 
@@ -24,24 +24,7 @@ export async function upsertDocumentClient(
     .with('before', (eb) =>
       eb.selectFrom('oauth_clients').select(['client_name', 'redirect_uris']).where('id', '=', id),
     )
-    .with('client', (eb) =>
-      eb
-        .insertInto('oauth_clients')
-        .values({
-          ...values,
-          id,
-          client_type,
-          client_secret_hash: null,
-          registration_type: 'dynamic',
-          created_at: now,
-          updated_at: now,
-          deleted_at: null,
-        })
-        .onConflict((conflict) =>
-          conflict.column('id').doUpdateSet({ ...values, client_type, updated_at: now }),
-        )
-        .returning('id'),
-    )
+    .with('client', (eb) => clientUpsert(eb, { ...values, id, client_type }, now))
     .insertInto('postern_oauth_clients')
     .columns(['client_id', 'settings', 'document_url', 'document_expires_at', 'reconsent_after'])
     .expression((eb) =>
@@ -65,4 +48,28 @@ export async function upsertDocumentClient(
       }),
     )
     .execute()
+}
+
+/** The row of GoTrue's table. */
+function clientUpsert(
+  db: QueryCreator<Database>,
+  { id, client_type, ...values }: Omit<StoredDocument, 'url' | 'settings' | 'expiresAt'>,
+  now: Date,
+) {
+  return db
+    .insertInto('oauth_clients')
+    .values({
+      ...values,
+      id,
+      client_type,
+      client_secret_hash: null,
+      registration_type: 'dynamic',
+      created_at: now,
+      updated_at: now,
+      deleted_at: null,
+    })
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet({ ...values, client_type, updated_at: now }),
+    )
+    .returning('id')
 }

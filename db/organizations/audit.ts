@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
-import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
+import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/paging.ts'
 import type { OrganizationAuditEntriesTable } from '../tables/organizations.ts'
 
 type OrganizationAuditEntry = Selectable<OrganizationAuditEntriesTable>

@@ -2,7 +2,7 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 
 import type { Database, Db, Trx } from '../core/database.ts'
-import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/row-cursor.ts'
+import { epochMicroseconds, isBeforeRow, type RowCursor } from '../core/paging.ts'
 import type { OrganizationInvitationsTable } from '../tables/organizations.ts'
 import { storedPermissions } from './roles.ts'
 

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely'
 
 import type { Db } from '../core/database.ts'
 import { type ParamOf, queryOne } from '../core/statement.ts'
-import type { WebauthnCredentialsTable } from '../tables/passkeys.ts'
+import type { WebauthnCredentialsTable } from '../tables/factors.ts'
 
 const shownColumns = ['id', 'friendly_name', 'created_at', 'last_used_at'] as const
 

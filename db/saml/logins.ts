@@ -1,9 +1,13 @@
-/** Sign-ins by SAML as their provider knows them: by NameID and session index (SAML 2.0 Core §3.7). */
+/**
+ * Sign-ins by SAML as their provider knows them, by NameID and session index (SAML 2.0 Core §3.7), and the logouts that
+ * were sent to it.
+ */
 import type { Selectable } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
+import { count, whereChosen } from '../core/paging.ts'
 import { executePipelined, type ParamOf } from '../core/statement.ts'
-import type { SamlLoginsTable } from '../tables/saml.ts'
+import type { SamlLoginsTable, SamlLogoutsTable } from '../tables/saml.ts'
 
 export type SamlLogin = Selectable<SamlLoginsTable>
 
@@ -90,4 +94,54 @@ export function listSamlLoginsOfUser(
     .where('user_id', '=', user_id)
     .where('sso_provider_id', '=', sso_provider_id)
     .execute()
+}
+
+interface SamlCode {
+  id: string
+  userId: string
+  code: string
+}
+
+/** Issues the auth code of a flow. Returns false when the flow was deleted. */
+export async function issueSamlCode(
+  trx: Trx,
+  { id, userId, code }: SamlCode,
+  now: Date,
+): Promise<boolean> {
+  const result = await trx
+    .updateTable('flow_state')
+    .set({ user_id: userId, auth_code: code, auth_code_issued_at: now, updated_at: now })
+    .where('id', '=', id)
+    .where('auth_code_issued_at', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+export type SamlLogoutRow = Selectable<SamlLogoutsTable>
+
+export async function insertSamlLogout(trx: Trx, logout: SamlLogoutRow): Promise<void> {
+  await trx.insertInto('postern_saml_logouts').values(logout).execute()
+}
+
+export function findSamlLogout(db: Db, id: string): Promise<SamlLogoutRow | undefined> {
+  return db.selectFrom('postern_saml_logouts').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Returns and deletes the logout; undefined when it is unknown, or another response was first. */
+export function consumeSamlLogout(db: Db, id: string): Promise<SamlLogoutRow | undefined> {
+  return db
+    .deleteFrom('postern_saml_logouts')
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Deletes logouts whose user did not return. */
+export function deleteOldSamlLogouts(db: Db, startedBefore: Date, limit: number): Promise<number> {
+  const old = db
+    .selectFrom('postern_saml_logouts')
+    .select('id')
+    .where('created_at', '<', startedBefore)
+    .orderBy('created_at')
+  return count(db.deleteFrom('postern_saml_logouts').where('id', '=', whereChosen(old, limit)))
 }

@@ -1,8 +1,12 @@
-/** The role that a provisioned user has by their groups, and other access of the account. */
-import { type ExpressionBuilder, sql } from 'kysely'
+/**
+ * The role that a provisioned user has by their groups, other access of the account, and the organizations that it may
+ * join.
+ */
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 
 import type { Database, Db, Trx } from '../core/database.ts'
 import { storedObject } from '../core/stored-json.ts'
+import type { OrganizationsTable } from '../tables/organizations.ts'
 import type { UserMetadata } from '../tables/users.ts'
 
 interface RoleChange {
@@ -12,7 +16,7 @@ interface RoleChange {
 }
 
 /** The role of the first mapping that names a group of the user, or else that of the connection. */
-export const mappedRole = (
+const mappedRole = (
   eb: ExpressionBuilder<
     Database & { u: Database['scim_users']; c: Database['postern_scim_connections'] },
     'u' | 'c'
@@ -166,5 +170,39 @@ async function deleteNamedIdentity(
     .where('user_id', '=', userId)
     .where('provider', '=', provider)
     .where('provider_id', '=', name)
+    .execute()
+}
+
+/** An organization, with the role that the groups of the user map to. */
+interface ScimOffer extends Selectable<OrganizationsTable> {
+  role: string
+}
+
+/** Those whose connection has an active user of this account, unless the account is a member. */
+export function listScimOffers(db: Db, userId: string): Promise<ScimOffer[]> {
+  return db
+    .selectFrom('scim_users as u')
+    .innerJoin('postern_scim_connections as c', 'c.sso_provider_id', 'u.sso_provider_id')
+    .innerJoin('postern_organizations as o', 'o.id', 'c.organization_id')
+    .selectAll('o')
+    .select((eb) => mappedRole(eb).$notNull().as('role'))
+    .where('u.user_id', '=', userId)
+    .where('u.deleted_at', 'is', null)
+    .where('u.active', '=', true)
+    .where('c.enabled', '=', true)
+    .where('o.scim_join', '=', true)
+    .where('o.deleted_at', 'is', null)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('postern_organization_members as m')
+            .select('m.user_id')
+            .whereRef('m.organization_id', '=', 'o.id')
+            .where('m.user_id', '=', userId),
+        ),
+      ),
+    )
+    .orderBy('o.created_at')
     .execute()
 }

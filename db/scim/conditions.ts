@@ -1,4 +1,7 @@
-/** Filters of SCIM requests as SQL. Column names come from the table of attributes; paths and values are parameters. */
+/**
+ * Filters and pages of SCIM requests as SQL. Column names come from the table of attributes; paths and values are
+ * parameters.
+ */
 import { expressionBuilder, type RawBuilder, sql } from 'kysely'
 
 import type { Database } from '../core/database.ts'
@@ -128,3 +131,25 @@ function relatedSql(
     .where(matches)
   return sql<boolean>`${exists(rows)}`
 }
+
+/** A page of resources in the order of their creation: by position or after a resource. */
+export interface PageRequest {
+  limit: number
+  offset: number
+  /** The resource after which the page begins. */
+  after?: PagePosition | undefined
+}
+
+export interface PagePosition {
+  /** With all digits: a Date has only milliseconds. */
+  createdAt: string
+  id: string
+}
+
+export const createdText = (table: string) => sql<string>`${sql.ref(`${table}.created_at`)}::text`
+
+export const afterSql = (table: string, after: PagePosition | undefined) =>
+  after
+    ? sql<boolean>`(${sql.ref(`${table}.created_at`)}, ${sql.ref(`${table}.id`)}) >
+        (${after.createdAt}::timestamptz, ${after.id}::uuid)`
+    : sql<boolean>`true`

@@ -4,8 +4,13 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
 import type { Database, Db, Trx } from '../core/database.ts'
 import type { ScimGroupsTable, StoredScimResource } from '../tables/scim.ts'
-import { type Condition, conditionSql } from './conditions.ts'
-import { afterSql, createdText, type PageRequest } from './paging.ts'
+import {
+  afterSql,
+  type Condition,
+  conditionSql,
+  createdText,
+  type PageRequest,
+} from './conditions.ts'
 import type { ResourceKey } from './users.ts'
 
 export interface ScimGroupRow extends Selectable<ScimGroupsTable> {

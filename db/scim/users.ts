@@ -5,8 +5,13 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Database, Db, Trx } from '../core/database.ts'
 import { executePipelined, type ParamOf, queryOne } from '../core/statement.ts'
 import type { ScimUsersTable, StoredScimResource } from '../tables/scim.ts'
-import { type Condition, conditionSql } from './conditions.ts'
-import { afterSql, createdText, type PageRequest } from './paging.ts'
+import {
+  afterSql,
+  type Condition,
+  conditionSql,
+  createdText,
+  type PageRequest,
+} from './conditions.ts'
 
 export interface ScimUserRow extends Selectable<ScimUsersTable> {
   /** The account was created for this user. */

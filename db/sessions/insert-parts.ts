@@ -12,7 +12,7 @@ import type { ParamOf } from '../core/statement.ts'
 import { type EventValues, eventInsert, eventValues } from '../events/outbox.ts'
 import type { ClientGrant } from '../tables/oauth-server.ts'
 import type { Aal } from '../tables/sessions.ts'
-import { deviceInsert } from './known-devices.ts'
+import { deviceInsert } from './devices.ts'
 
 export interface NewSession {
   id: string

@@ -6,8 +6,7 @@ import { type ParamOf, queryOne, queryOneBatched, queryVariants } from '../core/
 import { eventUser, storedUser } from '../events/outbox.ts'
 import { hasDeactivation } from '../scim/deactivation.ts'
 import { type NewRow, type NewUser, newRow, userInsert } from '../users/insert-user.ts'
-import { hasTriggers, usersTableId } from '../users/triggers.ts'
-import { findUser, type UserRecord } from '../users/users.ts'
+import { findUser, hasTriggers, type UserRecord, usersTableId } from '../users/users.ts'
 import {
   listSessionParts,
   type Part,

@@ -91,6 +91,17 @@ interface Rotation {
   ip: string | null
 }
 
+const tokenColumns = [
+  'instance_id',
+  'token',
+  'user_id',
+  'session_id',
+  'parent',
+  'revoked',
+  'created_at',
+  'updated_at',
+] as const
+
 /** As `rotateLegacyToken`, but inserts a child token instead. Returns false when nothing was consumed. */
 export async function rotateRefreshToken(
   db: Db,
@@ -111,16 +122,7 @@ export async function rotateRefreshToken(
     .with('grown', (eb) =>
       eb
         .insertInto('refresh_tokens')
-        .columns([
-          'instance_id',
-          'token',
-          'user_id',
-          'session_id',
-          'parent',
-          'revoked',
-          'created_at',
-          'updated_at',
-        ])
+        .columns(tokenColumns)
         .expression((select) =>
           select
             .selectFrom('consumed')

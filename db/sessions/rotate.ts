@@ -1,12 +1,19 @@
-/** Rotates the refresh token of a session, in one statement for the ordinary case. */
+/**
+ * Rotates the refresh token of a session, in one statement for the ordinary case, and changes the session's token state
+ * outside of a refresh.
+ */
 import { type Expression, type QueryCreator, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
 import type { Database, Db } from '../core/database.ts'
-import { type ParamOf, queryOneBatched, queryVariants } from '../core/statement.ts'
+import {
+  executeStatement,
+  type ParamOf,
+  queryOneBatched,
+  queryVariants,
+} from '../core/statement.ts'
 import { activeOrganization } from '../organizations/active.ts'
-import { userColumns } from '../tables/user-columns.ts'
-import { nilUuid } from '../tables/users.ts'
+import { nilUuid, userColumns } from '../tables/users.ts'
 import { userRelations } from '../users/users.ts'
 import { selectImpersonator } from './impersonations.ts'
 import {
@@ -17,9 +24,9 @@ import {
   type Refresh,
   type RefreshPart,
   type RefreshValues,
+  supersedingSession,
 } from './refreshable.ts'
 import { amrClaims, type SessionState, sessionColumns, type TokenSession } from './sessions.ts'
-import { supersedingSession } from './supersede.ts'
 
 /**
  * Increments the counter and returns the session with its user in one statement. Returns undefined when a condition
@@ -138,3 +145,39 @@ const refreshPayload = (impersonator: Expression<unknown>) =>
   'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token',
   'actor', json_build_object('type', 'user', 'id', users.id),
   'act', (select json_build_object('sub', found.by) from (${impersonator}) found (by))))`
+
+type Advanced = Pick<TokenSession, 'session_id' | 'refresh_token_counter'>
+
+const stepBack = executeStatement((db, value: ParamOf<Advanced>) =>
+  db
+    .updateTable('sessions')
+    .set({ refresh_token_counter: sql`refresh_token_counter - 1` })
+    .where('id', '=', value('session_id'))
+    .where('refresh_token_counter', '=', value('refresh_token_counter'))
+    .where('refresh_token_counter', '>', sql.lit(0)),
+)
+
+/** Reverts `rotateCounterToken`, unless another refresh has happened since. */
+export async function undoRotation(db: Db, advanced: Advanced): Promise<void> {
+  const { session_id, refresh_token_counter } = advanced
+  await stepBack(db, { session_id, refresh_token_counter })
+}
+
+const sealStatement = executeStatement(
+  (db, value: ParamOf<{ sessionId: string; plain: string; sealed: string }>) =>
+    db
+      .updateTable('sessions')
+      .set({ refresh_token_hmac_key: value('sealed') })
+      .where('id', '=', value('sessionId'))
+      .where('refresh_token_hmac_key', '=', value('plain')),
+)
+
+/** Stores an encrypted refresh token key if the column still has the plain one. */
+export async function storeEncryptedRefreshKey(
+  db: Db,
+  sessionId: string,
+  plain: string,
+  sealed: string,
+) {
+  await sealStatement(db, { sessionId, plain, sealed })
+}

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
 import { executeStatement, type ParamOf, queryOneOrThrow } from '../core/statement.ts'
-import type { SignInMethod } from '../tables/session-proofs.ts'
+import type { SignInMethod } from '../tables/sessions.ts'
 
 export interface SessionProof {
   bySms: boolean

@@ -1,10 +1,22 @@
+/** Sessions: read with or without their users, listed and deleted. */
 import { type ExpressionBuilder, sql } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
 import type { Database, Db, Trx } from '../core/database.ts'
-import type { ActiveOrganization } from '../organizations/active.ts'
-import type { AmrClaim } from '../tables/factors.ts'
-import type { Aal, Impersonation } from '../tables/sessions.ts'
-import type { UserRecord } from '../users/users.ts'
+import { requestedId, selectEachId } from '../core/requested-ids.ts'
+import { type ParamOf, queryMany, queryOne } from '../core/statement.ts'
+import {
+  type ActiveOrganization,
+  activeOrganization,
+  type OrganizationScope,
+} from '../organizations/active.ts'
+import type { AmrClaim, FactorJson } from '../tables/factors.ts'
+import type { Aal, Impersonation, SessionsTable } from '../tables/sessions.ts'
+import { userColumns } from '../tables/users.ts'
+import { type UserRecord, userRelations } from '../users/users.ts'
+import { selectImpersonator } from './impersonations.ts'
+import { type KindAt, supersedingSession } from './refreshable.ts'
+
 export const sessionColumns = [
   'sessions.id as session_id',
   'sessions.created_at as session_created_at',
@@ -88,4 +100,114 @@ export async function deleteSessions(db: Db, userId: string, except?: string): P
     .returning('id')
     .execute()
   return rows.map(({ id }) => id)
+}
+
+const selectSession = (db: Db) =>
+  db
+    .selectFrom('users')
+    .innerJoin('sessions', 'sessions.user_id', 'users.id')
+    .select(userColumns)
+    .select(userRelations)
+    .select(sessionColumns)
+    .select((eb) =>
+      jsonArrayFrom(amrClaims(eb).whereRef('mfa_amr_claims.session_id', '=', 'sessions.id')).as(
+        'amr',
+      ),
+    )
+
+const findEach = queryMany((db, value: ParamOf<{ ids: readonly string[] }>) =>
+  selectEachId(db, value('ids'))
+    .innerJoinLateral(
+      selectSession(db).where('sessions.id', '=', requestedId).limit(sql.lit(1)).as('found'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('found'),
+)
+
+/** Returns sessions with their users in one statement, for every authenticated request. */
+export function findSessionsById(db: Db, ids: readonly string[]): Promise<SessionRecord[]> {
+  return findEach(db, { ids })
+}
+
+const findById = queryOne((db, value: ParamOf<{ sessionId: string }>) =>
+  selectSession(db)
+    .select((eb) => selectImpersonator(eb, sql<string>`sessions.id`).as('impersonated_by'))
+    .where('sessions.id', '=', value('sessionId')),
+)
+
+const findInScope = queryOne(
+  (db, value: ParamOf<{ sessionId: string; organizationId: string | null }>) =>
+    selectSession(db)
+      .select((eb) => [
+        selectImpersonator(eb, sql<string>`sessions.id`).as('impersonated_by'),
+        activeOrganization(eb, {
+          sessionId: sql.ref('sessions.id'),
+          userId: sql.ref('users.id'),
+          organizationId: value('organizationId'),
+        }).as('organization'),
+      ])
+      .where('sessions.id', '=', value('sessionId')),
+)
+
+/** Returns the session that a refresh token names, with its user, and with the organization of a scope. */
+export function findSessionById(
+  db: Db,
+  sessionId: string,
+  scope?: OrganizationScope,
+): Promise<TokenSession | undefined> {
+  return scope ? findInScope(db, { sessionId, ...scope }) : findById(db, { sessionId })
+}
+
+const deviceColumns = [
+  'sessions.id as session_id',
+  'sessions.created_at as session_created_at',
+  'sessions.refreshed_at',
+  'sessions.not_after',
+  'sessions.aal',
+  'sessions.user_agent',
+  'sessions.ip',
+  'sessions.oauth_client_id',
+] as const
+
+export type SessionRow = Pick<
+  SessionState,
+  'session_id' | 'session_created_at' | 'refreshed_at' | 'not_after' | 'aal' | 'oauth_client_id'
+> &
+  Pick<SessionsTable, 'user_agent' | 'ip'> &
+  Impersonation & { factors: Pick<FactorJson, 'status'>[] }
+
+/**
+ * Returns the sessions of a user, last used first, at most a thousand. With `kind`, superseded sessions are left out.
+ */
+export function findSessions(
+  db: Db,
+  userId: string,
+  kind: KindAt | undefined,
+): Promise<SessionRow[]> {
+  const all = db
+    .selectFrom('sessions')
+    .select(deviceColumns)
+    .select((eb) => selectImpersonator(eb, sql<string>`sessions.id`).as('impersonated_by'))
+    .select((eb) =>
+      jsonArrayFrom(
+        eb
+          .selectFrom('mfa_factors')
+          .select('mfa_factors.status')
+          .whereRef('mfa_factors.user_id', '=', 'sessions.user_id'),
+      ).as('factors'),
+    )
+    .where('user_id', '=', userId)
+    .orderBy(sql`coalesce(refreshed_at at time zone 'utc', created_at)`, 'desc')
+    .orderBy('id')
+    .limit(1000)
+  return (kind ? all.where((eb) => isCurrent(eb, kind)) : all).execute()
+}
+
+/** The last used session of its kind, or an impersonated one, which is listed until it ends. */
+function isCurrent(eb: ExpressionBuilder<Database, 'sessions'>, kind: KindAt) {
+  return eb.or([
+    eb.exists(selectImpersonator(eb, sql<string>`sessions.id`)),
+    eb('sessions.oauth_client_id', 'is not', null),
+    eb.not(eb.exists(supersedingSession(eb, (name) => sql`${kind[name]}`))),
+  ])
 }

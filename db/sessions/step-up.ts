@@ -1,7 +1,7 @@
 /** Effects of a verified factor on the session, and on the other sessions of the user. */
-import { sql } from 'kysely'
+import { type QueryCreator, sql } from 'kysely'
 
-import type { Db, Trx } from '../core/database.ts'
+import type { Database, Db, Trx } from '../core/database.ts'
 import { secondFactorMethods } from '../tables/factors.ts'
 
 /** The increment of the refresh token counter, as in GoTrue. */
@@ -23,27 +23,9 @@ interface StepUpValues {
  * so that the previous refresh token is not accepted as one whose response was lost; tokens of the older format are
  * revoked.
  */
-export async function stepUpSession(
-  trx: Trx,
-  { sessionId, userId, method, factorId, newKey }: StepUpValues,
-  now: Date,
-): Promise<boolean> {
+export async function stepUpSession(trx: Trx, step: StepUpValues, now: Date): Promise<boolean> {
   const raised = await trx
-    .with('raised', (eb) =>
-      eb
-        .updateTable('sessions')
-        .set({
-          aal: 'aal2',
-          factor_id: sql`coalesce(${factorId}::uuid, factor_id)`,
-          refresh_token_hmac_key: sql`coalesce(refresh_token_hmac_key, ${newKey})`,
-          refresh_token_counter: sql`coalesce(refresh_token_counter, 0) + ${raisedBy}`,
-          refreshed_at: sql`${now}::timestamptz at time zone 'utc'`,
-          updated_at: now,
-        })
-        .where('id', '=', sessionId)
-        .where('user_id', '=', userId)
-        .returning('id'),
-    )
+    .with('raised', (eb) => raiseSession(eb, step, now))
     .with('consumed', (eb) =>
       eb
         .updateTable('refresh_tokens')
@@ -59,7 +41,7 @@ export async function stepUpSession(
         .select([
           sql<string>`gen_random_uuid()`.as('id'),
           'raised.id as session_id',
-          sql<string>`${method}`.as('authentication_method'),
+          sql<string>`${step.method}`.as('authentication_method'),
           sql<Date>`${now}::timestamptz`.as('created_at'),
           sql<Date>`${now}::timestamptz`.as('updated_at'),
         ]),
@@ -72,6 +54,26 @@ export async function stepUpSession(
     .returning('session_id')
     .executeTakeFirst()
   return raised !== undefined
+}
+
+function raiseSession(
+  db: QueryCreator<Database>,
+  { sessionId, userId, factorId, newKey }: StepUpValues,
+  now: Date,
+) {
+  return db
+    .updateTable('sessions')
+    .set({
+      aal: 'aal2',
+      factor_id: sql`coalesce(${factorId}::uuid, factor_id)`,
+      refresh_token_hmac_key: sql`coalesce(refresh_token_hmac_key, ${newKey})`,
+      refresh_token_counter: sql`coalesce(refresh_token_counter, 0) + ${raisedBy}`,
+      refreshed_at: sql`${now}::timestamptz at time zone 'utc'`,
+      updated_at: now,
+    })
+    .where('id', '=', sessionId)
+    .where('user_id', '=', userId)
+    .returning('id')
 }
 
 /** True when the last write of the session's time was a step-up and not a refresh. */

@@ -1,10 +1,10 @@
 /** Settings that are changed while the server runs, and their history. */
 import { type Selectable, sql } from 'kysely'
 
-import { lockName } from '../core/advisory-lock.ts'
 import type { Db, Trx } from '../core/database.ts'
+import { lockName } from '../core/locks.ts'
 import { queryMany } from '../core/statement.ts'
-import type { SettingChangesTable, SettingsTable } from '../tables/settings.ts'
+import type { SettingChangesTable, SettingsTable } from '../tables/server.ts'
 
 type StoredSetting = SettingsTable
 type SettingChangeRow = Selectable<SettingChangesTable>

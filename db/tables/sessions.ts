@@ -1,3 +1,4 @@
+/** Sessions with their tokens, proofs and devices, and the sessions of the hosted pages. */
 import type { Generated } from 'kysely'
 
 export interface Impersonation {
@@ -77,3 +78,45 @@ export type AmrMethod =
   | 'sso/saml'
   | 'oauth_provider/authorization_code'
   | 'oauth_provider/device_code'
+
+/** How sessions were authenticated, and new sign-in methods, for which GoTrue has no columns. */
+export interface SessionProofsTable {
+  session_id: string
+  /** The session was created with an SMS code: its amr says `otp`, as for a code by email. */
+  by_sms: boolean
+  /** The last reauthentication by password or code in this session. */
+  reauthenticated_at: Date | null
+  /** The pending email change was requested in this session, which survives it. */
+  asks_email_change: boolean
+}
+
+/** What a user can sign in with. */
+export type SignInMethod = 'password' | 'email' | 'phone' | 'identity' | 'passkey' | 'factor'
+
+export interface NewSignInMethodsTable {
+  user_id: string
+  method: SignInMethod
+  added_at: Date
+  /** The email before a change: it gets security notifications too while the change is new. */
+  previous_address: string | null
+}
+
+/** Sessions of the hosted pages: a cookie and its session. */
+export interface PageSessionsTable {
+  /** base64url of the SHA-256 of the cookie. */
+  id: string
+  session_id: string
+  created_at: Date
+  last_used_at: Date
+  expires_at: Date
+}
+
+/** Submitted forms of the hosted pages. Two whose slots are equal share one row: the newer one replaces the other. */
+export interface PageSubmissionsTable {
+  slot: number
+  /** base64url of the HMAC-SHA-256 of the form's path and fields. */
+  id: string
+  /** Encrypted; null while the first submission runs. */
+  answer: string | null
+  expires_at: Date
+}

@@ -1,10 +1,9 @@
-/** Bulk import and export of users, a batch per statement. */
-import { sql } from 'kysely'
+/** Bulk import and export of users, a batch per statement, and the progress of imports. */
+import { type Selectable, sql } from 'kysely'
 
 import type { Db, Trx } from '../core/database.ts'
 import type { IdentityJson } from '../tables/identities.ts'
-import { userColumns } from '../tables/user-columns.ts'
-import { nilUuid } from '../tables/users.ts'
+import { type ImportsTable, nilUuid, userColumns } from '../tables/users.ts'
 import { type UserRow, userRelations } from './users.ts'
 
 export interface BulkUser {
@@ -162,4 +161,46 @@ export async function findTakenInBulk(
       ]),
     )
     .execute()
+}
+
+export type ImportProgress = Pick<
+  Selectable<ImportsTable>,
+  'id' | 'settled' | 'imported' | 'refused'
+>
+
+export function findImport(db: Db, id: string): Promise<Selectable<ImportsTable> | undefined> {
+  return db.selectFrom('postern_imports').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Starts the import, or restarts it at the first row. */
+export async function startImport(db: Db, id: string, now: Date): Promise<ImportProgress> {
+  const progress = { settled: 0, imported: 0, refused: 0 }
+  await db
+    .insertInto('postern_imports')
+    .values({ id, ...progress, created_at: now, updated_at: now, finished_at: null })
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet({ ...progress, updated_at: now, finished_at: null }),
+    )
+    .execute()
+  return { id, ...progress }
+}
+
+/** Stores the progress from one state to the next; false when another process did before. */
+export async function updateImportProgress(
+  trx: Trx,
+  from: ImportProgress,
+  { settled, imported, refused }: ImportProgress,
+  now: Date,
+): Promise<boolean> {
+  const result = await trx
+    .updateTable('postern_imports')
+    .set({ settled, imported, refused, updated_at: now })
+    .where('id', '=', from.id)
+    .where('settled', '=', from.settled)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+export async function finishImport(db: Db, id: string, now: Date): Promise<void> {
+  await db.updateTable('postern_imports').set({ finished_at: now }).where('id', '=', id).execute()
 }

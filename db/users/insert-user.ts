@@ -12,8 +12,7 @@ import {
 } from '../events/outbox.ts'
 import { identityRowColumns, type NewIdentity } from '../identities/identities.ts'
 import { type IdentityJson, identityColumns } from '../tables/identities.ts'
-import { userColumns } from '../tables/user-columns.ts'
-import { nilUuid, type UserMetadata } from '../tables/users.ts'
+import { nilUuid, type UserMetadata, userColumns } from '../tables/users.ts'
 import type { UserRecord } from './users.ts'
 
 export interface NewUser {

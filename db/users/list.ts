@@ -1,17 +1,18 @@
 /** Pages of the list of users, by number or after a cursor. */
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 
-import type { Db } from '../core/database.ts'
+import type { Database, Db } from '../core/database.ts'
 import { type ParamOf, queryMany, queryVariants } from '../core/statement.ts'
-import { type ListedUserRow, selectListedColumns } from './listed-user.ts'
 import {
   isListed,
+  isListedBy,
   type Listing,
   type ListValues,
   listValues,
   type Searched,
   searchedIn,
 } from './search.ts'
+import type { UserRow } from './users.ts'
 
 /** Each combination is a separate statement. */
 type Trait = 'oldest_first' | 'after' | 'usual_size' | 'offset' | Searched
@@ -44,7 +45,7 @@ function pageLimit(value: ParamOf<{ size: number }>, traits: readonly Trait[]) {
 const readDirection = (traits: readonly Trait[]) =>
   traits.includes('oldest_first') ? 'asc' : 'desc'
 
-export type PlacedUserRow = ListedUserRow & { place: number }
+type PlacedUserRow = ListedUserRow & { place: number }
 
 type PageValues = ListValues & { size: number; offset: number; createdAt: number; afterId: string }
 
@@ -99,13 +100,13 @@ export interface Cursor {
 export const endOfTime = 9_000_000_000_000_000
 
 /** When the row was created, as cursors name it. */
-export const cursorPosition = sql<number>`case when isfinite(users.created_at)
+const cursorPosition = sql<number>`case when isfinite(users.created_at)
   then (extract(epoch from users.created_at) * 1000000)::bigint
   when users.created_at = '-infinity' then ${sql.lit(-endOfTime)}
   else ${sql.lit(endOfTime)} end`
 
 /** Whether a row follows the one that the cursor names. */
-export function isAfterCursor(
+function isAfterCursor(
   place: Expression<unknown>,
   id: Expression<unknown>,
   direction: 'asc' | 'desc',
@@ -116,4 +117,124 @@ export function isAfterCursor(
     case ${createdAt} when ${sql.lit(endOfTime)} then 'infinity' when ${sql.lit(-endOfTime)} then '-infinity'
       else 'epoch'::timestamptz + ${createdAt} * interval '1 microsecond' end,
     ${id}::uuid)`
+}
+
+const userStates = [
+  'confirmed',
+  'unconfirmed',
+  'invited',
+  'banned',
+  'anonymous',
+  'sso',
+  'deleted',
+] as const
+type UserState = (typeof userStates)[number]
+
+/** Each condition equals that of its index in db/migrate/indexes.ts. */
+const conditions: Record<UserState, Expression<SqlBool>> = {
+  confirmed: sql`(users.email_confirmed_at is not null or users.phone_confirmed_at is not null)`,
+  unconfirmed: sql`(users.email_confirmed_at is null and users.phone_confirmed_at is null)`,
+  invited: sql`(users.invited_at is not null and users.email_confirmed_at is null)`,
+  banned: sql`(users.banned_until is not null and users.banned_until > now())`,
+  anonymous: sql`(users.is_anonymous)`,
+  sso: sql`(users.is_sso_user)`,
+  deleted: sql`(users.deleted_at is not null)`,
+}
+
+export interface UserFilter {
+  state: UserState | undefined
+  /** Of one of their identities. */
+  provider: string | undefined
+  createdAfter: Date | undefined
+  createdBefore: Date | undefined
+}
+
+/**
+ * Users in a state or of a provider: the page after the cursor, and one row more. The conditions are literals in the
+ * statement: Postgres then chooses by its statistics between the order of the list and an index of the few matching
+ * users.
+ */
+export function listFiltered(
+  db: Db,
+  listing: Listing,
+  filter: UserFilter,
+  { after, size }: { after: Cursor | undefined; size: number },
+): Promise<PlacedUserRow[]> {
+  const { direction } = listing
+  return db
+    .selectFrom('users')
+    .select(selectListedColumns())
+    .select(cursorPosition.as('place'))
+    .where(isListedBy(listing))
+    .where((eb) => matches(eb, filter))
+    .$if(after !== undefined, (qb) =>
+      qb.where(isAfterCursor(sql`${after?.createdAt}`, sql`${after?.id}`, direction)),
+    )
+    .orderBy('users.created_at', direction)
+    .orderBy('users.id', direction)
+    .limit(sql<number>`${sql.lit(size + 1)}`)
+    .execute()
+}
+
+function matches(
+  eb: ExpressionBuilder<Database, 'users'>,
+  { state, provider, createdAfter, createdBefore }: UserFilter,
+): Expression<SqlBool> {
+  return eb.and([
+    ...(state ? [conditions[state]] : []),
+    ...(provider ? [hasProvider(eb, provider)] : []),
+    ...(createdAfter ? [eb('users.created_at', '>=', createdAfter)] : []),
+    ...(createdBefore ? [eb('users.created_at', '<', createdBefore)] : []),
+  ])
+}
+
+function hasProvider(eb: ExpressionBuilder<Database, 'users'>, provider: string) {
+  return eb.exists(
+    eb
+      .selectFrom('identities')
+      .select('identities.id')
+      .whereRef('identities.user_id', '=', 'users.id')
+      .where('identities.provider', '=', sql.lit(provider)),
+  )
+}
+
+const texts = ['aud', 'role', 'email', 'phone', 'email_change', 'phone_change'] as const
+
+const times = [
+  'email_confirmed_at',
+  'invited_at',
+  'phone_confirmed_at',
+  'confirmation_sent_at',
+  'confirmed_at',
+  'recovery_sent_at',
+  'email_change_sent_at',
+  'phone_change_sent_at',
+  'reauthentication_sent_at',
+  'last_sign_in_at',
+  'created_at',
+  'updated_at',
+  'banned_until',
+  'deleted_at',
+] as const
+
+const metadata = ['raw_app_meta_data', 'raw_user_meta_data'] as const
+
+/**
+ * A listed user in Postgres's text format, since it is only serialized again: times in UTC without a zone, metadata as
+ * JSON.
+ */
+type ListedUserRow = Pick<UserRow, 'id' | 'is_anonymous' | (typeof texts)[number]> &
+  Record<(typeof times)[number] | (typeof metadata)[number], string | null>
+
+/** The columns as text. */
+function selectListedColumns() {
+  const column = (name: keyof ListedUserRow) => sql.ref(`users.${name}`)
+  const inUtc = (name: (typeof times)[number]) => sql`(${column(name)} at time zone 'utc')`
+  return [
+    sql<string>`${column('id')}`.as('id'),
+    sql<boolean>`${column('is_anonymous')}`.as('is_anonymous'),
+    ...texts.map((name) => sql<string | null>`${column(name)}`.as(name)),
+    ...times.map((name) => sql<string | null>`${inUtc(name)}::text`.as(name)),
+    ...metadata.map((name) => sql<string | null>`${column(name)}::text`.as(name)),
+  ]
 }

@@ -18,8 +18,7 @@ import {
   queryVariants,
 } from '../core/statement.ts'
 import { type EventValues, eventInsert, eventUser, eventValues } from '../events/outbox.ts'
-import { userColumns } from '../tables/user-columns.ts'
-import type { AssumptionCause, UserMetadata } from '../tables/users.ts'
+import { type AssumptionCause, type UserMetadata, userColumns } from '../tables/users.ts'
 import { insertAssumed } from './autoconfirmed-addresses.ts'
 import {
   isWithinMaxBytes,
@@ -31,9 +30,8 @@ import {
   metadataNames,
   metadataValues,
 } from './metadata-merge.ts'
-import { hasTriggers, usersTableId } from './triggers.ts'
 import type { UserChange } from './update-user.ts'
-import type { UserRow } from './users.ts'
+import { hasTriggers, type UserRow, usersTableId } from './users.ts'
 
 /** What one statement may change of a user. */
 interface UserEdit extends MetadataChange {

@@ -1,9 +1,8 @@
-/** Conditions of the statements that list, search and count users. */
+/** Conditions of the statements that list, search and count users, and the expression of their index. */
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 
 import type { Database, Db } from '../core/database.ts'
 import { exactCountLimit } from '../core/paging.ts'
-import { searchedName, trigrams } from '../core/searched-name.ts'
 import { type ParamOf, queryOne, queryOneOrThrow, queryVariants } from '../core/statement.ts'
 import { nilUuid } from '../tables/users.ts'
 
@@ -32,6 +31,16 @@ export interface Listing {
 
 /** Each combination of searched columns is a separate statement. */
 export type Searched = keyof UserSearch
+
+/** The indexed expression of a user's name. The conditions below must use the same text for the index to apply. */
+export const searchedName =
+  "lower(left(coalesce(raw_user_meta_data ->> 'full_name', raw_user_meta_data ->> 'name'), 255))"
+
+/** Indexes for any part of an email address or phone number, and of a name unless names are not indexed. */
+export const trigrams = {
+  withNames: 'postern_users_trigram_idx',
+  withoutNames: 'postern_users_addresses_trigram_idx',
+}
 
 const searchable = ['email', 'phone', 'name', 'id', 'owner'] as const
 

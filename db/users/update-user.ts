@@ -11,6 +11,7 @@ import {
   type ParamOf,
   queryVariants,
 } from '../core/statement.ts'
+import { storedObject } from '../core/stored-json.ts'
 import type { UserRow } from './users.ts'
 
 /** Columns a caller may set; metadata is merged by `mergeMetadata`. */
@@ -106,4 +107,30 @@ export async function deleteUser(db: Db, id: string): Promise<boolean> {
 /** Checks deferred constraints now, so that a violation is an error of the previous change and not of the commit. */
 export async function checkDeferredConstraints(trx: Trx): Promise<void> {
   await sql`set constraints all immediate`.execute(trx)
+}
+
+/** Sets app_metadata.provider and .providers from the identities, oldest first. */
+export async function recomputeProviders(db: Db, userId: string, now: Date): Promise<void> {
+  await db
+    .with('listed', (eb) =>
+      eb
+        .selectFrom('identities')
+        .select((select) => ['provider', select.fn.min('created_at').as('first')])
+        .where('user_id', '=', userId)
+        .groupBy('provider'),
+    )
+    .updateTable('users')
+    .set((eb) => ({
+      updated_at: now,
+      raw_app_meta_data: sql<string>`${storedObject(sql`raw_app_meta_data`)} || ${eb
+        .selectFrom('listed')
+        .select(
+          sql`jsonb_build_object('provider', (array_agg(provider order by first))[1], 'providers', jsonb_agg(provider order by first))`.as(
+            'meta',
+          ),
+        )}`,
+    }))
+    .where('id', '=', userId)
+    .where((eb) => eb.exists(eb.selectFrom('listed').select('provider')))
+    .execute()
 }

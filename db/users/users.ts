@@ -1,3 +1,4 @@
+/** Finds users with their identities and factors. */
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 
@@ -6,9 +7,9 @@ import { requestedId, selectEachId } from '../core/requested-ids.ts'
 import { type ParamOf, queryMany, queryOne } from '../core/statement.ts'
 import { type FactorJson, factorColumns } from '../tables/factors.ts'
 import { type IdentityJson, identityColumns } from '../tables/identities.ts'
-import { userColumns } from '../tables/user-columns.ts'
-import type { UsersTable } from '../tables/users.ts'
+import { type UsersTable, userColumns } from '../tables/users.ts'
 import { findVerifiedOwners, ownerId } from './identifier-owners.ts'
+
 export type UserRow = Omit<Selectable<UsersTable>, 'instance_id'>
 
 export function isBanned({ banned_until }: Pick<UserRow, 'banned_until'>, now: Date): boolean {
@@ -139,3 +140,15 @@ const findByAnyEmail = queryOne((db, value: ParamOf<Address>) =>
 export function findUserByAnyEmail(db: Db, email: string, aud: string) {
   return findByAnyEmail(db, { address: email, aud })
 }
+
+/**
+ * Returned with the changed row, for `hasTriggers`: `returning` does not see changes by `after` triggers of the
+ * operator, and the row is then read again.
+ */
+export const usersTableId = sql<number>`users.tableoid`.as('table_id')
+
+/** Whether the table of the CTE `row` has triggers. Internal ones, of foreign keys, change nothing. */
+export const hasTriggers = (
+  row: 'target_user' | 'confirmed',
+) => sql<boolean>`exists (select from pg_trigger
+  where tgrelid = ${sql.ref(`${row}.table_id`)} and not tgisinternal)`

@@ -5,11 +5,9 @@
 import type { Expression } from './expression.ts'
 import { functions } from './functions.ts'
 import type { HtmlContext, HtmlCursor, Position } from './html-position.ts'
-import type { Output } from './output.ts'
 import { TemplateError } from './template-error.ts'
 import type { AssignNode, BlockNode, Node, OutputNode } from './tree.ts'
-import { Untrusted, withoutLinks } from './untrusted.ts'
-import { isTrue, items, ownProperty, print } from './values.ts'
+import { isTrue, items, ownProperty, print, Untrusted, withoutLinks } from './values.ts'
 
 // Escaping of a value for its HTML context, so that it cannot leave that context.
 
@@ -222,5 +220,39 @@ function evaluator(expression: Expression, declared: ReadonlySet<string>, line: 
       const args = expression.args.map((arg) => evaluator(arg, declared, line))
       return (scope) => call(...args.map((arg) => arg(scope)))
     }
+  }
+}
+
+/** Limits of one rendering, in characters and milliseconds. */
+const maxLength = 2_000_000
+const maxTime = 250
+
+/** The output of one rendering. Its methods throw a TemplateError with the line when a limit is exceeded. */
+interface Output {
+  write(text: string, line: number): void
+  /** Called in every iteration of a loop, which may produce no output. */
+  checkTime(line: number): void
+  text(): string
+}
+
+export function createOutput(): Output {
+  const parts: string[] = []
+  const deadline = performance.now() + maxTime
+  let length = 0
+
+  function limitExceeded(line: number) {
+    return new TemplateError('the output grows too large or takes too long', line)
+  }
+
+  return {
+    write(text, line) {
+      length += text.length
+      if (length > maxLength) throw limitExceeded(line)
+      parts.push(text)
+    },
+    checkTime(line) {
+      if (performance.now() > deadline) throw limitExceeded(line)
+    },
+    text: () => parts.join(''),
   }
 }

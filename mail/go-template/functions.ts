@@ -1,6 +1,5 @@
 /** The supported functions of the template language. */
-import { markLike, unwrap } from './untrusted.ts'
-import { getLength, isTrue, ownProperty, print } from './values.ts'
+import { getLength, isTrue, markLike, ownProperty, print, unwrap } from './values.ts'
 
 interface TemplateFunction {
   /** Minimum and maximum number of arguments. */

@@ -1,7 +1,7 @@
-/** The definition of a type of email; each has a file in kinds/. */
+/** What defines a type of email, and the sample users of its previews. */
 import { type TObject, type TProperties, Type } from '@sinclair/typebox'
 
-import { commonSample, type LinkType, linkSample, type SampleAddresses } from './sample.ts'
+import { type ConfirmationLink, confirmationUrl } from './confirmation-url.ts'
 
 /** The variable with the URL of the email's button. */
 export type ButtonVariable = 'ConfirmationURL' | 'EndSessionURL' | 'InvitationURL'
@@ -83,5 +83,39 @@ export function notificationKind<
     messageType: envSuffix.toLowerCase(),
     variables: Type.Object({ ...commonVariables, ...details }),
     sample: (addresses: SampleAddresses) => ({ ...commonSample(addresses), ...sample }),
+  }
+}
+
+export interface SampleAddresses {
+  siteUrl: string
+  /** The base URL of the links. */
+  externalUrl: string
+}
+
+type LinkType = ConfirmationLink['type']
+
+export const sampleCode = '402817'
+export const sampleEmail = 'ada.lovelace@example.com'
+export const sampleNewEmail = 'ada.king@example.org'
+const sampleHash = 'pkce_5f1c8d0e9b7a4632c1d0f8e7a6b5948372615049382716f5e4d3c2b1'
+
+export function commonSample({ siteUrl }: SampleAddresses) {
+  return {
+    SiteURL: siteUrl,
+    Email: sampleEmail,
+    Data: { name: 'Ada Lovelace', language: 'en' },
+  }
+}
+
+export function linkSample(addresses: SampleAddresses, type: LinkType) {
+  const { siteUrl, externalUrl } = addresses
+  const redirectTo = `${siteUrl.replace(/\/+$/, '')}/welcome`
+  const link = { base: externalUrl, urlPath: undefined, token: sampleHash, type, redirectTo }
+  return {
+    ...commonSample(addresses),
+    ConfirmationURL: confirmationUrl(link),
+    Token: sampleCode,
+    TokenHash: sampleHash,
+    RedirectTo: redirectTo,
   }
 }

@@ -1,37 +1,43 @@
-/** The types of email. A new one is a file in kinds/, a line here, and its texts in languages/. */
+/** The types of email. A new one is defined in a file of kinds/, and needs a line here and its texts in languages/. */
+import type { Static } from '@sinclair/typebox'
+
 import {
-  adminRole,
+  accountDeleted,
   appConnected,
-  oauthClient,
+  emailChanged,
+  identityLinked,
+  identityUnlinked,
+  newSignIn,
+  passwordChanged,
+  phoneChanged,
+  refreshTokenReused,
+  tooManyAttemptsEmail,
+  usernameChanged,
+} from './account.ts'
+import type { EmailKindDefinition } from './definition.ts'
+import {
+  mfaFactorEnrolled,
+  mfaFactorUnenrolled,
+  mfaVerificationFailed,
+  passkeyAdded,
+  recoveryCodeUsed,
+  securityKeyRefused,
+} from './factors.ts'
+import {
+  confirmation,
+  emailChange,
+  invite,
+  magicLink,
+  reauthentication,
+  recovery,
+} from './links.ts'
+import {
+  organizationDomain,
+  organizationInvitation,
   organizationRole,
   scimToken,
-  serverChange,
-  usernameChanged,
-} from './access.ts'
-import { accountDeleted } from './account-deleted.ts'
-import { confirmation } from './confirmation.ts'
-import type { EmailKindDefinition } from './definition.ts'
-import { emailChange } from './email-change.ts'
-import { emailChanged } from './email-changed.ts'
-import { identityLinked } from './identity-linked.ts'
-import { identityUnlinked } from './identity-unlinked.ts'
-import { invite } from './invite.ts'
-import { magicLink } from './magic-link.ts'
-import { mfaFactorEnrolled } from './mfa-factor-enrolled.ts'
-import { mfaFactorUnenrolled } from './mfa-factor-unenrolled.ts'
-import { mfaVerificationFailed } from './mfa-verification-failed.ts'
-import { newSignIn } from './new-sign-in.ts'
-import { organizationDomain } from './organization-domain.ts'
-import { organizationInvitation } from './organization-invitation.ts'
-import { passkeyAdded } from './passkey-added.ts'
-import { passwordChanged } from './password-changed.ts'
-import { phoneChanged } from './phone-changed.ts'
-import { reauthentication } from './reauthentication.ts'
-import { recovery } from './recovery.ts'
-import { recoveryCodeUsed } from './recovery-code-used.ts'
-import { refreshTokenReused } from './refresh-token-reused.ts'
-import { securityKeyRefused } from './security-key-refused.ts'
-import { tooManyAttemptsEmail } from './too-many-attempts.ts'
+} from './organizations.ts'
+import { adminRole, oauthClient, serverChange } from './server.ts'
 
 /** In the order of the configuration reference. */
 export const emailKindDefinitions = {
@@ -74,3 +80,8 @@ export type NotificationKind = Extract<EmailKind, `${string}_notification`>
 
 /** Every kind, in the order of the table. */
 export const mailKindNames = Object.keys(emailKindDefinitions) as EmailKind[]
+
+/** The template variables of each type of email. */
+export type MailVariables = {
+  [K in EmailKind]: Static<(typeof emailKindDefinitions)[K]['variables']>
+}

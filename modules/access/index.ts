@@ -4,12 +4,21 @@
  */
 
 export {
+  findConfirmedAddress,
+  findProvenAddress,
+  hasConfirmedIdentifier,
+  hasProvenHolder,
   hasServerRole,
   isAddressOfTenant,
+  isClaimable,
   isProviderOfTenant,
   mayLinkAccount,
   mayOpenAccount,
+  recordClaim,
+  recordPreparation,
+  recordPreparedImport,
   requireOwner,
+  requireProvenHolder,
 } from './authority.ts'
 export {
   authorizeAccess,
@@ -23,19 +32,6 @@ export {
   requireFreshProof,
   requireVerifiedFactor,
 } from './authorize.ts'
-export {
-  findConfirmedAddress,
-  findProvenAddress,
-  hasConfirmedIdentifier,
-  hasProvenHolder,
-  requireProvenHolder,
-} from './confirmed-address.ts'
-export {
-  isClaimable,
-  recordClaim,
-  recordPreparation,
-  recordPreparedImport,
-} from './prepared-accounts.ts'
 export {
   acceptSentReauthentication,
   findNonceRecipient,

@@ -6,11 +6,11 @@ import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
 import type { IdentityRow } from '../../db/tables/identities.ts'
-import type { SignInMethod } from '../../db/tables/session-proofs.ts'
+import type { SignInMethod } from '../../db/tables/sessions.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import { type Actor, type AuditAction, recordAudit } from '../audit/index.ts'
 import { notifyUser } from '../emails/index.ts'
-import type { Notification } from '../emails/notifications.ts'
+import type { Notification } from '../emails/send.ts'
 import { recordNewMethod } from './session-proofs.ts'
 
 type IdentityKey = Pick<IdentityRow, 'id' | 'provider' | 'provider_id'>

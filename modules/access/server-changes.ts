@@ -7,7 +7,7 @@ import { listOwners } from '../../db/organizations/members.ts'
 import { findUser, type UserRecord } from '../../db/users/users.ts'
 import { findAdminUser } from '../audit/index.ts'
 import { notifyUser } from '../emails/index.ts'
-import type { Notification } from '../emails/notifications.ts'
+import type { Notification } from '../emails/send.ts'
 import { reserveOwnQuota } from '../otp/index.ts'
 
 /** Settings of limits and sessions are not among them. */

@@ -6,7 +6,7 @@ import {
   setReauthenticated,
   upsertNewSignInMethod,
 } from '../../db/sessions/session-proofs.ts'
-import type { SignInMethod } from '../../db/tables/session-proofs.ts'
+import type { SignInMethod } from '../../db/tables/sessions.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 

@@ -4,10 +4,14 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { insertAuditEntry, type NewAuditLogEntry } from '../../db/audit/audit-log-entries.ts'
 import type { Db } from '../../db/core/database.ts'
 import type { NewEvent } from '../../db/events/outbox.ts'
+import type { MemberRow } from '../../db/organizations/members.ts'
 import { nilUuid } from '../../db/tables/users.ts'
+import {
+  type OrganizationEventType,
+  organizationEventKinds,
+} from '../../schemas/organizations/events.ts'
 import type { Acting } from '../../schemas/values/acting.ts'
 import { type AuditAction, logTypes } from './actions.ts'
-import { createOrganizationEvents } from './organization-events.ts'
 
 /** The fields of GoTrue that name the actor. `actor` and `act` of an entry are those of the request. */
 export interface Actor {
@@ -185,3 +189,32 @@ function factorIn({ factor_id, factor_type }: Traits) {
 }
 
 const passkeyIn = ({ passkey_id }: Traits) => ({ passkey_id: String(passkey_id) })
+
+type MemberEventDraft = FastifyInstance['events']['draft']
+
+/**
+ * Each action of an organization has the event of its name, with the traits that the event type lists. `user_id` of the
+ * traits is the user concerned, if there is one.
+ */
+function createOrganizationEvents(
+  draft: MemberEventDraft,
+  action: AuditAction,
+  traits: Record<string, unknown>,
+): NewEvent[] {
+  const type = action.replace('_', '.')
+  // A role of the server belongs to no organization.
+  if (!isOrganizationEvent(type) || traits.organization_id === undefined) return []
+  const names = Object.keys(organizationEventKinds[type].facts.properties)
+  const facts = Object.fromEntries(names.map((name) => [name, String(traits[name])]))
+  const userId = traits.user_id === undefined ? null : String(traits.user_id)
+  return draft<OrganizationEventType>(type, userId, Object.assign({ organization_id: '' }, facts))
+}
+
+/** What entries and events about a member contain. */
+export function memberTraits({ organization_id, user_id, role, status, joined_by }: MemberRow) {
+  return { organization_id, user_id, role, status, joined_by }
+}
+
+function isOrganizationEvent(name: string): name is OrganizationEventType {
+  return Object.hasOwn(organizationEventKinds, name)
+}

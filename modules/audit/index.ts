@@ -12,7 +12,7 @@ export {
   type AuditContext,
   adminActor,
   createAuditEntry,
+  memberTraits,
   recordAudit,
 } from './entry.ts'
-export { memberTraits } from './organization-events.ts'
 export { findAdminUser, recordAdminAction, recordAdminActionOnUser } from './record-admin.ts'

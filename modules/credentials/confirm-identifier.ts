@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
 import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'
-import { recomputeProviders } from '../../db/users/providers.ts'
+import { recomputeProviders } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import { assignReservedUsername } from '../usernames/index.ts'
 import {

@@ -5,8 +5,8 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../db/core/database.ts'
-import { isRequestedByOthers } from '../../db/tokens/email-changes.ts'
 import type { TokenType } from '../../db/tokens/one-time-tokens.ts'
+import { isRequestedByOthers } from '../../db/tokens/pending-changes.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { ApiError } from '../../schemas/errors.ts'
 import { throttleAttempt } from '../otp/index.ts'

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../db/core/database.ts'
-import { deleteKnownDevices } from '../../db/sessions/known-devices.ts'
+import { deleteKnownDevices } from '../../db/sessions/devices.ts'
 import type { SessionProof } from '../../db/sessions/session-proofs.ts'
 import { tokenTypes } from '../../db/tables/users.ts'
 import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'

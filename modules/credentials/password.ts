@@ -1,9 +1,11 @@
 /** Password grant (RFC 6749 §4.3). Nothing about an account is revealed before its password is verified. */
+import { createHmac, randomBytes } from 'node:crypto'
+
 import type { FastifyInstance } from 'fastify'
 import pLimit from 'p-limit'
 
 import type { Db } from '../../db/core/database.ts'
-import { renewPasswordHash } from '../../db/users/password-hash.ts'
+import { renewPasswordHash } from '../../db/users/password-hashes.ts'
 import { findUser, isBanned, type UserRecord } from '../../db/users/users.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import {
@@ -18,7 +20,6 @@ import { notifyUser } from '../emails/index.ts'
 import { pauseBeforeRejection, throttleSignIn } from '../otp/index.ts'
 import type { Attempt } from '../otp/limits/throttle.ts'
 import { createSession, revokeAllSessions, toTokenResponse } from '../sessions/index.ts'
-import { createSharedChecks } from './shared-checks.ts'
 
 interface PasswordSignIn {
   provider: 'email' | 'phone'
@@ -195,4 +196,51 @@ function reportWrongPassword(app: FastifyInstance, { id }: UserRecord, ip: strin
 function endSessions(app: FastifyInstance, userId: string) {
   // The hook may have taken seconds.
   return app.db.transaction().execute((trx) => revokeAllSessions(app, trx, userId, {}, new Date()))
+}
+
+interface SignIn {
+  provider: string
+  address: string
+  account?: string
+  aud: string
+  password: string
+}
+
+type Check = () => Promise<UserRecord | undefined>
+
+/**
+ * A correct password must not be throttled because an app sends it several times concurrently. Sign-ins with the same
+ * password wait for the first one. Each wrong password is a separate attempt and counts.
+ */
+function createSharedChecks() {
+  const running = new Map<string, ReturnType<Check>>()
+  const key = randomBytes(32)
+
+  return async (db: Db, signIn: SignIn, check: Check): Promise<UserRecord | undefined> => {
+    const { provider, address, account = address, aud, password } = signIn
+    const id = createHmac('sha256', key)
+      .update(JSON.stringify([provider, address, account, aud, password]))
+      .digest('base64url')
+    const runningCheck = running.get(id)
+    // Its rejection may not apply here, since this client's device may be a known one.
+    const owner = await runningCheck?.catch(() => undefined)
+    if (owner) return reload(db, owner)
+    if (runningCheck) return check()
+    const own = check()
+    running.set(id, own)
+    try {
+      return await own
+    } finally {
+      running.delete(id)
+    }
+  }
+}
+
+/**
+ * The verified row was read before the later sign-in arrived, and a ban may have been lifted since. The verified hash
+ * is kept, so that a concurrent password change is detected when the session is created.
+ */
+async function reload(db: Db, { id, encrypted_password }: UserRecord) {
+  const user = await findUser(db, id)
+  return user && { ...user, encrypted_password }
 }

@@ -1,6 +1,6 @@
 import type { UserRecord } from '../../db/users/users.ts'
 import type { AuditAction } from '../audit/actions.ts'
-import type { VerificationType } from '../otp/link-types.ts'
+import type { VerificationType } from '../otp/links.ts'
 
 type VerifiedType = VerificationType | 'sms' | 'phone_change'
 

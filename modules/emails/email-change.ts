@@ -10,9 +10,8 @@ import type { MailRequest } from '../../plugins/messaging/mailer/outbox/index.ts
 import type { SecondConfirmation } from '../../plugins/messaging/mailer/outbox/payload.ts'
 import { startPkceFlow } from '../flows/index.ts'
 import { createEmailLink, linkKinds, reserveSendQuota } from '../otp/index.ts'
-import type { LinkContext } from '../otp/link-context.ts'
-import type { LinkKind } from '../otp/link-types.ts'
-import { getLinkVariables, userVariables } from './variables.ts'
+import type { LinkContext, LinkKind } from '../otp/links.ts'
+import { getLinkVariables, userVariables } from './send.ts'
 
 interface EmailChange {
   newEmail: string

@@ -2,19 +2,24 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Db } from '../../db/core/database.ts'
-import { isForeignKeyViolation } from '../../db/core/foreign-key-violation.ts'
+import { isForeignKeyViolation } from '../../db/core/errors.ts'
 import { insertChallenge } from '../../db/factors/challenges.ts'
 import { type FactorRecord, findFactor, findWebauthnFactors } from '../../db/factors/factors.ts'
-import type { ChallengeableFactorType } from '../../db/tables/factors.ts'
+import type { ChallengeableFactorType, FactorType } from '../../db/tables/factors.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
-import { mfaFactorNotFound, sessionNotFound, validationFailed } from '../../schemas/errors.ts'
+import {
+  insufficientAal,
+  mfaFactorNotFound,
+  sessionNotFound,
+  validationFailed,
+} from '../../schemas/errors.ts'
+import { findVerifiedMethods } from '../access/index.ts'
 import { createAuditEntry } from '../audit/index.ts'
 import type { Ceremonies } from '../passkeys/webauthn/ceremonies.ts'
-import { credentialId, getFactorCredential } from './credential.ts'
 import { requireVerify } from './factor-types.ts'
 import { sendCode } from './phone.ts'
-import { requireAnotherClass } from './two-classes.ts'
+import { credentialId, getFactorCredential } from './webauthn.ts'
 
 /** A factor that is verified by a challenge. */
 export interface ChallengeableFactor extends FactorRecord {
@@ -159,5 +164,29 @@ function createSessionData(
     ...(type === 'create' && { credParams: publicKey.pubKeyCredParams }),
     expires: new Date(expiry),
     userVerification: 'preferred',
+  }
+}
+
+const sameClass = {
+  phone: 'This session was created with a code sent to a phone: verify a factor of another type',
+  webauthn: 'This session was created with a passkey: verify a factor of another type',
+}
+
+/**
+ * Two factors must be of different classes (NIST SP 800-63B). A code by SMS after another one, or a security key after
+ * a passkey, which may be the same device, counts as one factor. Throws insufficient_aal for a factor of the only class
+ * that authenticated the session.
+ */
+export async function requireAnotherClass(
+  db: Db,
+  auth: SessionAuth,
+  type: FactorType,
+  now: Date,
+): Promise<void> {
+  if (type !== 'phone' && type !== 'webauthn') return
+  const methods = await findVerifiedMethods(db, auth, now)
+  const first = type === 'phone' ? 'phone' : 'passkey'
+  if (methods.length > 0 && methods.every((method) => method === first)) {
+    throw insufficientAal(sameClass[type], 403)
   }
 }

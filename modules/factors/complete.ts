@@ -9,11 +9,13 @@ import {
   findChallenge,
 } from '../../db/factors/challenges.ts'
 import {
+  advanceTotpCounter,
+  findWebauthnFactors,
   markSignCountRegression,
   updateSignCount,
   upsertCredential,
-} from '../../db/factors/credentials.ts'
-import { advanceTotpCounter, findWebauthnFactors, verifyFactor } from '../../db/factors/factors.ts'
+  verifyFactor,
+} from '../../db/factors/factors.ts'
 import type { FactorType } from '../../db/tables/factors.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
@@ -33,11 +35,10 @@ import { type AuditContext, recordAudit } from '../audit/index.ts'
 import { notifyUser } from '../emails/index.ts'
 import { permitStepUp, stepUpToAal2 } from '../sessions/index.ts'
 import type { PrecomputedClaims } from '../sessions/step-up.ts'
-import { type ChallengeableFactor, findOwnFactor } from './challenge.ts'
+import { type ChallengeableFactor, findOwnFactor, requireAnotherClass } from './challenge.ts'
 import { methods, requireVerify } from './factor-types.ts'
 import { isCorrectCode } from './phone.ts'
 import { decryptTotpSecret, findTotpStep } from './totp.ts'
-import { requireAnotherClass } from './two-classes.ts'
 import {
   type CredentialResponse,
   verifyWebAuthnResponse,

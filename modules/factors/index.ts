@@ -1,6 +1,8 @@
 /**
  * Second factors: enrollment, verification, deletion, and recovery codes. No other module marks a factor as verified.
  */
+
+export { callMfaVerificationHook, throttleFactorAttempt } from './attempts.ts'
 export { challengeFactor } from './challenge.ts'
 export {
   type ChallengeResponse,
@@ -11,17 +13,17 @@ export {
   rejectClonedAuthenticator,
   verifyChallengeResponse,
 } from './complete.ts'
-export { enrollFactor } from './enroll.ts'
+export { enrollFactor, unenrollFactor } from './enroll.ts'
 export { requireFactorEnrollEnabled } from './factor-types.ts'
-export { readRecoveryCode } from './recovery-codes/codes.ts'
 export {
   generateRecoveryCodes,
   prepareRecoveryCodes,
+  readRecoveryCode,
   regenerateRecoveryCodes,
 } from './recovery-codes/generate.ts'
-export { removeRecoveryCodes } from './recovery-codes/remove.ts'
 export {
   findCodesRemovedWith,
+  removeRecoveryCodes,
   requireRecoveryEnroll,
   requireRecoveryVerify,
 } from './recovery-codes/rules.ts'
@@ -32,6 +34,3 @@ export {
   type RecoveryAttempt,
   releaseRecovery,
 } from './recovery-codes/verify.ts'
-export { throttleFactorAttempt } from './throttle.ts'
-export { unenrollFactor } from './unenroll.ts'
-export { callMfaVerificationHook } from './verification-hook.ts'

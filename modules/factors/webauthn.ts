@@ -1,11 +1,12 @@
 /** Verifies the response of a security key (WebAuthn Level 3 §7.1 and §7.2). */
+import { type Static, Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FastifyInstance } from 'fastify'
 
 import type { ChallengeRecord } from '../../db/factors/challenges.ts'
 import type { FactorRecord } from '../../db/factors/factors.ts'
 import { mfaVerificationFailedError, validationFailed } from '../../schemas/errors.ts'
 import type { AuthenticationCredential, RegistrationCredential } from '../../schemas/webauthn.ts'
-import { credentialId, getFactorCredential, type StoredCredential } from './credential.ts'
 
 export type CredentialResponse = AuthenticationCredential | RegistrationCredential
 
@@ -122,4 +123,38 @@ function findStoredCredential(verified: readonly FactorRecord[], id: string) {
     if (stored && credentialId(stored) === id) return { factor, stored }
   }
   throw new Error('the credential belongs to no factor of the user')
+}
+
+/** The WebAuthn credential of a factor, in GoTrue's JSON; bytes are base64. */
+const StoredCredential = Type.Object({
+  id: Type.String(),
+  publicKey: Type.String(),
+  attestationType: Type.Optional(Type.String()),
+  transport: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
+  flags: Type.Object({
+    userPresent: Type.Boolean(),
+    userVerified: Type.Boolean(),
+    backupEligible: Type.Boolean(),
+    backupState: Type.Boolean(),
+  }),
+  authenticator: Type.Object({
+    AAGUID: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    signCount: Type.Integer(),
+    cloneWarning: Type.Boolean(),
+    attachment: Type.Optional(Type.String()),
+  }),
+})
+type StoredCredential = Static<typeof StoredCredential>
+
+const check = TypeCompiler.Compile(StoredCredential)
+
+/** Undefined for a factor without one. */
+export function getFactorCredential(factor: FactorRecord): StoredCredential | undefined {
+  const stored: unknown = factor.web_authn_credential
+  return check.Check(stored) ? stored : undefined
+}
+
+/** The credential id in base64url. */
+export function credentialId({ id }: StoredCredential): string {
+  return Buffer.from(id, 'base64').toString('base64url')
 }

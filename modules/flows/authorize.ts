@@ -4,14 +4,13 @@
  */
 import type { FastifyInstance } from 'fastify'
 
-import { isForeignKeyViolation } from '../../db/core/foreign-key-violation.ts'
+import { isForeignKeyViolation } from '../../db/core/errors.ts'
 import type { NewFlowState } from '../../db/flows/flow-states.ts'
 import { insertOwnedFlow } from '../../db/flows/oauth-states.ts'
 import { sessionNotFound, userNotFound } from '../../schemas/errors.ts'
 import { findEmailLink } from '../otp/index.ts'
-import type { LinkContext } from '../otp/link-context.ts'
-import { encryptFlowSecrets } from './encrypted-secrets.ts'
-import type { AuthorizationState } from './oauth-state.ts'
+import type { LinkContext } from '../otp/links.ts'
+import { type AuthorizationState, encryptFlowSecrets } from './oauth-state.ts'
 
 interface OauthRequest {
   /** `provider`, `scopes` and `invite_token` are read here; the rest is for the provider. */

@@ -1,23 +1,29 @@
 /** Browser flows: PKCE by email link, external sign-in, and the final redirect. */
 
 export { startAuthorization } from './authorize.ts'
-export { findIssuedSession, rememberConsumedCode } from './consumed-codes.ts'
-export { readLinkContext } from './link-context.ts'
 export {
   type AuthorizationState,
+  clearedStateCookie,
   consumeState,
+  createStateValue,
   findStateTarget,
+  isSameBrowser,
   issueOauthCode,
   loadAuthorizationState,
+  readBrowserHash,
+  stateCookie,
 } from './oauth-state.ts'
-export { readPkce } from './pkce.ts'
 export {
   decryptProviderTokens,
+  findIssuedSession,
   getFlowMethod,
   issuePkceCode,
   isVerifierValid,
+  readLinkContext,
+  readPkce,
+  rememberConsumedCode,
   startPkceFlow,
-} from './pkce-flows.ts'
+} from './pkce.ts'
 export { hasActiveScheme, isAllowedRedirect } from './redirects/allowed.ts'
 export {
   hasHostedPages,
@@ -29,10 +35,3 @@ export {
   resolveTarget,
   withFragment,
 } from './redirects/index.ts'
-export {
-  clearedStateCookie,
-  createStateValue,
-  isSameBrowser,
-  readBrowserHash,
-  stateCookie,
-} from './state-cookie.ts'

@@ -2,7 +2,11 @@
  * Handles the callback of an external sign-in (authorize.ts started it). The state is consumed before the provider is
  * called, so that neither another nor a failed callback can reuse it.
  */
-import type { FastifyInstance } from 'fastify'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+import { type Static, Type } from '@sinclair/typebox'
+import { parseCookie, stringifySetCookie } from 'cookie'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
 import { type FlowStateRow, insertFlowState } from '../../db/flows/flow-states.ts'
@@ -22,7 +26,7 @@ import {
   userNotFound,
 } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
-import { decryptFlowSecrets } from './encrypted-secrets.ts'
+import { readStored } from '../../schemas/values/stored.ts'
 
 /** A pending external sign-in. */
 export interface AuthorizationState {
@@ -138,4 +142,112 @@ function readFlow(app: FastifyInstance, row: OauthFlowRow): AuthorizationState {
     secrets,
     pkce: code_challenge ? { code_challenge, code_challenge_method } : undefined,
   }
+}
+
+type NewFlow = Pick<AuthorizationState, 'id' | 'provider'>
+
+/** Providers whose callback is a cross-site POST, which does not send Lax cookies: Apple, and those of SAML. */
+const formPostProviders = ['apple', 'saml']
+
+/**
+ * Creates the value that binds an external sign-in to the browser that started it, and its hash: a cookie has the value,
+ * the flow the hash (docs/decisions/2026-11-21-browser-bound-state.md). It is read by the callback and the endpoints of
+ * SAML only. Undefined for a flow without binding.
+ */
+export function createStateValue(
+  { config }: FastifyInstance,
+  query: Readonly<Record<string, string>>,
+): { value: string; hash: string } | undefined {
+  const isAlways = config.AUTH_EXTERNAL_BIND_BROWSER === 'always'
+  if (!isAlways && query.bind_browser !== 'true') return undefined
+  const value = randomBytes(32).toString('base64url')
+  return { value, hash: hashValue(value) }
+}
+
+/** The cookie for the response that redirects to the provider. */
+export function stateCookie(app: FastifyInstance, flow: NewFlow, value: string): string {
+  return cookie(app, flow, value, app.config.AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION)
+}
+
+/** The cookie for the response that completes the sign-in. */
+export function clearedStateCookie(app: FastifyInstance, flow: NewFlow): string {
+  return cookie(app, flow, '', 0)
+}
+
+/** Whether this browser started the flow, or the flow is not bound. */
+export function isSameBrowser(
+  app: FastifyInstance,
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  { id, browserHash }: Pick<AuthorizationState, 'id' | 'browserHash'>,
+): boolean {
+  if (browserHash === undefined) return true
+  return timingSafeEqual(
+    Buffer.from(readBrowserHash(app, { headers }, id)),
+    Buffer.from(browserHash),
+  )
+}
+
+/** The hash of the cookie of a flow, which is stored with it; that of an empty value without a cookie. */
+export function readBrowserHash(
+  app: FastifyInstance,
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  id: string,
+): string {
+  return hashValue(parseCookie(headers.cookie ?? '')[getCookieName(app, id)] ?? '')
+}
+
+function cookie(app: FastifyInstance, flow: NewFlow, value: string, maxAge: number): string {
+  const secure = isSecure(app)
+  const sameSite = formPostProviders.includes(flow.provider) && secure ? 'none' : 'lax'
+  const name = getCookieName(app, flow.id)
+  return stringifySetCookie({ name, value, path: '/', httpOnly: true, secure, sameSite, maxAge })
+}
+
+/** Concurrent sign-ins have distinct cookies. */
+function getCookieName(app: FastifyInstance, id: string): string {
+  return `${isSecure(app) ? '__Host-' : ''}postern-flow-${id.slice(0, 8)}`
+}
+
+function isSecure({ config }: FastifyInstance): boolean {
+  return config.AUTH_API_EXTERNAL_URL.startsWith('https:')
+}
+
+function hashValue(value: string): string {
+  return createHash('sha256').update(value).digest('base64url')
+}
+
+/** Secrets of the provider's protocol, the invitation, and the browser binding. */
+/** The encrypted data of a flow until its callback. */
+const StoredSecrets = Type.Object({
+  v: Type.Literal(1),
+  codeVerifier: Type.Optional(Type.String()),
+  nonce: Type.Optional(Type.String()),
+  requestToken: Type.Optional(Type.String()),
+  requestTokenSecret: Type.Optional(Type.String()),
+  inviteToken: Type.Optional(Type.String()),
+  browserHash: Type.Optional(Type.String()),
+})
+
+type OauthSecrets = Omit<Static<typeof StoredSecrets>, 'v'>
+
+export function encryptFlowSecrets(
+  { encryption }: FastifyInstance,
+  flowId: string,
+  secrets: OauthSecrets,
+): string {
+  const stored: Static<typeof StoredSecrets> = { v: 1, ...secrets }
+  return encryption.encrypt(flowId, JSON.stringify(stored))
+}
+
+/** Throws DecryptionError when its key is not configured, and StoredFormError. */
+function decryptFlowSecrets(
+  { encryption }: FastifyInstance,
+  flowId: string,
+  encrypted: string | null,
+): OauthSecrets {
+  if (!encrypted) return {}
+  const what = 'An external sign-in'
+  const parsed: unknown = JSON.parse(encryption.decrypt(flowId, encrypted, what))
+  const { v: _, ...secrets } = readStored(StoredSecrets, parsed, what)
+  return secrets
 }

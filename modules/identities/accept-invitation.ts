@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
 import { findIdentity, lockIdentity, replaceIdentityData } from '../../db/identities/identities.ts'
-import { recomputeProviders } from '../../db/users/providers.ts'
+import { recomputeProviders } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import { identityAlreadyExists, inviteNotFound, validationFailed } from '../../schemas/errors.ts'

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
 import { insertAutoconfirmed } from '../../db/users/autoconfirmed-addresses.ts'
-import { isIdentifierTaken } from '../../db/users/identifier-owners.ts'
+import { isIdentifierTaken, isTaken } from '../../db/users/identifier-owners.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import {
   ApiError,
@@ -14,18 +14,20 @@ import {
   providerEmailUnverified,
   signupDisabled,
 } from '../../schemas/errors.ts'
-import type { LinkContext } from '../otp/link-context.ts'
+import { checkRecipient, sendEmailChangeEmails, sendUncountedLinkEmail } from '../emails/index.ts'
+import {
+  checkSendQuota,
+  perClientInterval,
+  reserveInterval,
+  reserveSendQuota,
+} from '../otp/index.ts'
+import type { LinkContext } from '../otp/links.ts'
 import {
   clearAutoconfirmed,
   clearUnverifiedCredentials,
   verifyEmail,
   verifyEmailOfNewUser,
 } from '../users/index.ts'
-import {
-  dryRunConfirmationEmail,
-  requestFirstEmailConfirmation,
-  sendConfirmationMail,
-} from './confirmation-email.ts'
 import type { AccountEmails } from './emails.ts'
 import { findUserOrThrow } from './lock-user.ts'
 import type { MatchedAccount, SignInAttempt, SignInOutcome } from './types.ts'
@@ -148,4 +150,67 @@ async function handleUnverifiedEmail(
 function ignoreTooSoon(error: unknown): void {
   if (error instanceof ApiError && error.status === 429) return
   throw error
+}
+
+/** A dry run that throws the errors of sending. */
+async function dryRunConfirmationEmail(
+  app: FastifyInstance,
+  trx: Trx,
+  address: string,
+  links: LinkContext,
+  now: Date,
+): Promise<void> {
+  await reserve(app, trx, address, links, now)
+  await checkSendQuota(app, trx, 'email', counted(address, links), now)
+}
+
+const counted = (to: string, { network }: LinkContext) =>
+  ({ purpose: 'signup', to, network }) as const
+
+async function reserve(
+  app: FastifyInstance,
+  trx: Trx,
+  address: string,
+  { network }: LinkContext,
+  now: Date,
+): Promise<void> {
+  checkRecipient(app.emails.policy, address)
+  const waiting = perClientInterval(address, network)
+  await reserveInterval(app, trx, 'email', 'confirmation', waiting, now)
+}
+
+/**
+ * Throws over_email_send_rate_limit, email_address_not_authorized or email_provider_not_configured before anything is
+ * written.
+ */
+async function sendConfirmationMail(
+  app: FastifyInstance,
+  trx: Trx,
+  user: UserRecord,
+  links: LinkContext,
+  now: Date,
+): Promise<void> {
+  const address = user.email ?? ''
+  await reserve(app, trx, address, links, now)
+  await reserveSendQuota(app, trx, 'email', counted(address, links), now)
+  await sendUncountedLinkEmail(app, trx, 'confirmation', user, links, now)
+}
+
+/**
+ * Sends a confirmation to a user without an email. Until it is confirmed the address is stored as pending, so that it
+ * is not withheld from its owner. For an address in use nothing is sent, and the requester does not notice. Throws the
+ * errors of sendConfirmationMail.
+ */
+export async function requestFirstEmailConfirmation(
+  app: FastifyInstance,
+  trx: Trx,
+  user: UserRecord,
+  email: string,
+  links: LinkContext,
+  now: Date,
+): Promise<void> {
+  await dryRunConfirmationEmail(app, trx, email, links, now)
+  const hasOwner = await isTaken(trx, email, user.aud ?? app.config.AUTH_JWT_AUD, user.id)
+  const change = { newEmail: email, requiresCurrent: false, reachesNew: !hasOwner }
+  await sendEmailChangeEmails(app, trx, user, change, links, now)
 }

@@ -1,8 +1,9 @@
 /** Identities at providers: sign-in, linking and unlinking. */
-export { createExternalSession } from './create-session.ts'
+
 export { readAssertedAddress } from './emails.ts'
 export {
   completeExternalSignIn,
+  createExternalSession,
   permitExternalUser,
   requireProviderEmail,
 } from './oauth-sign-in.ts'

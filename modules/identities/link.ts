@@ -1,13 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
-import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import { isUniqueViolation } from '../../db/core/errors.ts'
 import { findIdentity, lockIdentity } from '../../db/identities/identities.ts'
-import { findSessionById } from '../../db/sessions/find-session.ts'
-import { lockSessionShared } from '../../db/sessions/sessions.ts'
+import { findSessionById, lockSessionShared } from '../../db/sessions/sessions.ts'
 import { isTaken } from '../../db/users/identifier-owners.ts'
-import { recomputeProviders } from '../../db/users/providers.ts'
-import { updateUser } from '../../db/users/update-user.ts'
+import { recomputeProviders, updateUser } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import {
   emailExists,
@@ -17,7 +15,7 @@ import {
 } from '../../schemas/errors.ts'
 import { recordAccess, requireVerifiedFactor } from '../access/index.ts'
 import { verifyEmail } from '../users/index.ts'
-import { requestFirstEmailConfirmation } from './confirmation-email.ts'
+import { requestFirstEmailConfirmation } from './email-confirmation-policy.ts'
 import { readAddresses } from './emails.ts'
 import { addIdentity, linkedToOtherUser } from './identity-row.ts'
 import { checkState, lockUserOrThrow } from './lock-user.ts'

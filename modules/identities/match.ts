@@ -5,8 +5,7 @@ import type { Trx } from '../../db/core/database.ts'
 import { replaceIdentityData } from '../../db/identities/identities.ts'
 import type { IdentityRow } from '../../db/tables/identities.ts'
 import { mergeMetadata } from '../../db/users/merge-user.ts'
-import { recomputeProviders } from '../../db/users/providers.ts'
-import { lockUser } from '../../db/users/update-user.ts'
+import { lockUser, recomputeProviders } from '../../db/users/update-user.ts'
 import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import {
   accountChangedConcurrently,
@@ -18,10 +17,9 @@ import { metadataLimits } from '../../schemas/values/metadata-limits.ts'
 import { hasConfirmedIdentifier, recordAccess } from '../access/index.ts'
 import { createUser } from '../users/index.ts'
 import { addIdentity, toExternalIdentity } from './identity-row.ts'
-import { isSsoProvider } from './linking-domain.ts'
 import { findUserOrThrow } from './lock-user.ts'
 import { isOwner, resolveAccount } from './resolve-account.ts'
-import { requireOpenable } from './tenant-provider.ts'
+import { isSsoProvider, requireOpenable } from './tenant-provider.ts'
 import type { CheckedExternalUser, MatchedAccount, SignInAttempt } from './types.ts'
 
 /**

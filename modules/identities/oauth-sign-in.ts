@@ -7,9 +7,12 @@ import type { FastifyInstance } from 'fastify'
 import type { Db, Trx } from '../../db/core/database.ts'
 import { lockIssuer } from '../../db/custom-providers/providers.ts'
 import { findIdentity, lockIdentity } from '../../db/identities/identities.ts'
+import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import { customProviderConflict, unexpectedFailure } from '../../schemas/errors.ts'
 import { isRecord } from '../../schemas/values/record.ts'
+import { createAuditEntry } from '../audit/index.ts'
+import { createSession } from '../sessions/index.ts'
 import { callBeforeUserCreated } from '../users/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
 import { acceptInvite } from './accept-invitation.ts'
@@ -21,6 +24,7 @@ import { findOrCreateAccount } from './match.ts'
 import { resolveAccount } from './resolve-account.ts'
 import { checkAssertions } from './tenant-provider.ts'
 import type {
+  AcceptedSignIn,
   CheckedExternalUser,
   ExternalUser,
   SignInContext,
@@ -186,4 +190,23 @@ function computeSize({ key, value, isCustom }: Claim): number {
 
 function toRecord(claims: readonly Claim[]): Claims {
   return Object.fromEntries(claims.map(({ key, value }) => [key, value]))
+}
+
+interface ExternalClient {
+  provider: string
+  clientInfo: ClientInfo
+  ip: string
+}
+
+/** Creates the session of an external sign-in and records it; linking an identity was recorded before. */
+export function createExternalSession(
+  app: FastifyInstance,
+  trx: Trx,
+  { user, action }: AcceptedSignIn,
+  { provider, clientInfo, ip }: ExternalClient,
+  now: Date,
+) {
+  const isLinked = action === 'identity_linked'
+  const entry = isLinked ? undefined : createAuditEntry(app.audit, action, user, ip, { provider })
+  return createSession(app, trx, user, { method: 'oauth', clientInfo, audit: entry }, now)
 }

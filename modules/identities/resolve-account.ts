@@ -13,7 +13,7 @@ import {
   mayLinkAccount,
 } from '../access/index.ts'
 import type { AccountEmails } from './emails.ts'
-import { defaultDomain, getLinkingDomain, isSsoProvider } from './linking-domain.ts'
+import { defaultDomain, getLinkingDomain, isSsoProvider } from './tenant-provider.ts'
 
 type Decision =
   | { state: 'exists'; identity: IdentityRow }

@@ -1,4 +1,7 @@
-/** What the provider of a tenant asserts, and the accounts that it may be linked to and open. */
+/**
+ * What the provider of a tenant asserts, the accounts that it may be linked to and open, and which providers' users are
+ * matched by their addresses.
+ */
 import type { FastifyInstance } from 'fastify'
 
 import type { Db } from '../../db/core/database.ts'
@@ -14,7 +17,6 @@ import {
   mayOpenAccount,
 } from '../access/index.ts'
 import { readAssertedAddress, toStoredAddress } from './emails.ts'
-import { isSsoProvider } from './linking-domain.ts'
 import type { CheckedExternalUser, ExternalUser } from './types.ts'
 
 /**
@@ -90,4 +92,20 @@ function isMadeBy(user: UserRecord, { created_at: at }: IdentityRow): boolean {
   if (user.is_sso_user) return true
   if (!at || !user.created_at || at.getTime() - user.created_at.getTime() > maxApartMs) return false
   return user.identities.every(({ created_at }) => created_at && new Date(created_at) >= at)
+}
+
+/** Accounts are matched within a linking domain; users with passwords are in this one. */
+export const defaultDomain = 'default'
+
+/** The configured domain of the provider; one of its own for SAML and for those that are listed. */
+export function getLinkingDomain({ config }: FastifyInstance, provider: string): string {
+  const configured = config.AUTH_EXPERIMENTAL_PROVIDER_LINKING_DOMAINS[provider]
+  if (configured !== undefined) return configured
+  const own = config.AUTH_EXPERIMENTAL_PROVIDERS_WITH_OWN_LINKING_DOMAIN
+  return own.includes(provider) || provider.startsWith('sso:') ? provider : defaultDomain
+}
+
+/** True for SSO providers: their users are never matched with others. */
+export function isSsoProvider(app: FastifyInstance, provider: string): boolean {
+  return getLinkingDomain(app, provider) !== defaultDomain
 }

@@ -2,7 +2,7 @@ import type { IdentityRow } from '../../db/tables/identities.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import type { ApiError } from '../../schemas/errors.ts'
-import type { LinkContext } from '../otp/link-context.ts'
+import type { LinkContext } from '../otp/links.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
 import type { AccountEmails } from './emails.ts'
 

@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
-import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import { isUniqueViolation } from '../../db/core/errors.ts'
 import { deleteIdentity } from '../../db/identities/identities.ts'
 import type { IdentityJson } from '../../db/tables/identities.ts'
 import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'
 import { isTaken } from '../../db/users/identifier-owners.ts'
 import { mergeMetadata } from '../../db/users/merge-user.ts'
-import { recomputeProviders } from '../../db/users/providers.ts'
-import { updateUser } from '../../db/users/update-user.ts'
+import { recomputeProviders, updateUser } from '../../db/users/update-user.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { AuthContext } from '../../plugins/security/bearer-auth/index.ts'
 import {

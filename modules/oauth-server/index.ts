@@ -24,11 +24,11 @@ export {
   createDeviceCode,
   decideDevice,
   deviceSeconds,
+  exchangeDeviceCode,
   type OpenDevice,
   openDevice,
   pollSeconds,
-} from './devices/codes.ts'
-export { exchangeDeviceCode } from './devices/exchange.ts'
+} from './devices.ts'
 export { listGrants, revokeGrant, revokeGrantByAdmin } from './grants.ts'
 export { serverMetadata } from './metadata.ts'
 export {
@@ -52,13 +52,11 @@ export {
 export { findMissing } from './requests/demands.ts'
 export { findFormResponse } from './requests/redirect.ts'
 export { type SentParameters, sentValue } from './requests/sent.ts'
-export { readIdTokenSubject, respondSilently } from './requests/silent.ts'
-export { toStoredAuthentication } from './requests/subject.ts'
+export { readIdTokenSubject, respondSilently, toStoredAuthentication } from './requests/silent.ts'
 export { scopeList } from './scopes.ts'
 export { findDataSite } from './tokens/audience.ts'
 export { userinfoClaims } from './tokens/claims.ts'
 export { exchangeCode } from './tokens/exchange-code.ts'
-export type { TokenResponse } from './tokens/issue.ts'
-export type { Origin } from './tokens/origin.ts'
+export type { Origin, TokenResponse } from './tokens/issue.ts'
+export { findVerifiedContacts } from './tokens/issue.ts'
 export { introspectToken, refreshClient, revokeToken } from './tokens/refresh.ts'
-export { findVerifiedContacts } from './tokens/verified.ts'

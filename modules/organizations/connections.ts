@@ -2,10 +2,8 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
-import { isForeignKeyViolation } from '../../db/core/foreign-key-violation.ts'
-import { isUniqueViolation } from '../../db/core/unique-violation.ts'
-import { findCustomProvider } from '../../db/custom-providers/providers.ts'
-import { insertTenantProvider } from '../../db/custom-providers/tenants.ts'
+import { isForeignKeyViolation, isUniqueViolation } from '../../db/core/errors.ts'
+import { findCustomProvider, insertTenantProvider } from '../../db/custom-providers/providers.ts'
 import {
   type ConnectionRow,
   deleteConnection,

@@ -6,7 +6,7 @@ import { domainToASCII } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../db/core/database.ts'
-import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import { isUniqueViolation } from '../../db/core/errors.ts'
 import {
   type DomainRow,
   deleteDomain,

@@ -1,6 +1,5 @@
 /** Organizations: members with roles and permissions. No other module writes their tables. */
-export { activateOrganization } from './active.ts'
-export { changedBy } from './actor.ts'
+
 export {
   type JoiningConnection,
   joinByConnection,
@@ -13,7 +12,6 @@ export {
   createConnection,
   removeConnection,
 } from './connections.ts'
-export { changeRole, createRole, removeRole } from './custom-roles.ts'
 export { checkCode, domainAddresses, sendDomainCode } from './domain-codes.ts'
 export {
   addDomain,
@@ -23,7 +21,6 @@ export {
   removeDomain,
   toDnsRecord,
 } from './domains.ts'
-export { changeGroupRole } from './group-roles.ts'
 export {
   acceptOrganizationInvitation,
   declineInvitation,
@@ -32,6 +29,7 @@ export {
   revokeInvitation,
 } from './invitations.ts'
 export {
+  checkNotShared,
   joinAutomatically,
   joinHookPayload,
   joinSuggested,
@@ -40,6 +38,7 @@ export {
   permitSuggestedJoin,
 } from './join.ts'
 export {
+  activateOrganization,
   addMember,
   removeMember,
   setMemberRole,
@@ -53,7 +52,15 @@ export {
   readSlug,
   restoreOrganization,
 } from './organization.ts'
-export { type ChangedBy, recordChange } from './record.ts'
-export { checkGrant, checkReach, findRolePermissions, unlimited } from './roles.ts'
+export { type ChangedBy, changedBy, recordChange } from './record.ts'
+export {
+  changeGroupRole,
+  changeRole,
+  checkGrant,
+  checkReach,
+  createRole,
+  findRolePermissions,
+  removeRole,
+  unlimited,
+} from './roles.ts'
 export { createInvitation } from './send-invitation.ts'
-export { checkNotShared } from './shared-domains.ts'

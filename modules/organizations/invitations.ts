@@ -22,12 +22,12 @@ import {
 import { effectivePermissions, includesAll } from '../../schemas/organizations/permissions.ts'
 import { findProvenAddress } from '../access/index.ts'
 import type { AuditContext } from '../audit/index.ts'
-import { hashInvitationToken, invitationTraits } from './invitation-token.ts'
 import { findLiveOrganization, joinHookPayload, permitJoin } from './join.ts'
 import { addMember } from './members.ts'
 import { lockLiveOrganization } from './organization.ts'
 import { type ChangedBy, recordChange } from './record.ts'
 import { findRolePermissions } from './roles.ts'
+import { hashInvitationToken, invitationTraits } from './send-invitation.ts'
 
 /** Throws organization_invitation_not_found. */
 export async function revokeInvitation(

@@ -4,15 +4,19 @@ import type { FastifyInstance } from 'fastify'
 import type { Db, Trx } from '../../db/core/database.ts'
 import { findJoinableByDomain } from '../../db/organizations/domains.ts'
 import { findOrganization, type OrganizationRow } from '../../db/organizations/organizations.ts'
-import { listScimOffers } from '../../db/scim/offers.ts'
+import { listScimOffers } from '../../db/scim/access.ts'
 import type { UserRecord } from '../../db/users/users.ts'
-import type { JoinHookInput } from '../../plugins/outgoing/hooks/organizations.ts'
-import { ApiError, organizationJoinDisabled, organizationNotFound } from '../../schemas/errors.ts'
+import type { JoinHookInput } from '../../plugins/outgoing/hooks/calls.ts'
+import {
+  ApiError,
+  organizationDomainShared,
+  organizationJoinDisabled,
+  organizationNotFound,
+} from '../../schemas/errors.ts'
 import { findProvenAddress } from '../access/index.ts'
 import type { AuditContext } from '../audit/index.ts'
 import { addMember } from './members.ts'
 import type { ChangedBy } from './record.ts'
-import { isSharedDomain } from './shared-domains.ts'
 
 /** Calls the operator's hook, never inside a transaction. Throws HookError when it rejects. */
 export async function permitJoin(
@@ -138,4 +142,39 @@ export async function joinAutomatically(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
   }
+}
+
+/** In the list, and the names of examples (RFC 2606 §3). */
+const examples = new Set(['example.com', 'example.net', 'example.org'])
+
+let providers: Promise<ReadonlySet<string>> | undefined
+
+function loadProviders(): Promise<ReadonlySet<string>> {
+  providers ??= import('email-providers/all.json', { with: { type: 'json' } }).then(
+    ({ default: domains }) => new Set(domains.filter((domain) => !examples.has(domain))),
+  )
+  return providers
+}
+
+/**
+ * Whether the addresses of the domain belong to unrelated users: public suffixes such as co.uk and github.io, and mail
+ * providers. An organization with such a domain would be offered the users of all others. Both lists are packages, loaded
+ * when first needed. `allowed` are the operator's exceptions from the list of mail providers.
+ */
+async function isSharedDomain(
+  domain: string,
+  { AUTH_ORGANIZATIONS_ALLOWED_DOMAINS: allowed }: FastifyInstance['config'],
+): Promise<boolean> {
+  const { parse } = await import('tldts')
+  const { domain: registrable } = parse(domain, { allowPrivateDomains: true })
+  // A public suffix has no registrable domain.
+  if (!registrable) return true
+  if (allowed.includes(domain)) return false
+  const known = await loadProviders()
+  return known.has(domain) || known.has(registrable)
+}
+
+/** Throws organization_domain_shared. */
+export async function checkNotShared({ config }: FastifyInstance, domain: string): Promise<void> {
+  if (await isSharedDomain(domain, config)) throw organizationDomainShared(domain)
 }

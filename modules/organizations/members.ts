@@ -5,9 +5,11 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
+import { clearActiveOrganization, setActiveOrganization } from '../../db/organizations/active.ts'
 import {
   deleteMember,
   findMember,
+  findMembership,
   insertMember,
   listOwners,
   type MemberRow,
@@ -15,9 +17,14 @@ import {
   updateMember,
 } from '../../db/organizations/members.ts'
 import { findOrganization, lockOrganization } from '../../db/organizations/organizations.ts'
+import type { SessionRecord } from '../../db/sessions/sessions.ts'
 import type { OrganizationMembersTable } from '../../db/tables/organizations.ts'
 import { lockUser } from '../../db/users/update-user.ts'
-import { lastOrganizationOwner, memberNotFound } from '../../schemas/errors.ts'
+import {
+  lastOrganizationOwner,
+  memberNotFound,
+  organizationNotFound,
+} from '../../schemas/errors.ts'
 import { ownerRole } from '../../schemas/organizations/permissions.ts'
 import { recordOrganizationRole } from '../access/index.ts'
 import { changedFields, memberTraits } from '../audit/index.ts'
@@ -144,4 +151,25 @@ async function requireRemainingOwner(trx: Trx, member: Member): Promise<void> {
   if (member.role !== ownerRole || member.status !== 'active') return
   const owners = await listOwners(trx, member.organization_id)
   if (owners.length === 1 && owners[0] === member.user_id) throw lastOrganizationOwner()
+}
+
+/**
+ * Null for no organization. A concurrent removal of the member either sees the row, or makes this transaction fail by a
+ * foreign key. Throws organization_not_found.
+ */
+export async function activateOrganization(
+  app: FastifyInstance,
+  trx: Trx,
+  { session_id, id: user_id }: SessionRecord,
+  organizationId: string | null,
+  by: ChangedBy,
+  now: Date,
+): Promise<void> {
+  if (organizationId === null) return clearActiveOrganization(trx, session_id)
+  const member = await findMembership(trx, organizationId, user_id)
+  if (member?.status !== 'active') throw organizationNotFound()
+  const organization_id = organizationId
+  await setActiveOrganization(trx, { session_id, organization_id, user_id })
+  const traits = { organization_id, session_id, user_id }
+  await recordChange(app, trx, 'organization_activated', by, traits, now)
 }

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
-import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import { isUniqueViolation } from '../../db/core/errors.ts'
 import {
   deleteOrganizationRow,
   insertOrganization,

@@ -6,8 +6,10 @@ import type { FastifyInstance } from 'fastify'
 import type { Trx } from '../../db/core/database.ts'
 import { insertOrganizationAuditEntry } from '../../db/organizations/audit.ts'
 import { nilUuid } from '../../db/tables/users.ts'
+import type { UserRecord } from '../../db/users/users.ts'
+import type { AccessTokenClaims } from '../../schemas/access-token.ts'
 import type { AuditAction } from '../audit/actions.ts'
-import { type Actor, recordAudit } from '../audit/index.ts'
+import { type Actor, adminActor, findAdminUser, recordAudit } from '../audit/index.ts'
 
 /** The actor that changes an organization: a user, an admin token, or a provisioning client. */
 export interface ChangedBy {
@@ -45,4 +47,20 @@ export async function recordChange(
     created_at: now,
     acting: audit.events.describeActor(actorId),
   })
+}
+
+interface Request {
+  admin: AccessTokenClaims | null
+  auth: { user: UserRecord } | null
+  clientIp: string
+  sendingNetwork: string
+}
+
+/** A token of an admin without a user is recorded under its role. */
+export async function changedBy(
+  trx: Trx,
+  { admin, auth, clientIp: ip, sendingNetwork: network }: Request,
+): Promise<ChangedBy> {
+  if (!admin) return { actor: auth?.user ?? adminActor(''), ip, member: { network } }
+  return { actor: (await findAdminUser(trx, admin)) ?? adminActor(admin.role ?? ''), ip }
 }

@@ -1,5 +1,5 @@
 /** Sending an invitation by email. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
 
@@ -12,7 +12,6 @@ import { findUserByEmail, type UserRecord } from '../../db/users/users.ts'
 import { memberExists, organizationJoinDisabled } from '../../schemas/errors.ts'
 import { checkRecipient } from '../emails/index.ts'
 import { withFragment } from '../flows/index.ts'
-import { hashInvitationToken, invitationTraits } from './invitation-token.ts'
 import { reserveEmail } from './limits.ts'
 import { lockLiveOrganization } from './organization.ts'
 import { type ChangedBy, recordChange } from './record.ts'
@@ -106,4 +105,11 @@ async function queueEmail(
   const { expires_at: expiresAt, email: to } = invitation
   const kind = 'organization_invitation' as const
   await app.mailer.queue(trx, { kind, to, variables, expiresAt }, now)
+}
+
+export const hashInvitationToken = (token: string): string =>
+  createHash('sha256').update(token).digest('base64url')
+
+export function invitationTraits({ id, organization_id, email, role }: InvitationRow) {
+  return { organization_id, invitation_id: id, email, role }
 }

@@ -1,6 +1,5 @@
 /** One-time codes and links by email and SMS: creation, verification, send limits, and throttling. */
-export { createEmailLink, createReauthenticationNonce } from './email-links.ts'
-export { pauseBeforeRejection } from './limits/random-pause.ts'
+
 export {
   checkInterval,
   checkRepeatInterval,
@@ -22,8 +21,9 @@ export {
   throttleSignIn,
   usernameAccount,
 } from './limits/throttle.ts'
-export type { LinkContext } from './link-context.ts'
-export { getLinkMethod, linkKinds } from './link-types.ts'
+export { pauseBeforeRejection } from './limits/timing.ts'
+export type { LinkContext } from './links.ts'
+export { createEmailLink, createReauthenticationNonce, getLinkMethod, linkKinds } from './links.ts'
 export {
   deliverSms,
   dryRunSms,

@@ -2,8 +2,8 @@
 import type { FastifyInstance } from 'fastify'
 
 import { defineModule } from '../../plugins/define-plugin.ts'
-import { createResponsePadding } from './limits/response-padding.ts'
 import { createSendPolicy } from './limits/send-limits.ts'
+import { createResponsePadding } from './limits/timing.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -18,11 +18,10 @@ import {
   findPageSubmission,
   type PageSubmission,
   storePageAnswer,
-} from '../../db/oauth-server/page-submissions.ts'
+} from '../../db/oauth-server/page-sessions.ts'
 import { crossSiteForm } from '../../schemas/errors.ts'
 import { OauthForm, readFormFields } from '../../schemas/oauth/form.ts'
-import { browserId, getCookieName, hashOfCookie } from './cookie.ts'
-import { checkSite, isTokenOfBrowser } from './forgery.ts'
+import { browserId, checkSite, getCookieName, hashOfCookie, isTokenOfBrowser } from './cookie.ts'
 
 const purpose = 'submissions of hosted pages'
 

@@ -3,8 +3,7 @@
  * and revoked with the others.
  */
 export { answerOnce } from './answer-once.ts'
-export { browserId, clearedCookie, ensureCookie } from './cookie.ts'
-export { checkForm, formToken } from './forgery.ts'
+export { browserId, checkForm, clearedCookie, ensureCookie, formToken } from './cookie.ts'
 export {
   changeFlow,
   isOpenedWhereRequested,

@@ -6,8 +6,7 @@ import {
   insertPageSession,
   touchPageSession,
 } from '../../db/oauth-server/page-sessions.ts'
-import { findSessionById } from '../../db/sessions/find-session.ts'
-import type { TokenSession } from '../../db/sessions/sessions.ts'
+import { findSessionById, type TokenSession } from '../../db/sessions/sessions.ts'
 import { isBanned } from '../../db/users/users.ts'
 import type { RequiredFactor } from '../../plugins/security/bearer-auth/session-policy.ts'
 import { ApiError } from '../../schemas/errors.ts'

@@ -5,8 +5,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import { ApiError } from '../../schemas/errors.ts'
+import { readUuid } from '../../schemas/fields.ts'
 import { isRecord } from '../../schemas/values/record.ts'
-import { type ApiUrl, buildApiUrl } from './api-url.ts'
+import type { TextName } from '../../ui/texts.ts'
+import { type Answering, toStoredAuthentication } from '../oauth-server/index.ts'
+import { findRequiredFactor, type SignedIn } from '../page-session/index.ts'
 
 export interface ApiCall extends ApiUrl {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -80,4 +83,70 @@ export function jsonIn(field: string | undefined): unknown {
 export function textIn({ body }: Pick<ApiResponse, 'body'>, name: string): string | undefined {
   const value = body[name]
   return typeof value === 'string' ? value : undefined
+}
+
+interface ApiUrl {
+  /** A literal path; `params` fills its `:name` segments. */
+  url: `/${string}`
+  /** Ids, mostly from form fields. */
+  params?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string>>
+}
+
+/**
+ * Throws validation_failed (404), as the API does, for an id that is not a UUID. Encoding is not enough: `..` has no
+ * character to encode, and resolves to another path.
+ */
+function buildApiUrl({ url, params = {}, query }: ApiUrl): string {
+  const segments = url.split('/').map((segment) => {
+    if (!segment.startsWith(':')) return segment
+    const name = segment.slice(1)
+    return readUuid(name, params[name] ?? '')
+  })
+  return [segments.join('/'), query && new URLSearchParams(query)].filter(Boolean).join('?')
+}
+
+const texts: Record<string, TextName> = {
+  invalid_credentials: 'wrong_credentials',
+  otp_expired: 'wrong_code',
+  mfa_verification_failed: 'wrong_code',
+  user_already_exists: 'address_taken',
+  email_exists: 'address_taken',
+  signup_disabled: 'sign_up_disabled',
+  email_not_confirmed: 'unconfirmed',
+  phone_not_confirmed: 'unconfirmed',
+  over_request_rate_limit: 'too_many',
+  over_email_send_rate_limit: 'too_many',
+  over_sms_send_rate_limit: 'too_many',
+  weak_password: 'weak_password',
+  same_password: 'weak_password',
+  user_banned: 'banned',
+  sso_provider_not_found: 'sso_unknown',
+  sso_provider_disabled: 'sso_unavailable',
+  saml_provider_disabled: 'sso_unavailable',
+  saml_idp_not_found: 'sso_unavailable',
+  saml_metadata_expired: 'sso_unavailable',
+  captcha_failed: 'captcha_failed',
+}
+
+/** Undefined for a successful response. */
+export function errorText(response: ApiResponse): TextName | undefined {
+  if (response.status < 400) return undefined
+  return errorTextName(textIn(response, 'error_code') ?? '')
+}
+
+/** The pages' text for an error code. */
+export const errorTextName = (errorCode: string): TextName =>
+  (Object.hasOwn(texts, errorCode) && texts[errorCode]) || 'failed'
+
+export function toAnswering(
+  app: FastifyInstance,
+  signedIn: SignedIn,
+  { clientIp }: Pick<FastifyRequest, 'clientIp'>,
+  now: Date,
+): Answering {
+  const { session } = signedIn
+  const signIn = toStoredAuthentication({ user: session, session, claims: {} }, now)
+  const requiresFactor = findRequiredFactor(app, signedIn) !== undefined
+  return { user: session, signIn, requiresFactor, ip: clientIp }
 }

@@ -1,7 +1,14 @@
 /** Functions shared by the hosted pages. */
-export { toAnswering } from './answering.ts'
-export { type ApiCall, type ApiResponse, callApi, jsonIn, textIn } from './api.ts'
-export { errorText, errorTextName } from './errors.ts'
+export {
+  type ApiCall,
+  type ApiResponse,
+  callApi,
+  errorText,
+  errorTextName,
+  jsonIn,
+  textIn,
+  toAnswering,
+} from './api.ts'
 export { parseIdentifier } from './identifier.ts'
 export {
   getHost,

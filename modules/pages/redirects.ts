@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
 import { factorPage, type MissingProof } from '../page-session/index.ts'
-import { errorTextName } from './errors.ts'
+import { errorTextName } from './api.ts'
 
 interface SignIn {
   reason?: Reason | undefined

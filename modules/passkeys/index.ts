@@ -1,7 +1,6 @@
 /** Passkeys (WebAuthn Level 3): sign-in without password and user name. Security key factors share the ceremonies. */
 
-export { requirePasskeysEnabled } from './enabled.ts'
-export { changePasskeyName, removePasskey } from './manage.ts'
+export { changePasskeyName, removePasskey, requirePasskeysEnabled } from './manage.ts'
 export { checkCanAddPasskey, registerPasskey } from './register.ts'
 export {
   completePasskeySignIn,

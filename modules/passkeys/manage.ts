@@ -1,10 +1,10 @@
-/** Renaming and deleting passkeys. */
+/** Renaming and deleting passkeys, and whether they are enabled. */
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
 import { deletePasskey, type PasskeyRow, renamePasskey } from '../../db/passkeys/credentials.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
-import { insufficientAal, noSuchPasskey } from '../../schemas/errors.ts'
+import { insufficientAal, noSuchPasskey, passkeyDisabled } from '../../schemas/errors.ts'
 import { type AuditContext, recordAudit } from '../audit/index.ts'
 
 /** The caller must have locked the session. Throws validation_failed for an unknown passkey. */
@@ -39,4 +39,9 @@ export async function removePasskey(
   }
   if (!(await deletePasskey(trx, { userId: user.id, id }))) throw noSuchPasskey()
   await recordAudit(audit, trx, 'passkey_deleted', user, { ip, now, traits: { passkey_id: id } })
+}
+
+/** An onRequest hook. Throws passkey_disabled. */
+export async function requirePasskeysEnabled({ config }: FastifyInstance): Promise<void> {
+  if (!config.AUTH_PASSKEY_ENABLED) throw passkeyDisabled()
 }

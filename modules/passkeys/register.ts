@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
-import { isUniqueViolation } from '../../db/core/unique-violation.ts'
+import { isUniqueViolation } from '../../db/core/errors.ts'
 import { findPasskeys, insertPasskey, type PasskeyRow } from '../../db/passkeys/credentials.ts'
 import type { SessionAuth } from '../../plugins/security/bearer-auth/index.ts'
 import {

@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../db/core/database.ts'
-import { isForeignKeyViolation } from '../../db/core/foreign-key-violation.ts'
+import { isForeignKeyViolation } from '../../db/core/errors.ts'
 import {
   type ChallengeRequester,
   consumeAuthenticationChallenge,

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
 import { consumeOnce } from '../../db/replays/replays.ts'
-import { consumeSamlLogout, type SamlLogoutRow } from '../../db/saml/logouts.ts'
+import { consumeSamlLogout, type SamlLogoutRow } from '../../db/saml/logins.ts'
 import { findSsoProvider, type SsoProviderRow } from '../../db/saml/providers.ts'
 import {
   type IncomingMessage,
@@ -11,10 +11,10 @@ import {
   readForm,
   readRedirect,
   verifiedRoot,
-} from '../../providers/saml/incoming.ts'
+} from '../../providers/saml/bindings.ts'
 import { logoutResponse } from '../../providers/saml/messages.ts'
-import { SamlError } from '../../providers/saml/saml-error.ts'
 import { isSuccess } from '../../providers/saml/status.ts'
+import { SamlError } from '../../providers/saml/values.ts'
 import { childrenNamed, elementText, isNamed, type XmlElement } from '../../providers/saml/xml.ts'
 import {
   samlIdpNotFound,
@@ -22,8 +22,8 @@ import {
   samlResponseInvalid,
 } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
+import { endLogins } from './begin-logout.ts'
 import { checkLogoutMessage } from './checks.ts'
-import { endLogins } from './end-logins.ts'
 import { getSamlMetadata } from './metadata.ts'
 import { nameIdIn } from './provider-session.ts'
 import { messageId, type SentMessage, sendSamlMessage } from './send.ts'

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
-import { issueSamlCode } from '../../db/saml/codes.ts'
+import { issueSamlCode } from '../../db/saml/logins.ts'
 import { consumeOnceWithProvider, type SsoProviderRow } from '../../db/saml/providers.ts'
 import type { RelayStateRow } from '../../db/saml/relay-states.ts'
 import { isDeactivatedAt } from '../../db/scim/deactivation.ts'
@@ -28,7 +28,7 @@ import {
   joinByConnection,
   permitConnectionJoin,
 } from '../organizations/index.ts'
-import type { LinkContext } from '../otp/link-context.ts'
+import type { LinkContext } from '../otp/links.ts'
 import type { CreatedSession } from '../sessions/create.ts'
 import { createSession } from '../sessions/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'

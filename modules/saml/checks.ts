@@ -2,8 +2,7 @@
  * Conditions of a response and its assertion (SAML 2.0 Core §2.5, Profiles §4.1.4.3). The assertion is the signed one.
  * Each check throws SamlError.
  */
-import { SamlError } from '../../providers/saml/saml-error.ts'
-import { parseSamlTime } from '../../providers/saml/time.ts'
+import { parseSamlTime, SamlError } from '../../providers/saml/values.ts'
 import { childrenNamed, elementText, type XmlElement } from '../../providers/saml/xml.ts'
 
 /** The expected values of a response. */

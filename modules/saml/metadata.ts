@@ -1,10 +1,13 @@
 /** The metadata of identity providers: fetched, parsed once, and refreshed when stale. */
 import type { FastifyInstance } from 'fastify'
 
-import { storeFetchedMetadata } from '../../db/saml/metadata.ts'
-import { listSsoProviders, type SsoProviderRow } from '../../db/saml/providers.ts'
+import {
+  listSsoProviders,
+  type SsoProviderRow,
+  storeFetchedMetadata,
+} from '../../db/saml/providers.ts'
 import { type IdpMetadata, readIdpMetadata } from '../../providers/saml/idp-metadata.ts'
-import { SamlError } from '../../providers/saml/saml-error.ts'
+import { SamlError } from '../../providers/saml/values.ts'
 import { samlMetadataFetchFailed, validationFailed } from '../../schemas/errors.ts'
 
 /** When the document has no cache duration. */

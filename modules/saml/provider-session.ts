@@ -2,7 +2,7 @@
 import type { Trx } from '../../db/core/database.ts'
 import { insertSamlLogin, type SamlLogin } from '../../db/saml/logins.ts'
 import type { NameId } from '../../providers/saml/messages.ts'
-import { parseSamlTime } from '../../providers/saml/time.ts'
+import { parseSamlTime } from '../../providers/saml/values.ts'
 import { childrenNamed, type XmlElement } from '../../providers/saml/xml.ts'
 
 export interface ProviderSession {

@@ -13,6 +13,7 @@ import {
   samlRelayStateNotFound,
 } from '../../schemas/errors.ts'
 import { isUuid } from '../../schemas/fields.ts'
+import { isAllowedRedirect } from '../flows/index.ts'
 
 interface ConsumedSignOn {
   /** Undefined for a sign-in that starts at the identity provider. */
@@ -68,3 +69,16 @@ export function findRelayFault(
 }
 
 export const otherBrowser = () => badOauthState('The sign-in was started in another browser')
+
+/**
+ * The final redirect target: a path is relative to the site, and a target that is not allowed is replaced by the site.
+ */
+export function redirectTarget(
+  { config, flows }: FastifyInstance,
+  requested: string | undefined,
+): string {
+  const site = config.AUTH_SITE_URL
+  if (!requested) return site
+  const target = requested.startsWith('/') ? URL.parse(requested, site)?.href : requested
+  return target && isAllowedRedirect(target, flows.redirectRules) ? target : site
+}

@@ -1,8 +1,8 @@
 /** Sends messages to identity providers through the browser, signed with the current key. */
 import type { FastifyInstance } from 'fastify'
 
+import { formFields, type OutgoingMessage, redirectUrl } from '../../providers/saml/bindings.ts'
 import type { Endpoint } from '../../providers/saml/idp-metadata.ts'
-import { formFields, type OutgoingMessage, redirectUrl } from '../../providers/saml/outgoing.ts'
 import { getServiceProvider } from './service-provider.ts'
 
 /** The redirect target: a URL, or a page that posts a form. */

@@ -4,8 +4,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 
 import type { Config } from '../../config/groups/index.ts'
-import { selfSignedCertificate } from '../../providers/saml/certificate.ts'
-import { spMetadata } from '../../providers/saml/sp-metadata.ts'
+import { selfSignedCertificate, spMetadata } from '../../providers/saml/sp-metadata.ts'
 
 interface ServiceProvider {
   entityId: string

@@ -1,19 +1,25 @@
-/** Redirects a user to their organization's identity provider. */
+/** Redirects a user to their organization's identity provider, or lets the browser post the request there. */
 import type { FastifyInstance } from 'fastify'
 
 import { insertFlowState } from '../../db/flows/flow-states.ts'
+import { findSamlLogout, type SamlLogoutRow } from '../../db/saml/logins.ts'
 import {
   findSsoProvider,
   findSsoProviderByDomain,
   type SsoProviderRow,
 } from '../../db/saml/providers.ts'
-import { insertRelayState, type RelayStateRow } from '../../db/saml/relay-states.ts'
+import { findRelayState, insertRelayState, type RelayStateRow } from '../../db/saml/relay-states.ts'
 import { authnRequest } from '../../providers/saml/messages.ts'
-import { ssoProviderDisabled, ssoProviderNotFound } from '../../schemas/errors.ts'
-import type { Pkce } from '../otp/link-context.ts'
+import {
+  samlRelayStateNotFound,
+  ssoProviderDisabled,
+  ssoProviderNotFound,
+} from '../../schemas/errors.ts'
+import { isUuid } from '../../schemas/fields.ts'
+import type { Pkce } from '../otp/links.ts'
 import { normalizeDomain } from './manage.ts'
 import { getSamlMetadata } from './metadata.ts'
-import { isBrowserBound } from './relay.ts'
+import { findRelayFault, isBrowserBound } from './relay.ts'
 import { messageId, postPage, type SentMessage, sendSamlMessage } from './send.ts'
 import { getServiceProvider } from './service-provider.ts'
 import { upToDate } from './verify.ts'
@@ -58,7 +64,7 @@ export async function startSignOn(
 }
 
 /** Creates the AuthnRequest of a started sign-in in the provider's binding. */
-export async function sendRequest(
+async function sendRequest(
   app: FastifyInstance,
   provider: SsoProviderRow,
   { id: relayState, request_id }: Pick<RelayStateRow, 'id' | 'request_id'>,
@@ -90,4 +96,54 @@ function toFlow({ challenge, method }: Pkce) {
     provider_type: samlMethod,
     authentication_method: samlMethod,
   }
+}
+
+type OpenRequest = { relay: RelayStateRow } | { logout: SamlLogoutRow }
+
+/** Finds a sign-in or logout by its RelayState. */
+export async function findOpenRequest(
+  { db }: FastifyInstance,
+  id: string,
+): Promise<OpenRequest | undefined> {
+  if (!isUuid(id)) return undefined
+  const relay = await findRelayState(db, id)
+  if (relay) return { relay }
+  const logout = await findSamlLogout(db, id)
+  return logout && { logout }
+}
+
+/** Creates its message. Throws saml_relay_state_not_found and saml_relay_state_expired. */
+export async function sendOpenRequest(
+  app: FastifyInstance,
+  request: OpenRequest,
+  now: Date,
+): Promise<SentMessage> {
+  const message =
+    'relay' in request
+      ? await sendSignOn(app, request.relay, now)
+      : await sendLogout(app, request.logout)
+  if (!message) throw samlRelayStateNotFound()
+  return message
+}
+
+async function sendSignOn(
+  app: FastifyInstance,
+  relay: RelayStateRow,
+  now: Date,
+): Promise<SentMessage | undefined> {
+  const fault = findRelayFault(app, relay, now)
+  if (fault) throw fault
+  const provider = await findSsoProvider(app.db, relay.sso_provider_id)
+  return provider && sendRequest(app, provider, relay, now)
+}
+
+async function sendLogout(
+  { db }: FastifyInstance,
+  { id, message, sso_provider_id }: SamlLogoutRow,
+): Promise<SentMessage | undefined> {
+  const provider = await findSsoProvider(db, sso_provider_id)
+  if (!provider || message === null) return undefined
+  const { logout: endpoints } = await getSamlMetadata(provider)
+  const endpoint = endpoints.find(({ binding }) => binding === 'HTTP-POST')
+  return endpoint && { url: endpoint.url, fields: { SAMLRequest: message, RelayState: id } }
 }

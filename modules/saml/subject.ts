@@ -2,7 +2,7 @@
 import type { Static } from '@sinclair/typebox'
 
 import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
-import { SamlError } from '../../providers/saml/saml-error.ts'
+import { SamlError } from '../../providers/saml/values.ts'
 import { childrenNamed, elementText, type XmlElement } from '../../providers/saml/xml.ts'
 import { samlNoEmail, samlNoUserId } from '../../schemas/errors.ts'
 import { normalizeEmail } from '../../schemas/fields.ts'

@@ -12,7 +12,7 @@ import {
 import type { RelayStateRow } from '../../db/saml/relay-states.ts'
 import type { ProviderIdentity } from '../../plugins/outgoing/oauth-providers/index.ts'
 import { readResponse, type SamlResponse, verifyResponse } from '../../providers/saml/response.ts'
-import { SamlError } from '../../providers/saml/saml-error.ts'
+import { SamlError } from '../../providers/saml/values.ts'
 import type { XmlElement } from '../../providers/saml/xml.ts'
 import {
   samlIdpNotFound,

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../db/core/database.ts'
+import { isUniqueViolation } from '../../db/core/errors.ts'
 import { hasOtherSignIn } from '../../db/scim/access.ts'
 import { isVerifiedDomain, type ScimConnectionRow } from '../../db/scim/connections.ts'
 import { insertAutoconfirmed } from '../../db/users/autoconfirmed-addresses.ts'
@@ -96,3 +97,15 @@ export async function createAccount(
 }
 
 export const uniqueness = (detail: string) => scimRejected(409, 'uniqueness', detail)
+
+export const nameIdTaken = 'Another account signs in at the provider with this userName'
+
+/** Throws uniqueness with the sentence when the write fails with a unique violation. */
+export async function rejectIfTaken<T>(taken: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    throw uniqueness(taken)
+  }
+}

@@ -4,13 +4,12 @@ import type { FastifyInstance } from 'fastify'
 import type { Trx } from '../../db/core/database.ts'
 import { findIdentity } from '../../db/identities/identities.ts'
 import { moveProviderIdentity } from '../../db/scim/access.ts'
-import { recomputeProviders } from '../../db/users/providers.ts'
+import { recomputeProviders } from '../../db/users/update-user.ts'
 import { findUser } from '../../db/users/users.ts'
-import { isAccountOfTenant, uniqueness } from './accounts.ts'
+import { isAccountOfTenant, nameIdTaken, rejectIfTaken, uniqueness } from './accounts.ts'
 import { type AccountClaims, toScimIdentities } from './claims.ts'
 import { recordLink } from './link-account.ts'
 import type { ProvisioningRequest } from './membership.ts'
-import { nameIdTaken, rejectIfTaken } from './unique-write.ts'
 
 /**
  * The NameID at the provider is the userName: with another one, or another address, the user signs in to the same

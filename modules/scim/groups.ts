@@ -21,6 +21,7 @@ import type { StoredScimResource } from '../../db/tables/scim.ts'
 import { scimRejected } from '../../schemas/errors.ts'
 import { resourceDefinitions } from '../../schemas/scim/resources.ts'
 import { recordChange } from '../organizations/index.ts'
+import { rejectIfTaken } from './accounts.ts'
 import { readMemberChanges, readMembers, type ScimMemberChange } from './members.ts'
 import {
   applyRoles,
@@ -30,9 +31,8 @@ import {
 } from './membership.ts'
 import { applyOperations } from './patch/apply.ts'
 import { type Operation, readOperations } from './patch/operations.ts'
-import { rejectIfTaken } from './unique-write.ts'
+import { checkVersion } from './response.ts'
 import type { ResourceRequest } from './users.ts'
-import { checkVersion } from './version.ts'
 
 const definition = resourceDefinitions.Group
 

@@ -2,8 +2,12 @@
 export { permitAccount } from './accounts.ts'
 export { toAccountClaims } from './claims.ts'
 export {
+  authenticateScimClient,
   changeScimConnection,
   createScimConnection,
+  endScimToken,
+  issueScimToken,
+  reauthenticateScimClient,
   removeScimConnection,
   requireScimConnection,
 } from './connections.ts'
@@ -19,15 +23,17 @@ export type { ProvisioningRequest } from './membership.ts'
 export { applyOperations } from './patch/apply.ts'
 export { readOperations } from './patch/operations.ts'
 export { permitProvisionedJoin } from './permit-join.ts'
-export { toGroupResource, toUserResource } from './response.ts'
-export { type ListRequest, readScimPage, readSearch, rowsToRead, toList } from './search.ts'
-export { createSelector, isSelected, type Selection, selectAttributes } from './selection.ts'
+export { matchesVersion, toEntityTag, toGroupResource, toUserResource } from './response.ts'
 export {
-  authenticateScimClient,
-  endScimToken,
-  issueScimToken,
-  reauthenticateScimClient,
-} from './tokens.ts'
+  createSelector,
+  isSelected,
+  type ListRequest,
+  readScimPage,
+  readSearch,
+  rowsToRead,
+  type Selection,
+  selectAttributes,
+  toList,
+} from './search.ts'
 export { changeScimUser, createScimUser, deleteScimUser, requireScimUser } from './users.ts'
 export { readResource } from './values.ts'
-export { matchesVersion, toEntityTag } from './version.ts'

@@ -6,15 +6,20 @@ import { findIdentity, insertIdentity, upsertIdentity } from '../../db/identitie
 import type { ScimConnectionRow } from '../../db/scim/connections.ts'
 import { findProvisioner } from '../../db/scim/users.ts'
 import { findIdentifierOwners } from '../../db/users/identifier-owners.ts'
-import { recomputeProviders } from '../../db/users/providers.ts'
-import { lockUser } from '../../db/users/update-user.ts'
+import { lockUser, recomputeProviders } from '../../db/users/update-user.ts'
 import { findUser, type UserRecord } from '../../db/users/users.ts'
 import { findConfirmedAddress, hasServerRole, recordAccess } from '../access/index.ts'
 import type { CreationPermit } from '../users/sign-up/types.ts'
-import { createAccount, hasVerifiedEmailDomain, isAccountOfTenant, uniqueness } from './accounts.ts'
+import {
+  createAccount,
+  hasVerifiedEmailDomain,
+  isAccountOfTenant,
+  nameIdTaken,
+  rejectIfTaken,
+  uniqueness,
+} from './accounts.ts'
 import { type AccountClaims, toProviderName, toScimIdentities } from './claims.ts'
 import { type ProvisioningRequest, scimClientInfo } from './membership.ts'
-import { nameIdTaken, rejectIfTaken } from './unique-write.ts'
 
 /** A deleted user of this name. */
 interface DeletedScimUser {

@@ -31,14 +31,13 @@ import {
   undoEarlierDeactivation,
   unlinkAccount,
 } from './account-state.ts'
-import { uniqueness } from './accounts.ts'
-import { canonicalJson } from './canonical-json.ts'
+import { rejectIfTaken, uniqueness } from './accounts.ts'
 import { toAccountClaims } from './claims.ts'
 import { followIdentity } from './follow-identity.ts'
 import { linkOrCreateAccount } from './link-account.ts'
 import { joinOrganization, leaveOrganization, type ProvisioningRequest } from './membership.ts'
-import { rejectIfTaken } from './unique-write.ts'
-import { checkVersion } from './version.ts'
+import { checkVersion } from './response.ts'
+import { canonicalJson } from './values.ts'
 
 /** A resource, and the version that the client expects. */
 export interface ResourceRequest {

@@ -4,9 +4,8 @@ import { scimRejected } from '../../schemas/errors.ts'
 import type { ScimAttribute } from '../../schemas/scim/attributes.ts'
 import { findAttribute, type ResourceDefinition } from '../../schemas/scim/resources.ts'
 import { isRecord } from '../../schemas/values/record.ts'
-import { listExtensions } from './extensions.ts'
 import { checkExtensions, checkSize } from './limits.ts'
-import { splitName } from './locate.ts'
+import { listExtensions, splitName } from './locate.ts'
 
 /** Set by the server, or never stored. In lower case. */
 const ignored = ['id', 'meta', 'schemas', 'password', '__proto__']
@@ -137,3 +136,12 @@ export const invalidValue = (detail: string) => scimRejected(400, 'invalidValue'
 export const invalidBoolean = (name: string) => invalidType(name, 'true or false')
 
 const invalidType = (name: string, expected: string) => invalidValue(`${name} must be ${expected}`)
+
+/** JSON with sorted keys, for comparisons: Postgres orders the keys of a stored document differently. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}

@@ -9,8 +9,7 @@ import type { Aal, AmrMethod } from '../../db/tables/sessions.ts'
 import type { UserRecord } from '../../db/users/users.ts'
 import type { ClientInfo } from '../../plugins/http/client-info/index.ts'
 import { deviceHash } from '../otp/index.ts'
-import { encodeRefreshToken } from './refresh-token.ts'
-import { deriveKey, encryptKey } from './session-key.ts'
+import { deriveKey, encodeRefreshToken, encryptKey } from './refresh-token.ts'
 import type { AccessTokenInput, GrantedScope } from './token-response.ts'
 
 /** A password authentication is valid while the stored hash is the one that matched. */

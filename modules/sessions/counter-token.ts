@@ -6,11 +6,9 @@ import type { KeyObject } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
 
-import { storeEncryptedRefreshKey } from '../../db/sessions/counters.ts'
-import { findSessionById } from '../../db/sessions/find-session.ts'
 import { hasLegacyTokens } from '../../db/sessions/legacy-tokens.ts'
-import { rotateCounterToken } from '../../db/sessions/rotate.ts'
-import type { TokenSession } from '../../db/sessions/sessions.ts'
+import { rotateCounterToken, storeEncryptedRefreshKey } from '../../db/sessions/rotate.ts'
+import { findSessionById, type TokenSession } from '../../db/sessions/sessions.ts'
 import { raisedBy, wasSteppedUpLast } from '../../db/sessions/step-up.ts'
 import {
   conflict,
@@ -19,17 +17,24 @@ import {
   refreshTokenNotFound,
   validationFailed,
 } from '../../schemas/errors.ts'
-import { organizationScope } from './organization-scope.ts'
-import { findRefreshError } from './refresh-errors.ts'
-import { decodeRefreshToken, encodeRefreshToken, type RefreshToken } from './refresh-token.ts'
-import { revokeForReuse } from './reuse.ts'
 import {
+  decodeRefreshToken,
+  decryptKey,
+  encodeRefreshToken,
+  encryptKey,
+  findDerivedKey,
+  isEncryptedKey,
+  type RefreshToken,
+} from './refresh-token.ts'
+import {
+  findRefreshError,
   identifyHolder,
+  organizationScope,
   type Presenter,
   type RotationOutcome,
   type RotationResult,
+  revokeForReuse,
 } from './rotation.ts'
-import { decryptKey, encryptKey, findDerivedKey, isEncryptedKey } from './session-key.ts'
 
 export async function refreshWithCounterToken(
   app: FastifyInstance,

@@ -1,12 +1,16 @@
-/** Looks a session up by its refresh token without rotating it, for revocation and introspection. */
+/** Finds sessions without changing them: by a refresh token, for revocation and introspection, and those of a user. */
 import type { FastifyInstance } from 'fastify'
 
-import { findSessionById } from '../../db/sessions/find-session.ts'
+import type { Db } from '../../db/core/database.ts'
 import { findRefreshToken } from '../../db/sessions/legacy-tokens.ts'
-import type { TokenSession } from '../../db/sessions/sessions.ts'
+import {
+  findSessionById,
+  findSessions,
+  type SessionRow,
+  type TokenSession,
+} from '../../db/sessions/sessions.ts'
 import { maxLegacyTokenLength } from './legacy-token.ts'
-import { decodeRefreshToken } from './refresh-token.ts'
-import { decryptKey } from './session-key.ts'
+import { decodeRefreshToken, decryptKey } from './refresh-token.ts'
 
 interface FoundToken {
   session: TokenSession
@@ -35,4 +39,17 @@ async function findByRow(
   const row = await findRefreshToken(db, presented)
   const session = row?.session_id ? await findSessionById(db, row.session_id) : undefined
   return row && session && { session, isCurrent: row.revoked !== true }
+}
+
+/** The user's sessions that can be refreshed, last used first. */
+export async function listSessions(
+  { bearerAuth }: FastifyInstance,
+  db: Db,
+  userId: string,
+  now: Date,
+): Promise<SessionRow[]> {
+  const { sessionPolicy: policy } = bearerAuth
+  const kind = { tags: policy.tags, openedAfter: policy.openedAfter(now), now }
+  const sessions = await findSessions(db, userId, policy.singlePerUser ? kind : undefined)
+  return sessions.filter((session) => policy.expiredBy(session, now) === undefined)
 }

@@ -3,11 +3,9 @@
 export { createSession, toTokenResponse } from './create.ts'
 export { createSessionWithUser } from './create-with-user.ts'
 export { getDeviceName } from './device-name.ts'
-export { findSessionByRefreshToken } from './find-by-token.ts'
-export { listSessions } from './list.ts'
+export { findSessionByRefreshToken, listSessions } from './find-by-token.ts'
 export { type LogoutTokenSession, verifyLogoutToken } from './logout-link.ts'
 export { refreshSession } from './refresh.ts'
-export { isSuperseded } from './refresh-errors.ts'
 export { sessionIdOfRefreshToken } from './refresh-token.ts'
 export {
   type EventWriter,
@@ -16,5 +14,6 @@ export {
   revokeSession,
   suspendSessions,
 } from './revoke.ts'
+export { isSuperseded } from './rotation.ts'
 export { permitStepUp, stepUpToAal2 } from './step-up.ts'
 export type { GrantedScope } from './token-response.ts'

@@ -7,7 +7,6 @@ import { randomBytes } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
 
-import { findSessionById } from '../../db/sessions/find-session.ts'
 import {
   findChildToken,
   findRefreshToken,
@@ -16,7 +15,7 @@ import {
   rotateLegacyToken,
   rotateRefreshToken,
 } from '../../db/sessions/legacy-tokens.ts'
-import type { TokenSession } from '../../db/sessions/sessions.ts'
+import { findSessionById, type TokenSession } from '../../db/sessions/sessions.ts'
 import { raisedBy } from '../../db/sessions/step-up.ts'
 import {
   organizationNotFound,
@@ -27,12 +26,15 @@ import {
 } from '../../schemas/errors.ts'
 import { recordAudit } from '../audit/index.ts'
 import { isParentOfSteppedUp } from './counter-token.ts'
-import { organizationScope } from './organization-scope.ts'
-import { findRefreshError } from './refresh-errors.ts'
-import { encodeRefreshToken } from './refresh-token.ts'
-import { revokeForReuse } from './reuse.ts'
-import { identifyHolder, type Presenter, type RotationOutcome } from './rotation.ts'
-import { decryptKey, deriveKey, encryptKey } from './session-key.ts'
+import { decryptKey, deriveKey, encodeRefreshToken, encryptKey } from './refresh-token.ts'
+import {
+  findRefreshError,
+  identifyHolder,
+  organizationScope,
+  type Presenter,
+  type RotationOutcome,
+  revokeForReuse,
+} from './rotation.ts'
 
 /** The current form. Tokens of earlier releases had other forms; the table decides. */
 const currentForm = /^[a-z2-7]{12}$/

@@ -6,7 +6,7 @@ import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
 
-import { uuidIn, uuidSize, uuidToBytes } from './uuid-bytes.ts'
+import { uuidIn, uuidSize, uuidToBytes } from './refresh-token.ts'
 
 /** The session of a link. */
 export interface LogoutTokenSession {

@@ -2,9 +2,17 @@
  * Refresh tokens in the counter format: base64url of a version byte, the session's UUID, a counter as uvarint, 16 bytes
  * of HMAC-SHA-256 under the session's key and 4 bytes of SHA-256 as a checksum. They are not stored.
  */
-import { createHash, createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import {
+  createHash,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto'
 
-import { uuidIn, uuidSize, uuidToBytes } from './uuid-bytes.ts'
+import type { FastifyInstance } from 'fastify'
+
+export const uuidSize = 16
 
 const version = 0
 const counterAt = 1 + uuidSize
@@ -55,6 +63,14 @@ function checksum(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest().subarray(0, checksumLength)
 }
 
+export function uuidToBytes(uuid: string): Buffer {
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex')
+}
+
+export function uuidIn(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
 function uvarint(value: number): Buffer {
   const bytes: number[] = []
   let rest = value
@@ -76,4 +92,47 @@ function readUvarint(bytes: Buffer): number | undefined {
   }
   const isShortest = bytes.length === 1 || bytes.at(-1) !== 0
   return isShortest && Number.isSafeInteger(value) ? value : undefined
+}
+
+const purpose = (sessionId: string) => `refresh token ${sessionId}`
+const storedAs = 'the refresh-token key of a session'
+
+/**
+ * The key that signs a session's refresh tokens. It is derived from the server's key and the session id, so that a
+ * forged token is rejected without a look-up. It is also stored (encrypted), because sessions created by GoTrue have
+ * random keys.
+ */
+export function deriveKey({ encryption }: FastifyInstance, sessionId: string): KeyObject {
+  return encryption.deriveKey(purpose(sessionId))
+}
+
+/** The derived key that signed the token, if any. */
+export function findDerivedKey(
+  { encryption }: FastifyInstance,
+  token: RefreshToken,
+): KeyObject | undefined {
+  return encryption.deriveKeys(purpose(token.sessionId)).find((key) => token.isSignedWith(key))
+}
+
+/** The stored form of the key; plain where GoTrue shares the database. */
+export function encryptKey(
+  { encryption }: FastifyInstance,
+  sessionId: string,
+  key: KeyObject,
+): string {
+  return encryption.seal(sessionId, key.export().toString('base64url'))
+}
+
+/** Decrypts the stored form; throws DecryptionError when its encryption key is not configured. */
+export function decryptKey(
+  { encryption }: FastifyInstance,
+  sessionId: string,
+  stored: string,
+): KeyObject {
+  return createSecretKey(encryption.decrypt(sessionId, stored, storedAs), 'base64url')
+}
+
+/** False for a key in another form than that of new ones. */
+export function isEncryptedKey({ encryption }: FastifyInstance, stored: string): boolean {
+  return encryption.isSealed(stored)
 }

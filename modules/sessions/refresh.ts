@@ -1,7 +1,7 @@
 /** Refreshes a session with a token of either format (RFC 6749 §6). */
 import type { FastifyInstance } from 'fastify'
 
-import { undoRotation } from '../../db/sessions/counters.ts'
+import { undoRotation } from '../../db/sessions/rotate.ts'
 import { ApiError, organizationNotFound } from '../../schemas/errors.ts'
 import type { Session } from '../../schemas/session.ts'
 import { refreshWithCounterToken } from './counter-token.ts'

@@ -1,7 +1,7 @@
 /** The only functions that revoke sessions. When all are revoked, pending flows and codes are deleted too. */
 import type { FastifyInstance } from 'fastify'
 
-import { deleteAdminLinksBy } from '../../db/admins/links.ts'
+import { deleteAdminLinksBy } from '../../db/admins/admins.ts'
 import type { Trx } from '../../db/core/database.ts'
 import { deleteFlowStates, deleteIssuedFlowStates } from '../../db/flows/flow-states.ts'
 import { revokeConsents } from '../../db/oauth-server/consents.ts'
@@ -10,9 +10,8 @@ import { deleteApprovedCodes } from '../../db/oauth-server/sessions.ts'
 import { deletePrivilegedInvitationsBy } from '../../db/organizations/invitations.ts'
 import { deleteImpersonationsBy } from '../../db/sessions/impersonations.ts'
 import { deleteSession, deleteSessions } from '../../db/sessions/sessions.ts'
-import { cancelUnconfirmedEmailChange } from '../../db/tokens/email-changes.ts'
 import { voidTokensMadeBy } from '../../db/tokens/made-by.ts'
-import { dropPhoneChange } from '../../db/tokens/phone-tokens.ts'
+import { cancelUnconfirmedEmailChange, dropPhoneChange } from '../../db/tokens/pending-changes.ts'
 import { lockUser } from '../../db/users/update-user.ts'
 import { administrativePermissions } from '../../schemas/organizations/permissions.ts'
 

@@ -1,4 +1,3 @@
 /** The server's configuration, and the settings that owners change at run time. */
 export { changeSettings, revertChange } from './change.ts'
-export { describeProviders } from './providers.ts'
-export { readSettingChanges, readSettings, readVariables } from './read.ts'
+export { describeProviders, readSettingChanges, readSettings, readVariables } from './read.ts'

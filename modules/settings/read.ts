@@ -2,10 +2,17 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 
-import { variableEntries } from '../../config/groups/index.ts'
+import { type Config, variableEntries } from '../../config/groups/index.ts'
+import {
+  genericOidcProviders,
+  type ProviderVariables,
+  providerSettings,
+} from '../../config/groups/provider-settings.ts'
 import { isSettableName, settableEntries } from '../../config/settable.ts'
 import type { Db } from '../../db/core/database.ts'
 import { listSettingChanges, listSettings } from '../../db/settings/settings.ts'
+import { providerNames, providerTitles } from '../../providers/registry.ts'
+import type { ProviderSummary } from '../../schemas/console/providers.ts'
 import type { Setting, Variable } from '../../schemas/console/settings.ts'
 import { formatDuration } from '../../schemas/values/duration.ts'
 import { isRecord } from '../../schemas/values/record.ts'
@@ -126,4 +133,33 @@ function formatVariable(schema: TSchema, value: unknown): string | null {
 function rateText({ count, seconds }: Record<string, unknown>): string {
   const isHourly = seconds === 3600
   return isHourly ? String(count) : `${count}/${formatDuration(Number(seconds))}`
+}
+
+/** The configured providers as operators see them. */
+export function describeProviders(config: Config): ProviderSummary[] {
+  const named = providerNames.map((name) => providerSettings(config, name))
+  return [
+    ...named.map((settings) => summarize(config, settings, 'built-in', null)),
+    ...genericOidcProviders(config).map(({ issuer, ...settings }) =>
+      summarize(config, settings, 'oidc', issuer),
+    ),
+  ]
+}
+
+function summarize(
+  config: Config,
+  { name, enabled, clientIds, secret, redirectUri }: ProviderVariables,
+  kind: ProviderSummary['kind'],
+  issuer: string | null,
+): ProviderSummary {
+  return {
+    name,
+    title: providerTitles.get(name) ?? name,
+    kind,
+    enabled,
+    callback_url: redirectUri ?? `${config.AUTH_API_EXTERNAL_URL}/callback`,
+    client_id: clientIds[0] ?? null,
+    has_secret: Boolean(secret),
+    issuer,
+  }
 }

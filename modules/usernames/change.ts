@@ -15,7 +15,7 @@ import type { UserRecord } from '../../db/users/users.ts'
 import { usernameChangedRecently, usernameTaken } from '../../schemas/errors.ts'
 import { hasConfirmedIdentifier, recordAccess } from '../access/index.ts'
 import type { AuditContext } from '../audit/index.ts'
-import { countName } from './unverified.ts'
+import { countName } from './sign-up.ts'
 
 /** When the user may choose another name; undefined when they may now. */
 export function nextUsernameChange(

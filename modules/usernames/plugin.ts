@@ -2,8 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import { defineModule } from '../../plugins/define-plugin.ts'
-import { usernameRules } from './rules.ts'
-import { loadSkeleton } from './skeleton.ts'
+import { loadSkeleton, usernameRules } from './rules.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

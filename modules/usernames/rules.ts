@@ -1,4 +1,4 @@
-/** The usernames that the configuration allows. */
+/** The usernames that the configuration allows, and which look alike. */
 import type { FastifyInstance } from 'fastify'
 
 import type { Config } from '../../config/groups/index.ts'
@@ -6,7 +6,6 @@ import type { Db } from '../../db/core/database.ts'
 import { isUsernameFree, type Username } from '../../db/usernames/usernames.ts'
 import { usernameInvalid, usernamesDisabled, usernameTaken } from '../../schemas/errors.ts'
 import { enforceUsername } from './precis.ts'
-import type { ComputeSkeleton } from './skeleton.ts'
 
 interface UsernameRules {
   computeSkeleton: ComputeSkeleton
@@ -70,4 +69,23 @@ export async function isAvailable(
 export function getUsernameRules({ usernames: { rules } }: FastifyInstance): UsernameRules {
   if (!rules) throw usernamesDisabled()
   return rules
+}
+
+/** The skeleton of Unicode Technical Standard #39 §4: names that look alike have the same skeleton. */
+export type ComputeSkeleton = (name: string) => Username['skeleton']
+
+function createSkeleton(prototypes: Readonly<Record<string, string>>): ComputeSkeleton {
+  const byCharacter = new Map(Object.entries(prototypes))
+  return (name) =>
+    [...name.normalize('NFD')]
+      .filter((char) => !/\p{Default_Ignorable_Code_Point}/u.test(char))
+      .map((char) => byCharacter.get(char) ?? char)
+      .join('')
+      .normalize('NFD')
+}
+
+/** The server's own implementation; the table is loaded only where usernames are enabled. */
+export async function loadSkeleton(): Promise<ComputeSkeleton> {
+  const { default: table } = await import('./confusables.json', { with: { type: 'json' } })
+  return createSkeleton(table.prototypes)
 }

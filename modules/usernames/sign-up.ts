@@ -3,19 +3,22 @@
  * sign-up is confirmed: whether a name is available reveals nothing about the address. It is not assigned once another
  * sign-up with the address has removed the password of the first one: the name may be that of either user.
  */
+import { createHmac } from 'node:crypto'
+
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
+import { lockName } from '../../db/core/locks.ts'
 import {
   claimReservedUsername,
+  countUnverifiedUsernames,
   deleteReplaceable,
   deleteReservation,
   insertUsername,
   type Username,
 } from '../../db/usernames/usernames.ts'
-import { usernameTaken } from '../../schemas/errors.ts'
+import { tooManyUnverifiedUsernames, usernameTaken } from '../../schemas/errors.ts'
 import { readNewUsername } from './rules.ts'
-import { countName, unverifiedMs } from './unverified.ts'
 
 /** The username of a sign-up; undefined without one, and where usernames are disabled, as at GoTrue. */
 export function readSignUpUsername(
@@ -68,4 +71,30 @@ export async function assignReservedUsername(
 ): Promise<void> {
   if (!app.usernames.rules || !reservedFor) return
   await claimReservedUsername(trx, { userId, reservedFor, isVerified, now })
+}
+
+/** How long such a name counts. */
+const unverifiedMs = 86_400_000
+
+/**
+ * Counts a name of a user whose address is not verified for its network: a sign-up takes any address, so one client could
+ * hold every name. Such names are removed at the first verification of the address, whose holder may be another user.
+ * Returns what is stored as the network of the name. The network stays locked until the transaction ends, so that
+ * concurrent requests cannot exceed the limit. Throws over_request_rate_limit.
+ */
+export async function countName(
+  { config, usernames: { networkKey } }: FastifyInstance,
+  trx: Trx,
+  network: string,
+  now: Date,
+): Promise<string> {
+  const hash = createHmac('sha256', networkKey).update(network).digest('base64url')
+  const limit = config.AUTH_USERNAMES_MAX_UNVERIFIED
+  if (limit === 0) return hash
+  await lockName(trx, `usernames of ${hash}`)
+  const since = new Date(now.getTime() - unverifiedMs)
+  const { count, oldest } = await countUnverifiedUsernames(trx, hash, since)
+  if (Number(count) < limit || !oldest) return hash
+  const wait = oldest.getTime() + unverifiedMs - now.getTime()
+  throw tooManyUnverifiedUsernames(Math.max(1, Math.ceil(wait / 1000)))
 }

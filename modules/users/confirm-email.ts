@@ -2,12 +2,14 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Trx } from '../../db/core/database.ts'
-import { verifyIdentityEmail } from '../../db/identities/identities.ts'
-import { deleteKnownDevices } from '../../db/sessions/known-devices.ts'
+import { insertIdentity, verifyIdentityEmail } from '../../db/identities/identities.ts'
+import { deleteKnownDevices } from '../../db/sessions/devices.ts'
 import { deleteTokens } from '../../db/tokens/one-time-tokens.ts'
+import { isAutoconfirmed } from '../../db/users/autoconfirmed-addresses.ts'
 import { setEmailConfirmed } from '../../db/users/merge-user.ts'
-import type { UserChange } from '../../db/users/update-user.ts'
-import type { UserRecord, UserRow } from '../../db/users/users.ts'
+import { recomputeProviders, type UserChange } from '../../db/users/update-user.ts'
+import { findUser, type UserRecord, type UserRow } from '../../db/users/users.ts'
+import { notifyUser } from '../emails/index.ts'
 import { revokeAllSessions } from '../sessions/index.ts'
 import { reloadUser } from './lock.ts'
 
@@ -88,4 +90,42 @@ async function recordConfirmation(
 ): Promise<void> {
   if (!email || email_confirmed_at?.getTime() !== now.getTime()) return
   await events.record(trx, 'email.confirmed', id, { email }, now)
+}
+
+/** Emits the event and notifies the previous email, if there was one. `user` is from before the change. */
+export async function emitEmailChanged(
+  app: FastifyInstance,
+  trx: Trx,
+  user: UserRecord,
+  email: string,
+  now: Date,
+): Promise<void> {
+  const facts = { previous: user.email || null, current: email }
+  await app.events.record(trx, 'email.changed', user.id, facts, now)
+  if (!user.email) return
+  const notification = { kind: 'email_changed_notification', OldEmail: user.email } as const
+  await notifyUser(app, trx, { ...user, email }, notification, now)
+}
+
+/**
+ * Adds the missing identity where AUTH_EXPERIMENTAL_CREATE_EMAIL_IDENTITY_ON_PASSWORD_SET_ENABLED asks for it: for a
+ * confirmed address of a user who is neither anonymous nor managed by an identity provider. `email_verified` is false
+ * for an address that was confirmed without verification: such an identity must not match the one of another user.
+ */
+export async function addEmailIdentity(
+  { config }: FastifyInstance,
+  trx: Trx,
+  userId: string,
+  now: Date,
+): Promise<void> {
+  if (!config.AUTH_EXPERIMENTAL_CREATE_EMAIL_IDENTITY_ON_PASSWORD_SET_ENABLED) return
+  const user = await findUser(trx, userId)
+  if (!user?.email || !user.email_confirmed_at || user.is_sso_user || user.is_anonymous) return
+  if (user.identities.some(({ provider }) => provider === 'email')) return
+  const { email } = user
+  const isVerified = !(await isAutoconfirmed(trx, { user_id: userId, address: email }))
+  const claims = { sub: userId, email, email_verified: isVerified, phone_verified: false }
+  const identity = { user_id: userId, provider: 'email', provider_id: userId }
+  await insertIdentity(trx, { ...identity, identity_data: claims }, now)
+  await recomputeProviders(trx, userId, now)
 }

@@ -4,15 +4,16 @@
  */
 export { readAdminChange } from './admin/change.ts'
 export { readNewAdminUser } from './admin/input.ts'
-export { inviteUser, prepareInvitation } from './admin/invite.ts'
-export { listUserPage, listUsersAfter } from './admin/list.ts'
-export { applyAdminMetadata } from './admin/metadata.ts'
-export { readUserFilter, readUserSearch } from './admin/search.ts'
+export { applyAdminMetadata, inviteUser, prepareInvitation } from './admin/invite.ts'
+export { listUserPage, listUsersAfter, readUserFilter, readUserSearch } from './admin/list.ts'
 export { createUserAsAdmin, deleteUserAsAdmin, updateUserAsAdmin } from './admin/users.ts'
-export { verifyEmail, verifyEmailOfNewUser } from './confirm-email.ts'
+export {
+  addEmailIdentity,
+  emitEmailChanged,
+  verifyEmail,
+  verifyEmailOfNewUser,
+} from './confirm-email.ts'
 export { verifyPhone } from './confirm-phone.ts'
-export { emitEmailChanged } from './email-changed.ts'
-export { addEmailIdentity } from './email-identity.ts'
 export {
   lockActiveUser,
   lockAndLoadUser,
@@ -24,16 +25,16 @@ export {
 export { checkMetadataSize } from './metadata-size.ts'
 export { type Changes, checkProfile, isCredentialChange, updateProfile } from './profile.ts'
 export { findRepeatedSignUp, signUpAutoconfirmed } from './sign-up/autoconfirmed.ts'
-export {
-  callBeforeUserCreated,
-  callBeforeUserCreatedForSignUp,
-  callBeforeUserCreatedIfNew,
-  callBeforeUserCreatedInConstantTime,
-} from './sign-up/before-user-created.ts'
 export { signUpByEmail } from './sign-up/by-email.ts'
 export { sendSignUpOtp, signUpByPhone } from './sign-up/by-phone.ts'
 export { clearAutoconfirmed, clearUnverifiedCredentials } from './sign-up/clear-unverified.ts'
 export { createUser, createUserWithSession } from './sign-up/create-user.ts'
 export { dryRunPhoneOtp } from './sign-up/dry-run.ts'
+export {
+  callBeforeUserCreated,
+  callBeforeUserCreatedForSignUp,
+  callBeforeUserCreatedIfNew,
+  callBeforeUserCreatedInConstantTime,
+} from './sign-up/hooks.ts'
 export { resolvePendingSignUp, storePendingSignUp } from './sign-up/pending.ts'
 export { findOrCreateUnconfirmedUser, recordRejectedSignUp } from './sign-up/unconfirmed-user.ts'

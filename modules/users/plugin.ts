@@ -3,8 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { defineModule } from '../../plugins/define-plugin.ts'
 import { createListState } from './admin/list.ts'
-import { afterUserCreatedTask, runAfterUserCreated } from './sign-up/after-user-created.ts'
-import { createHookTiming } from './sign-up/before-user-created.ts'
+import { afterUserCreatedTask, createHookTiming, runAfterUserCreated } from './sign-up/hooks.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,7 +1,6 @@
 /** Externally owned Ethereum accounts (EIP-191 personal messages). */
 import { validationFailed } from '../../schemas/errors.ts'
-import type { Chain } from './chain.ts'
-import { invalid } from './message.ts'
+import { type Chain, invalid } from './message.ts'
 
 /** 65 bytes in hexadecimal digits, with and without the prefix. */
 const signatureLengths = [130, 132]

@@ -33,7 +33,7 @@ export interface WalletMessage {
   expirationTime: Date | undefined
 }
 
-export type ChainName = 'ethereum' | 'solana'
+type ChainName = 'ethereum' | 'solana'
 
 const headers: Record<ChainName, string> = {
   ethereum: ' wants you to sign in with your Ethereum account:',
@@ -112,4 +112,18 @@ function readUri(field: string, value: string): URL {
 /** The caller throws the returned error. */
 export function invalid(fault: string) {
   return validationFailed(`The signed message ${fault}`)
+}
+
+/** Differences between the two kinds of wallets. */
+export interface Chain {
+  name: ChainName
+  title: string
+  /** Throws validation_failed for a signature or message that is invalid on this chain. */
+  checkForm(message: WalletMessage, signature: string): void
+  /** Whether the key of the message's address signed these bytes. */
+  verify(text: Uint8Array, message: WalletMessage, signature: string): Promise<boolean>
+  /** Whether addresses are case-insensitive. */
+  anyCase: boolean
+  /** The identity's value for a message without a statement. */
+  noStatement: string | null
 }

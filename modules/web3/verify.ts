@@ -10,9 +10,8 @@ import {
   web3UnsupportedChain,
 } from '../../schemas/errors.ts'
 import { isAllowedRedirect } from '../flows/index.ts'
-import type { Chain } from './chain.ts'
 import { ethereum } from './ethereum.ts'
-import { invalid, parseMessage, type WalletMessage } from './message.ts'
+import { type Chain, invalid, parseMessage, type WalletMessage } from './message.ts'
 
 export interface SignedMessage {
   chain?: string | undefined

@@ -1,7 +1,7 @@
 /** Whether a GoTrue shares this database. If so, shared columns are written in GoTrue's format. */
 import type { Config } from '../../config/groups/index.ts'
 import type { Db } from '../../db/core/database.ts'
-import { countOAuthClients } from '../../db/gotrue/oauth-clients.ts'
+import { countOAuthClients } from '../../db/gotrue/database.ts'
 import { findTakeover } from '../../db/gotrue/takeover.ts'
 import { definePlugin } from '../define-plugin.ts'
 

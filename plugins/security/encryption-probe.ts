@@ -3,8 +3,8 @@
  * fail for each user.
  */
 import { someFactorSecrets } from '../../db/factors/admin.ts'
-import { findProbe, upsertProbe } from '../../db/keys/encryption-probe.ts'
-import { samplePasswordHashes } from '../../db/users/password-sample.ts'
+import { findProbe, upsertProbe } from '../../db/keys/encryption.ts'
+import { samplePasswordHashes } from '../../db/users/password-hashes.ts'
 import { type Deps, defineHooksPlugin } from '../define-plugin.ts'
 import { DecryptionError } from './encryption/index.ts'
 

@@ -1,5 +1,6 @@
 /** Converts a provider's profile to a stored identity. */
-import { foldAddress } from '../address.ts'
+import { domainToASCII } from 'node:url'
+
 import { ProviderError } from './provider-error.ts'
 import type { Claims, Profile, ProviderEmail, ProviderIdentity, Tokens } from './types.ts'
 
@@ -109,4 +110,43 @@ function isPostgresText(text: string): boolean {
 
 function assertPostgresText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '')
+}
+
+interface Folded {
+  /** Trimmed, NFKC, lower case, the host in ASCII (UTS 46). */
+  address: string
+  /** Whether it is the same mailbox: a look-alike letter that is folded to ASCII changes it. */
+  isSame: boolean
+}
+
+/** Normalizes an email address, and decides whether a verification by the provider applies to the normalized form. */
+function foldAddress(written: string): Folded {
+  const trimmed = written.trim()
+  const at = trimmed.lastIndexOf('@')
+  if (at < 0) return { address: fold(trimmed), isSame: false }
+  const [local, host] = [trimmed.slice(0, at), trimmed.slice(at + 1)]
+  return { address: `${fold(local)}@${asciiHost(host)}`, isSame: isSameMailbox(trimmed) }
+}
+
+function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase()
+}
+
+/** Composition and lower case keep the mailbox. A letter of another script must not become an ASCII letter. */
+function isSameMailbox(address: string): boolean {
+  const isComposedOnly = address.normalize('NFKC') === address.normalize('NFC')
+  return isComposedOnly && ![...address].some(becomesAscii)
+}
+
+function becomesAscii(letter: string): boolean {
+  return !isAscii(letter) && isAscii(fold(letter))
+}
+
+/** Mail servers resolve the host by the same rules (RFC 5891 §5.3). */
+function asciiHost(host: string): string {
+  return isAscii(host) ? host.toLowerCase() : domainToASCII(host.normalize('NFKC'))
+}
+
+function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text)
 }

@@ -1,7 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
 import type { HttpOptions, Reply, Request, Send } from '../core/http-types.ts'
+import { ProviderError, type ProviderErrorKind } from '../core/provider-error.ts'
 
 /** There was no response. The message has the address and the reason, but nothing of the request. */
-export class NoReply extends Error {
+class NoReply extends Error {
   override name = 'NoReply'
 }
 
@@ -57,4 +60,34 @@ function describeError(error: unknown): string {
   const cause = error.cause instanceof Error ? error.cause : error
   if (error.name === 'TimeoutError') return 'no response in time'
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
+}
+
+/** A `catch` handler for a request: without a response the provider counts as unavailable, with this error kind. */
+export function noReplyAs(kind: ProviderErrorKind): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof NoReply) throw new ProviderError(kind, error.message, { isDown: true })
+    throw error
+  }
+}
+
+const maxWaitMs = 2_000
+
+/** Returns undefined when the provider rejects it. Throws ProviderError when the provider is unavailable. */
+export async function undefinedIfRejected(work: Promise<unknown>): Promise<unknown> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof ProviderError && !error.isDown) return undefined
+    throw error
+  }
+}
+
+/** Returns undefined on an error, or after 2 s. */
+export async function orUndefined(work: Promise<unknown>): Promise<unknown> {
+  try {
+    return await Promise.race([work, pause(maxWaitMs, undefined, { ref: false })])
+  } catch (error) {
+    if (error instanceof ProviderError) return undefined
+    throw error
+  }
 }

@@ -16,11 +16,14 @@ import type {
   Tokens,
 } from '../core/types.ts'
 import { atApi } from '../http/base-url.ts'
-import { noReplyAs } from '../http/no-response.ts'
 import { quoted } from '../http/quoted.ts'
-import { isProviderDown, parseResponseJson } from '../http/request.ts'
-import { createCodeExchange, createProviderClient } from './code-exchange.ts'
-import { describeTokenResponse, getErrorCode } from './token-response.ts'
+import { isProviderDown, noReplyAs, parseResponseJson } from '../http/request.ts'
+import {
+  createCodeExchange,
+  createProviderClient,
+  describeTokenResponse,
+  getErrorCode,
+} from './code-exchange.ts'
 import type { OAuth2Flow, ProfileSources } from './types.ts'
 
 export function oauth2Provider(

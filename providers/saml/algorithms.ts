@@ -1,5 +1,5 @@
 /** The algorithms of signatures that are accepted, and why others are not (RFC 9231, XML Signature 1.1 §6). */
-import { SamlError } from './saml-error.ts'
+import { SamlError } from './values.ts'
 
 const dsig = 'http://www.w3.org/2000/09/xmldsig#'
 const dsigMore = 'http://www.w3.org/2001/04/xmldsig-more#'

@@ -4,9 +4,8 @@
  */
 import { createDecipheriv } from 'node:crypto'
 
-import { readBase64 } from './base64.ts'
 import { messageLimits } from './markup.ts'
-import { SamlError } from './saml-error.ts'
+import { readBase64, SamlError } from './values.ts'
 import { childrenNamed, elementText, parseXml, type XmlDocument, type XmlElement } from './xml.ts'
 
 const xmlenc = 'http://www.w3.org/2001/04/xmlenc#'

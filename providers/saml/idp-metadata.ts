@@ -1,8 +1,7 @@
 /** The metadata of identity providers (SAML 2.0 Metadata). */
 import { descriptorLimits } from './markup.ts'
-import { SamlError } from './saml-error.ts'
 import { isUsableCertificate } from './signature.ts'
-import { parseSamlTime } from './time.ts'
+import { parseSamlTime, SamlError } from './values.ts'
 import { childrenNamed, elementText, isNamed, parseXml, type XmlElement } from './xml.ts'
 
 export interface IdpMetadata {

@@ -2,7 +2,7 @@
  * Checks a document in one pass before parsing: parsers and canonicalization take quadratic time for some malformed or
  * extreme documents, and any client may send one.
  */
-import { SamlError } from './saml-error.ts'
+import { SamlError } from './values.ts'
 
 export interface XmlLimits {
   bytes: number

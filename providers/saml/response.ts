@@ -1,10 +1,9 @@
 /** An identity provider's response, and its single signed assertion. */
-import { readBase64 } from './base64.ts'
 import { decryptAssertion } from './decrypt.ts'
 import { messageLimits } from './markup.ts'
-import { SamlError } from './saml-error.ts'
 import { checkPlaces, verifiedContent } from './signature.ts'
 import { describeStatus, isSuccess } from './status.ts'
+import { readBase64, SamlError } from './values.ts'
 import {
   childrenNamed,
   elementText,

@@ -12,9 +12,8 @@ import {
   readDigestMethod,
   readSignatureMethod,
 } from './algorithms.ts'
-import { readBase64 } from './base64.ts'
 import { messageLimits, type XmlLimits } from './markup.ts'
-import { SamlError } from './saml-error.ts'
+import { readBase64, SamlError } from './values.ts'
 import {
   childrenNamed,
   countNodes,

@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module'
 
 import { checkBytes, checkMarkup, type XmlLimits } from './markup.ts'
-import { SamlError } from './saml-error.ts'
+import { SamlError } from './values.ts'
 
 /** Not by `import`: the types of the library would add those of browsers to the whole server. */
 const require = createRequire(import.meta.url)

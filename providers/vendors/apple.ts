@@ -1,15 +1,16 @@
+import { importPKCS8, SignJWT } from 'jose'
+
 import { isSameUri } from '../../schemas/values/uris.ts'
 import { email, fullName, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { ProviderError } from '../core/provider-error.ts'
-import type { Claims } from '../core/types.ts'
+import type { Claims, ProviderSettings } from '../core/types.ts'
 import { baseUrl } from '../http/base-url.ts'
 import { asBoolean, asText, getPath } from '../http/json.ts'
 import { parseResponseJson } from '../http/request.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 import { verifyCallbackIdToken } from '../oidc/callback-id-token.ts'
 import { discoveredEndpoints } from '../oidc/issuers.ts'
-import { createAppleSecret } from './apple-secret.ts'
 
 const standard = 'https://appleid.apple.com'
 const issuersOfApple = [standard, 'https://account.apple.com']
@@ -106,4 +107,37 @@ function readName(user: string | undefined): Claims {
     asText(getPath(form, 'name', 'lastName')),
   )
   return { name, full_name: name }
+}
+
+/**
+ * Returns a function that returns the configured secret or, given team id, key id and private key, a new one valid for
+ * five minutes. Throws ProviderError configuration.
+ */
+export function createAppleSecret(settings: ProviderSettings): (now: Date) => Promise<string> {
+  const { secret, teamId, keyId, privateKey } = settings
+  return async (now) => {
+    const clientId = settings.clientIds[0]
+    if (secret) return secret
+    if (!clientId || !teamId || !keyId || !privateKey) {
+      throw new ProviderError('configuration', 'no secret, and no team id, key id and key')
+    }
+    const issuedAt = Math.floor(now.getTime() / 1000)
+    const jwt = new SignJWT()
+      .setProtectedHeader({ alg: 'ES256', kid: keyId })
+      .setIssuer(teamId)
+      .setSubject(clientId)
+      .setAudience('https://appleid.apple.com')
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + 300)
+    return jwt.sign(await importKey(privateKey))
+  }
+}
+
+async function importKey(privateKey: string) {
+  try {
+    return await importPKCS8(privateKey.replaceAll('\\n', '\n').trim(), 'ES256')
+  } catch {
+    // The library's message might contain the key.
+    throw new ProviderError('configuration', 'the private key is not a PKCS #8 P-256 key')
+  }
 }

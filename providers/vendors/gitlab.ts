@@ -2,7 +2,7 @@ import { email, toProfileNames } from '../core/identity.ts'
 import type { NamedProviderDefinition } from '../core/provider.ts'
 import { baseUrl } from '../http/base-url.ts'
 import { asList, asText, getPath } from '../http/json.ts'
-import { orUndefined } from '../http/optional.ts'
+import { orUndefined } from '../http/request.ts'
 import { oauth2Provider } from '../oauth/oauth2.ts'
 
 export const gitlab: NamedProviderDefinition = {

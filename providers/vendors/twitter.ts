@@ -6,11 +6,10 @@ import { ProviderError, type ProviderErrorKind } from '../core/provider-error.ts
 import type { Callback, Profile, ProviderSettings } from '../core/types.ts'
 import { atApi, baseUrl } from '../http/base-url.ts'
 import { asText, getPath } from '../http/json.ts'
-import { noReplyAs } from '../http/no-response.ts'
 import { quoted } from '../http/quoted.ts'
-import { isProviderDown, parseResponseJson } from '../http/request.ts'
+import { isProviderDown, noReplyAs, parseResponseJson } from '../http/request.ts'
+import { describeTokenResponse } from '../oauth/code-exchange.ts'
 import { oauth1Header } from '../oauth/oauth1.ts'
-import { describeTokenResponse } from '../oauth/token-response.ts'
 import { sameText } from '../oidc/constant-time.ts'
 
 interface Token {

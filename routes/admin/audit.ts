@@ -7,7 +7,7 @@ import {
   countAuditEntries,
   listAuditEntries,
   listFilteredEntries,
-} from '../../db/audit/search.ts'
+} from '../../db/audit/audit-log-entries.ts'
 import { exactCountLimit } from '../../db/core/paging.ts'
 import { AuditFilterQuery, readAuditFilter } from '../../schemas/console/audit-filter.ts'
 import { readRowCursor, toRowCursor } from '../../schemas/console/cursor.ts'

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 
 import { recordServerChange } from '../../modules/access/index.ts'
 import { type AuditAction, changedKeyFields, recordAdminAction } from '../../modules/audit/index.ts'
-import type { RecordKeyChange } from '../../plugins/security/jwt/signing-keys/key-change.ts'
+import type { RecordKeyChange } from '../../plugins/security/jwt/signing-keys/stored-keys.ts'
 import { ErrorResponses } from '../../schemas/error.ts'
 import { validationFailed } from '../../schemas/errors.ts'
 import { SigningKey, toSigningKey } from '../../schemas/signing-key.ts'

@@ -2,8 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { listScimConnections } from '../../db/scim/connections.ts'
-import { listScimTokens } from '../../db/scim/tokens.ts'
+import { listScimConnections, listScimTokens } from '../../db/scim/connections.ts'
 import { recordScimToken } from '../../modules/access/index.ts'
 import { changedFields, recordAdminAction } from '../../modules/audit/index.ts'
 import {

@@ -3,8 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
 import type { Db } from '../../db/core/database.ts'
-import { findListedMember, listMembers } from '../../db/organizations/listed-members.ts'
-import { findMember } from '../../db/organizations/members.ts'
+import { findListedMember, findMember, listMembers } from '../../db/organizations/members.ts'
 import {
   addMember,
   changedBy,

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { listMemberships } from '../../db/organizations/memberships.ts'
+import { listMemberships } from '../../db/organizations/organizations.ts'
 import {
   activateOrganization,
   createOrganization,

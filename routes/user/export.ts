@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { listFilteredEntries } from '../../db/audit/search.ts'
+import { listFilteredEntries } from '../../db/audit/audit-log-entries.ts'
 import type { Db } from '../../db/core/database.ts'
 import { findRecoveryCodeSet } from '../../db/factors/recovery-codes.ts'
 import { listConsents } from '../../db/oauth-server/consents.ts'

@@ -5,9 +5,8 @@ import { test } from 'node:test'
 import { sources } from './sources.ts'
 
 const only = [
-  'modules/statistics/overview.ts',
+  'modules/statistics/index.ts',
   'modules/users/admin/list.ts',
-  'modules/users/admin/search.ts',
   'plugins/database/read-db/index.ts',
   'routes/admin/audit.ts',
   'routes/admin/console/audit-export.ts',

@@ -46,7 +46,7 @@ const writers: Record<string, SingleWriter> = {
     },
   },
   'only an import inserts users in bulk': {
-    only: ['modules/user-import/import-text.ts'],
+    only: ['modules/user-import/index.ts'],
     functions: { 'db/users/bulk.ts': ['insertBulkUsers'] },
   },
   'only sessions.createSessionWithUser inserts a user with a session': {
@@ -72,7 +72,7 @@ const writers: Record<string, SingleWriter> = {
   },
   'only the password check rehashes a password': {
     only: ['modules/credentials/password.ts'],
-    functions: { 'db/users/password-hash.ts': ['renewPasswordHash'] },
+    functions: { 'db/users/password-hashes.ts': ['renewPasswordHash'] },
   },
   'only the OAuth server creates OAuth clients': {
     only: ['modules/oauth-server/clients/manage.ts'],
@@ -107,8 +107,12 @@ const writers: Record<string, SingleWriter> = {
   'only factors/complete.ts completes a factor verification': {
     only: ['modules/factors/complete.ts'],
     functions: {
-      'db/factors/factors.ts': ['verifyFactor', 'advanceTotpCounter'],
-      'db/factors/credentials.ts': ['upsertCredential', 'updateSignCount'],
+      'db/factors/factors.ts': [
+        'verifyFactor',
+        'advanceTotpCounter',
+        'upsertCredential',
+        'updateSignCount',
+      ],
       'db/factors/challenges.ts': ['consumeChallenge'],
     },
   },
@@ -145,7 +149,7 @@ const writers: Record<string, SingleWriter> = {
   'only recovery code verification counts attempts and consumes codes': {
     only: ['modules/factors/recovery-codes/verify.ts'],
     functions: {
-      'db/factors/recovery-attempts.ts': [
+      'db/factors/recovery-codes.ts': [
         'reserveRecoveryAttempt',
         'releaseRecoveryAttempt',
         'consumeRecoveryCode',
@@ -188,8 +192,7 @@ const writers: Record<string, SingleWriter> = {
   'only the delivery batch leases deliveries': {
     only: ['plugins/background/events/batch.ts'],
     functions: {
-      'db/events/deliveries.ts': ['leaseDeliveries'],
-      'db/events/outcomes.ts': ['recordAttempts'],
+      'db/events/deliveries.ts': ['leaseDeliveries', 'recordAttempts'],
     },
   },
   'only events.record inserts events without another write': {
@@ -263,10 +266,10 @@ suite('single writers', () => {
   test('each hook is called by one file', () => {
     const requested = {
       customizeAccessToken: 'modules/sessions/token-response.ts',
-      beforeUserCreated: 'modules/users/sign-up/before-user-created.ts',
-      afterUserCreated: 'modules/users/sign-up/after-user-created.ts',
+      beforeUserCreated: 'modules/users/sign-up/hooks.ts',
+      afterUserCreated: 'modules/users/sign-up/hooks.ts',
       passwordVerificationAttempt: 'modules/credentials/password.ts',
-      mfaVerificationAttempt: 'modules/factors/verification-hook.ts',
+      mfaVerificationAttempt: 'modules/factors/attempts.ts',
       sendEmail: 'plugins/messaging/mailer/hook-delivery.ts',
       sendSms: 'plugins/messaging/sms/index.ts',
     }

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 
 import { sql } from 'kysely'
 
-import { listFilteredEntries } from '../../db/audit/search.ts'
+import { listFilteredEntries } from '../../db/audit/audit-log-entries.ts'
 import { deleteOldMail } from '../../db/cleanup/emails.ts'
 import { type App, build } from '../support/server.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, suite, type TestContext, test } from 'node:test'
 
-import { prepareQueueSchema } from '../../db/jobs/queue-schema.ts'
+import { prepareQueueSchema } from '../../db/jobs/jobs.ts'
 import { openMigrationDb } from '../../db/migrate/migration-db.ts'
 import type { RunningPostgres } from '../../dev/postgres/index.ts'
 import { cloneDatabase, emptyDatabase, openPool } from '../support/database.ts'

@@ -6,15 +6,14 @@ import { type Expression, sql } from 'kysely'
 
 import { markAbandonedMailDead, restoreMailJobs } from '../../db/cleanup/emails.ts'
 import { createDb, type Db } from '../../db/core/database.ts'
-import { deleteMail, requeueDeadMail } from '../../db/emails/dead-letters.ts'
-import { moveToDeadLetter } from '../../db/emails/give-up.ts'
+import { deleteMail, moveToDeadLetter, requeueDeadMail } from '../../db/emails/dead-letters.ts'
 import {
   findQueuedEmail,
   leaseEmail,
   markEmailSent,
   requeueMailMessage,
 } from '../../db/emails/messages.ts'
-import type { MailMessagesTable } from '../../db/tables/emails.ts'
+import type { MailMessagesTable } from '../../db/tables/messages.ts'
 import { cloneDatabase, openPool } from '../support/database.ts'
 import { endingOfSuite } from '../support/processes/ending.ts'
 

@@ -4,10 +4,14 @@ import { suite, type TestContext, test } from 'node:test'
 
 import { convert } from 'html-to-text'
 
-import { type EmailKind, emailKindDefinitions, mailKindNames } from '../../mail/kinds/index.ts'
+import {
+  type EmailKind,
+  emailKindDefinitions,
+  type MailVariables,
+  mailKindNames,
+} from '../../mail/kinds/index.ts'
 import { english } from '../../mail/languages/language.ts'
 import { createMailTransport } from '../../mail/transport.ts'
-import type { MailVariables } from '../../mail/variables.ts'
 import { rendererWith, samples } from './rendering.ts'
 import { startSmtp, transportOptions } from './smtp.ts'
 

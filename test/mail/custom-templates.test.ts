@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
+import { parseTextSource } from '../../mail/cached-template.ts'
 import { type CustomTemplateOptions, createCustomTemplates } from '../../mail/custom-templates.ts'
-import { parseTextSource } from '../../mail/custom-texts/source.ts'
 import { createHttpClient } from '../../plugins/outgoing/http-client/index.ts'
 import { type Response, startTemplateServer } from './template-server.ts'
 

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { mailKindNames } from '../../mail/kinds/index.ts'
-import { acceptedLanguages, nearestLanguage } from '../../mail/languages/choose.ts'
 import {
   englishMessages,
   type MessageCatalog,
@@ -13,6 +12,7 @@ import {
 import { emailTexts, findDirection } from '../../mail/languages/language.ts'
 import { createLibrary } from '../../mail/languages/library.ts'
 import { shippedLanguages } from '../../mail/languages/shipped.ts'
+import { acceptedLanguages, nearestLanguage } from '../../mail/languages/tags.ts'
 import { rendererWith, samples } from './rendering.ts'
 
 const tags = [...shippedLanguages.keys()]

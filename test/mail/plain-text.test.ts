@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { toPlainText } from '../../mail/plain-text.ts'
+import { toPlainText } from '../../mail/render.ts'
 import { endsInTime } from '../support/runner/bounded.ts'
 
 const long = `https://auth.example/verify?token=${'a'.repeat(200)}&type=signup`

@@ -1,9 +1,8 @@
 /** A renderer for tests and its warnings. */
 import type { CustomTemplateSetting } from '../../mail/custom-templates.ts'
-import { type EmailKind, mailKindNames } from '../../mail/kinds/index.ts'
+import { type EmailKind, type MailVariables, mailKindNames } from '../../mail/kinds/index.ts'
 import { createLibrary } from '../../mail/languages/library.ts'
 import { createMailRenderer, type MailRendererOptions } from '../../mail/render.ts'
-import type { MailVariables } from '../../mail/variables.ts'
 import { providerTitles } from '../../providers/registry.ts'
 
 interface Warning {

@@ -5,7 +5,7 @@ import { suite, type TestContext, test } from 'node:test'
 import type pg from 'pg'
 
 import { createDb } from '../../db/core/database.ts'
-import { findJobBacklog } from '../../db/jobs/backlog.ts'
+import { findJobBacklog } from '../../db/jobs/jobs.ts'
 import { createJobQueue } from '../../plugins/background/job-queue/index.ts'
 import type { LockTimes } from '../../plugins/background/job-queue/locks.ts'
 import type { JobContext } from '../../plugins/background/job-queue/runner-options.ts'

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { jwtVerify } from 'jose'
 
 import { createOauthProvider } from '../../providers/registry.ts'
-import { createAppleSecret } from '../../providers/vendors/apple-secret.ts'
+import { createAppleSecret } from '../../providers/vendors/apple.ts'
 import { visit } from '../support/providers/browser.ts'
 import { cases } from '../support/providers/documented.ts'
 import { client, startFakeProvider } from '../support/providers/fake-provider.ts'

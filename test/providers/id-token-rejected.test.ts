@@ -5,8 +5,7 @@ import { suite, test } from 'node:test'
 import type { JWTPayload } from 'jose'
 
 import type { ProviderSettings } from '../../providers/core/types.ts'
-import type { IdTokenRequest } from '../../providers/id-token-selection.ts'
-import type { IdTokenErrorKind } from '../../providers/oidc/id-token-error.ts'
+import type { IdTokenErrorKind, IdTokenRequest } from '../../providers/id-token-selection.ts'
 import { fakeIssuer } from '../support/providers/fake-issuer.ts'
 import {
   atHash,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import { checkRedis } from '../../cli/doctor/index.ts'
+import { checkRedis } from '../../cli/doctor/services.ts'
 import { createDoctorContext, runCheck } from '../cli/doctor/doctor-context.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/processes/free-port.ts'

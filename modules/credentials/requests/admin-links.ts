@@ -9,10 +9,8 @@ import { type UserChange, updateUser } from '../../../db/users/update-user.ts'
 import { findUser, type UserRecord } from '../../../db/users/users.ts'
 import { emailExists, userNotFound, validationFailed } from '../../../schemas/errors.ts'
 import type { AuditAction } from '../../audit/actions.ts'
-import type { EmailLink } from '../../otp/email-links.ts'
 import { createEmailLink, linkKinds } from '../../otp/index.ts'
-import type { LinkContext } from '../../otp/link-context.ts'
-import type { LinkKind } from '../../otp/link-types.ts'
+import type { EmailLink, LinkContext, LinkKind } from '../../otp/links.ts'
 import {
   applyAdminMetadata,
   findOrCreateUnconfirmedUser,

@@ -8,7 +8,7 @@ import type { AuditAction } from '../../audit/actions.ts'
 import { recordAudit } from '../../audit/index.ts'
 import { mayReceive, sendLinkEmail } from '../../emails/index.ts'
 import { checkRepeatInterval, perClientInterval } from '../../otp/index.ts'
-import type { LinkContext } from '../../otp/link-context.ts'
+import type { LinkContext } from '../../otp/links.ts'
 import {
   findOrCreateUnconfirmedUser,
   lockUserByEmail,

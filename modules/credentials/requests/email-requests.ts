@@ -4,17 +4,25 @@
  * whether the address is known.
  */
 import { type Static, Type } from '@sinclair/typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
-import { limitLockWaits } from '../../../db/core/lock-timeout.ts'
+import { limitLockWaits } from '../../../db/core/locks.ts'
 import { hasMailMessage } from '../../../db/emails/messages.ts'
-import { HookError } from '../../../schemas/errors.ts'
-import { Metadata } from '../../../schemas/fields.ts'
+import type { UserMetadata } from '../../../db/tables/users.ts'
+import {
+  emailProviderDisabled,
+  HookError,
+  magicLinkDisabled,
+  validationFailed,
+} from '../../../schemas/errors.ts'
+import { Metadata, normalizeEmail } from '../../../schemas/fields.ts'
 import { checkRecipient, requireMail } from '../../emails/index.ts'
+import { readLinkContext } from '../../flows/index.ts'
+import type { PkceInput } from '../../flows/pkce.ts'
 import { checkSendQuota, perClientInterval, reserveInterval } from '../../otp/index.ts'
 import type { QuotaPurpose, SendPurpose } from '../../otp/limits/channels.ts'
-import { callBeforeUserCreatedIfNew } from '../../users/index.ts'
+import { callBeforeUserCreatedIfNew, checkMetadataSize } from '../../users/index.ts'
 import type { CreationPermit } from '../../users/sign-up/types.ts'
 import { type EmailRequest, handleEmailRequest } from './email-request-results.ts'
 import {
@@ -23,8 +31,8 @@ import {
   decryptStoredRequest,
   encryptRequest,
   isTooOld,
+  postpone,
 } from './encrypted-request.ts'
-import { postpone } from './postpone.ts'
 
 export const emailTask = 'answer_mail_request'
 
@@ -159,4 +167,38 @@ function withMessageId(
   messageId: string,
 ): EmailRequest {
   return { ...request, context: { ...context, pkce: context.pkce, messageId } }
+}
+
+interface MagicLinkFields extends PkceInput {
+  email?: string
+  data?: UserMetadata
+}
+
+/**
+ * Parses a magic link request from the body of /magiclink or /otp. Throws email_provider_disabled, validation_failed or
+ * metadata_too_large.
+ */
+export function readMagicLink(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  body: MagicLinkFields,
+  { createUser }: { createUser: boolean },
+): EmailRequest {
+  if (!app.config.AUTH_EXTERNAL_EMAIL_ENABLED) {
+    throw emailProviderDisabled('Email logins are disabled', 422)
+  }
+  if (!app.config.AUTH_EXTERNAL_EMAIL_MAGIC_LINK_ENABLED) {
+    throw magicLinkDisabled()
+  }
+  const { email = '', data = {} } = body
+  if (email === '') throw validationFailed('Password recovery requires an email', 422)
+  checkMetadataSize(app, { user_metadata: data })
+  return {
+    kind: createUser ? 'magic_link' : 'sign_in',
+    address: normalizeEmail(email),
+    aud: request.audience,
+    data,
+    context: readLinkContext(app, request, body),
+    ip: request.clientIp,
+  }
 }

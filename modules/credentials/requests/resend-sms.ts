@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../../db/core/database.ts'
-import { findNewestToken } from '../../../db/tokens/phone-tokens.ts'
+import { findNewestToken } from '../../../db/tokens/pending-changes.ts'
 import { findUser, findUserByPhone, type UserRecord } from '../../../db/users/users.ts'
 import { ApiError, RequestedTooSoon } from '../../../schemas/errors.ts'
 import { recordAudit } from '../../audit/index.ts'
@@ -26,8 +26,8 @@ import {
   encryptRequest,
   isForOtherReplica,
   isTooOld,
+  postpone,
 } from './encrypted-request.ts'
-import { postpone } from './postpone.ts'
 
 export const repeatTask = 'repeat_text_message'
 

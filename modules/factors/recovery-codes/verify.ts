@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify'
 import type { Db, Trx } from '../../../db/core/database.ts'
 import {
   consumeRecoveryCode,
+  findRecoveryCodeSet,
   releaseRecoveryAttempt,
   reserveRecoveryAttempt,
   type UnusedCode,
-} from '../../../db/factors/recovery-attempts.ts'
-import { findRecoveryCodeSet } from '../../../db/factors/recovery-codes.ts'
+} from '../../../db/factors/recovery-codes.ts'
 import type { SessionAuth } from '../../../plugins/security/bearer-auth/index.ts'
 import { recoveryCodesLocked, recoveryCodeWrong } from '../../../schemas/errors.ts'
 import type { Session } from '../../../schemas/session.ts'
@@ -17,7 +17,7 @@ import { type AuditContext, recordAudit } from '../../audit/index.ts'
 import { notifyUser } from '../../emails/index.ts'
 import { permitStepUp, stepUpToAal2 } from '../../sessions/index.ts'
 import type { PrecomputedClaims } from '../../sessions/step-up.ts'
-import { computeCodeDigests, mayBeCode } from './codes.ts'
+import { computeCodeDigests, mayBeCode } from './generate.ts'
 
 /** A counted attempt and the matching code; undefined for a wrong one. */
 export interface RecoveryAttempt {

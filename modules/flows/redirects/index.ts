@@ -4,8 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { maxValueLength, shorten } from '../../../plugins/observability/logger/shorten.ts'
 import type { ApiError } from '../../../schemas/errors.ts'
 import type { Session } from '../../../schemas/session.ts'
-import { isAllowedRedirect, type RedirectRules } from './allowed.ts'
-import { compileGlob } from './glob.ts'
+import { compileGlob, isAllowedRedirect, type RedirectRules } from './allowed.ts'
 
 /** Errors reported as access_denied, whatever their status. */
 const denials = ['signup_disabled', 'user_banned', 'provider_email_needs_verification']

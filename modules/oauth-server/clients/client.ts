@@ -1,7 +1,10 @@
 /** An OAuth client in the module's form and in that of the API. */
+import { createHash, randomBytes } from 'node:crypto'
+
 import type { ClientRow } from '../../../db/oauth-server/clients.ts'
 import type { OauthClientSettings } from '../../../db/tables/oauth-server.ts'
 import type { OauthClient } from '../../../schemas/oauth/client.ts'
+import { isEqualInConstantTime } from '../../../schemas/values/constant-time.ts'
 
 export type AuthMethod = 'client_secret_basic' | 'client_secret_post' | 'none' | 'private_key_jwt'
 
@@ -76,4 +79,16 @@ export function showClient(client: Client): OauthClient {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
+}
+
+/** A generated secret, shown once and stored as a hash: 32 random bytes as base64url. */
+export const makeSecret = (): string => randomBytes(32).toString('base64url')
+
+/** base64url of the SHA-256, as GoTrue stores client secrets. */
+export const hashClientSecret = (secret: string): string =>
+  createHash('sha256').update(secret).digest('base64url')
+
+/** Compares in constant time. */
+export function isSecret(secret: string, hash: string | null): boolean {
+  return hash !== null && isEqualInConstantTime(hashClientSecret(secret), hash)
 }

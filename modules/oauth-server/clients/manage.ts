@@ -1,8 +1,9 @@
 /** Creates, changes and deletes clients. */
+import { isDeepStrictEqual } from 'node:util'
+
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../../db/core/database.ts'
-import { touchClient } from '../../../db/oauth-server/client-usage.ts'
 import {
   type ClientValues,
   findClientById,
@@ -11,6 +12,7 @@ import {
   lockClient,
   setClientSecret,
   softDeleteClient,
+  touchClient,
   updateClient,
 } from '../../../db/oauth-server/clients.ts'
 import {
@@ -22,11 +24,16 @@ import { oauthClientNotFound, validationFailed } from '../../../schemas/errors.t
 import { isUuid } from '../../../schemas/fields.ts'
 import { type NewOauthClient, OauthClientChange } from '../../../schemas/oauth/client.ts'
 import type { EventWriter } from '../../sessions/index.ts'
-import { asksAgain, listDecisiveChanges } from './changes.ts'
-import { type Client, toClient } from './client.ts'
+import {
+  type AuthMethod,
+  type Client,
+  hashClientSecret,
+  joinList,
+  makeSecret,
+  toClient,
+} from './client.ts'
 import { readClientMetadata } from './metadata.ts'
 import { checkSelfChosenName } from './names.ts'
-import { hashClientSecret, makeSecret } from './secret.ts'
 
 /** A client with its secrets, which are only shown now. */
 export interface CreatedClient {
@@ -186,4 +193,39 @@ export async function endClientSessions(
     events.draft('session.revoked', user_id, { session_id: id }),
   )
   await events.write(trx, drafts, now)
+}
+
+/** The client after the change. */
+type Changed = Pick<ClientValues, 'client_name' | 'redirect_uris' | 'settings'>
+
+/**
+ * Whether users are asked for consent again: codes go to another place, the client has another name, or its tokens are
+ * valid in the database, too.
+ */
+export function asksAgain(before: Client, after: Changed): boolean {
+  return (
+    joinList(before.redirectUris) !== after.redirect_uris ||
+    before.name !== after.client_name ||
+    widensAudience(before, after)
+  )
+}
+
+/** The names of the changed fields that decide who receives codes and tokens of users. */
+function listDecisiveChanges(
+  before: Client,
+  after: Changed & { authMethod: AuthMethod },
+): string[] {
+  const [old, now] = [before.settings, after.settings]
+  return [
+    ...(joinList(before.redirectUris) === after.redirect_uris ? [] : ['redirect_uris']),
+    ...(before.authMethod === after.authMethod ? [] : ['token_endpoint_auth_method']),
+    ...(isDeepStrictEqual(old.jwks, now.jwks) ? [] : ['jwks']),
+    ...(old.jwks_uri === now.jwks_uri ? [] : ['jwks_uri']),
+    ...(widensAudience(before, after) ? ['include_default_audience'] : []),
+  ]
+}
+
+function widensAudience({ settings: before, isSelfRegistered }: Client, { settings }: Changed) {
+  const [old, now] = [before.include_default_audience, settings.include_default_audience]
+  return isSelfRegistered ? now === true && old !== true : old === false && now !== false
 }

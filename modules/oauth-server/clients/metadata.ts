@@ -1,5 +1,6 @@
 /** Validates client metadata from admins and registrations (RFC 7591 §2). */
 import type { FastifyInstance } from 'fastify'
+import type { JSONWebKeySet, JWK } from 'jose'
 
 import type { ClientValues } from '../../../db/oauth-server/clients.ts'
 import type { OauthClientSettings } from '../../../db/tables/oauth-server.ts'
@@ -11,11 +12,10 @@ import {
   grantTypes,
   type NewOauthClient,
 } from '../../../schemas/oauth/client.ts'
+import { isRecord } from '../../../schemas/values/record.ts'
 import { scopeList, supportedScopes } from '../scopes.ts'
 import { type AuthMethod, joinList } from './client.ts'
-import { maxClientKeys } from './key-set.ts'
-import { checkRedirectUris, findRedirectProblem } from './redirect-uris.ts'
-import { isAbsoluteUri, isWebUrl } from './urls.ts'
+import { checkRedirectUris, findRedirectProblem, isAbsoluteUri, isWebUrl } from './redirect-uris.ts'
 
 type Fields = Omit<NewOauthClient, 'client_type'>
 
@@ -156,4 +156,24 @@ function readSettings(
     ...(scope && { scope }),
     ...(authMethod === 'private_key_jwt' && { token_endpoint_auth_method: authMethod }),
   }
+}
+
+/** Of a document at a jwks_uri. */
+export const maxKeySetLength = 65_536
+const maxClientKeys = 50
+
+/** Without certificates, which are not used, and lists of any length. */
+const members = ['kty', 'kid', 'use', 'alg', 'crv', 'x', 'y', 'n', 'e']
+
+/** The keys that a client registered, or that its jwks_uri serves. Throws an Error for anything else. */
+export function readClientKeys(value: unknown): JSONWebKeySet {
+  if (!isRecord(value) || !Array.isArray(value.keys)) throw new Error('it is not a key set')
+  if (value.keys.length > maxClientKeys) throw new Error(`it has more than ${maxClientKeys} keys`)
+  return { keys: value.keys.map(readKey) }
+}
+
+function readKey(value: unknown): JWK {
+  if (!isRecord(value)) throw new Error('a key is not an object')
+  const entries = members.map((name) => [name, value[name]])
+  return Object.fromEntries(entries.filter(([, member]) => typeof member === 'string'))
 }

@@ -1,6 +1,6 @@
 /** Names of dynamically registered clients: users see them, so they must not impersonate other clients (UTS 39). */
 import type { Db } from '../../../db/core/database.ts'
-import { listVerifiedNames } from '../../../db/oauth-server/client-names.ts'
+import { listVerifiedNames } from '../../../db/oauth-server/clients.ts'
 import { invalidClientMetadata } from '../../../schemas/errors.ts'
 import { type ComputeSkeleton, loadSkeleton } from '../../usernames/index.ts'
 

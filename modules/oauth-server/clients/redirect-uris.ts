@@ -1,4 +1,7 @@
-/** Redirect URIs: which may be registered, and which one a request names (RFC 6749 §3.1.2, RFC 8252 §7.3). */
+/**
+ * URLs of clients, above all redirect URIs: which may be registered, and which one a request names (RFC 6749 §3.1.2,
+ * RFC 8252 §7.3).
+ */
 import { invalidClientMetadata } from '../../../schemas/errors.ts'
 import { hasActiveScheme } from '../../flows/index.ts'
 
@@ -61,4 +64,18 @@ function withoutLoopbackPort(uri: string): string | undefined {
 
 function isLoopback({ hostname }: URL): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+}
+
+const maxUrlLength = 2048
+
+/** http or https, so that a browser executes nothing. */
+export function isWebUrl(text: string): boolean {
+  const url = text.length <= maxUrlLength ? URL.parse(text) : null
+  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:')
+}
+
+/** An absolute URI without a fragment (RFC 8707 §2); a resource may only have a query if it is registered with it. */
+export function isAbsoluteUri(text: string): boolean {
+  if (text.length > maxUrlLength || /[\s\p{Cc}]/u.test(text) || text.includes('#')) return false
+  return URL.canParse(text)
 }

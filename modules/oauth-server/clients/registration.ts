@@ -10,13 +10,11 @@ import {
   type OauthClient,
   selfDescribed,
 } from '../../../schemas/oauth/client.ts'
-import { asksAgain } from './changes.ts'
-import { type Client, showClient, toClient } from './client.ts'
+import { type Client, isSecret, showClient, toClient } from './client.ts'
 import { requireIdTokenAlgorithm } from './id-token-algorithm.ts'
-import { type CreatedClient, createClient, getClient } from './manage.ts'
+import { asksAgain, type CreatedClient, createClient, getClient } from './manage.ts'
 import { readClientMetadata, reduceToSupported } from './metadata.ts'
 import { checkSelfChosenName } from './names.ts'
-import { isSecret } from './secret.ts'
 
 /** Throws oauth_dynamic_client_registration_disabled. */
 export function requireRegistration({ config }: FastifyInstance): void {

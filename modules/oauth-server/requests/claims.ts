@@ -2,7 +2,7 @@
 import type { OauthRequestParameters } from '../../../db/tables/oauth-server.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 import { scopeOfClaim } from '../tokens/claims.ts'
-import { AuthorizationError } from './authorization-error.ts'
+import { AuthorizationError } from './sent.ts'
 
 type RequestedClaims = Pick<OauthRequestParameters, 'id_token_claims' | 'userinfo_claims' | 'sub'>
 

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
 
-import { insertAuthorization } from '../../../db/oauth-server/authorizations.ts'
 import {
   consumePushedRequest,
+  insertAuthorization,
   insertPushedRequest,
-} from '../../../db/oauth-server/pushed-requests.ts'
+} from '../../../db/oauth-server/authorizations.ts'
 import {
   invalidScope,
   invalidTarget,
@@ -15,15 +15,13 @@ import {
   oauthInvalidRequest,
   validationFailed,
 } from '../../../schemas/errors.ts'
-import type { Client } from '../clients/client.ts'
+import { type Client, hashClientSecret, makeSecret } from '../clients/client.ts'
 import { findClient } from '../clients/find.ts'
 import { isRegistered } from '../clients/redirect-uris.ts'
-import { hashClientSecret, makeSecret } from '../clients/secret.ts'
-import { AuthorizationError } from './authorization-error.ts'
 import { readParameters, withoutUnknown } from './parameters.ts'
 import { type PostedResponse, respond } from './redirect.ts'
 import { readErrorMode, readResponseMode } from './response-mode.ts'
-import { type SentParameters, sentValue } from './sent.ts'
+import { AuthorizationError, type SentParameters, sentValue } from './sent.ts'
 
 /** A stored request, or the response with the error. */
 export type CreatedRequest =

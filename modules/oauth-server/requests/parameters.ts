@@ -6,11 +6,9 @@ import { readPkce } from '../../flows/index.ts'
 import type { Client } from '../clients/client.ts'
 import { scopeList } from '../scopes.ts'
 import { readAcr } from './acr.ts'
-import { AuthorizationError } from './authorization-error.ts'
 import { parseClaims, readClaims } from './claims.ts'
-import { readResources } from './resources.ts'
-import { allowedScopes, readScope } from './scope.ts'
-import { type SentParameters, sentValue, sentValues } from './sent.ts'
+import { allowedScopes, readResources, readScope } from './scope.ts'
+import { AuthorizationError, type SentParameters, sentValue, sentValues } from './sent.ts'
 
 /** The stored parameters. */
 interface ReadParameters {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 import type { StoredAuthorization } from '../../../db/oauth-server/authorizations.ts'
 import type { ResponseMode } from '../../../db/tables/oauth-server.ts'
-import { hashClientSecret } from '../clients/secret.ts'
+import { hashClientSecret } from '../clients/client.ts'
 
 type Parameters = Record<string, string | null | undefined>
 

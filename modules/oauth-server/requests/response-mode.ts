@@ -1,8 +1,7 @@
 /** How the client gets its response (OAuth 2.0 Multiple Response Type Encoding Practices §2.1, Form Post Response Mode). */
 import type { ResponseMode } from '../../../db/tables/oauth-server.ts'
-import { isWebUrl } from '../clients/urls.ts'
-import { AuthorizationError } from './authorization-error.ts'
-import { type SentParameters, sentValue } from './sent.ts'
+import { isWebUrl } from '../clients/redirect-uris.ts'
+import { AuthorizationError, type SentParameters, sentValue } from './sent.ts'
 
 export const responseModes: readonly ResponseMode[] = ['query', 'fragment', 'form_post']
 

@@ -1,4 +1,4 @@
-/** Request parameters, which may be repeated. */
+/** Request parameters, which may be repeated, and the error of a request. */
 
 /** The parameters as sent: a name may have several values. */
 export type SentParameters = Readonly<Record<string, string | readonly string[]>>
@@ -13,4 +13,19 @@ export function sentValue(sent: SentParameters, name: string): string | undefine
 export function sentValues(sent: SentParameters, name: string): string[] {
   const value = sent[name] ?? []
   return (typeof value === 'string' ? [value] : [...value]).filter(Boolean)
+}
+
+/**
+ * An error of an authorization request that is reported to the client (RFC 6749 §4.1.2.1, OpenID Connect Core
+ * §3.1.2.6).
+ */
+export class AuthorizationError extends Error {
+  /** The error code for the client. */
+  readonly error: string
+
+  constructor(error: string, description: string) {
+    super(description)
+    this.name = 'AuthorizationError'
+    this.error = error
+  }
 }

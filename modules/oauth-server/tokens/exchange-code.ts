@@ -16,10 +16,14 @@ import { recordAudit } from '../../audit/index.ts'
 import { isVerifierValid } from '../../flows/index.ts'
 import { revokeSession } from '../../sessions/index.ts'
 import { lockAndLoadUser } from '../../users/index.ts'
-import type { Client } from '../clients/client.ts'
-import { hashClientSecret } from '../clients/secret.ts'
-import { approvalIsOver, issueTokens, openClientSession, type TokenResponse } from './issue.ts'
-import type { Origin } from './origin.ts'
+import { type Client, hashClientSecret } from '../clients/client.ts'
+import {
+  approvalIsOver,
+  issueTokens,
+  type Origin,
+  openClientSession,
+  type TokenResponse,
+} from './issue.ts'
 
 interface CodeRequest {
   code: string | undefined

@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto'
 
 import type { FastifyInstance } from 'fastify'
 
-import type { Trx } from '../../../db/core/database.ts'
-import { touchClient } from '../../../db/oauth-server/client-usage.ts'
+import type { Db, Trx } from '../../../db/core/database.ts'
+import { touchClient } from '../../../db/oauth-server/clients.ts'
 import type { StoredAuthentication } from '../../../db/tables/oauth-server.ts'
+import { listAssumedAddresses } from '../../../db/users/autoconfirmed-addresses.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
-import { ApiError } from '../../../schemas/errors.ts'
+import type { ClientInfo } from '../../../plugins/http/client-info/index.ts'
+import { ApiError, HookError, refusedGrant } from '../../../schemas/errors.ts'
 import type { VerifiedContacts } from '../../../schemas/oauth/shared-metadata.ts'
 import type { Session } from '../../../schemas/session.ts'
 import { createAuditEntry } from '../../audit/index.ts'
@@ -17,9 +19,6 @@ import type { Client } from '../clients/client.ts'
 import { scopeList } from '../scopes.ts'
 import { hasDataAccess, listTokenAudiences, narrowResources } from './audience.ts'
 import { idTokenClaims } from './claims.ts'
-import type { Origin } from './origin.ts'
-import { rejectGrant } from './rejection.ts'
-import { findVerifiedContacts } from './verified.ts'
 
 /** What a user granted. */
 interface UserGrant {
@@ -192,4 +191,47 @@ function hashOfToken(token: string, alg: string): string {
   const digest = createHash(alg === 'EdDSA' || alg.endsWith('512') ? 'sha512' : 'sha256')
   const hash = digest.update(token).digest()
   return hash.subarray(0, hash.length / 2).toString('base64url')
+}
+
+/** The origin of a token request. */
+export interface Origin {
+  client: ClientInfo
+  ip: string
+}
+
+/** The user was banned, deleted or deactivated since the approval. */
+const accountCodes = ['user_banned', 'user_deactivated', 'user_not_found']
+
+/** Rethrows every error of the grant or its user as invalid_grant (RFC 6749 §5.2), with the code that GoTrue has for it. */
+export function rejectGrant(error: unknown): never {
+  if (!(error instanceof ApiError) || error instanceof HookError) throw error
+  throw error.status === 400 || accountCodes.includes(error.errorCode) ? refusedGrant(error) : error
+}
+
+type Contacts = Pick<
+  UserRecord,
+  | 'id'
+  | 'email'
+  | 'email_confirmed_at'
+  | 'phone'
+  | 'phone_confirmed_at'
+  | 'is_sso_user'
+  | 'is_anonymous'
+>
+
+/**
+ * Whether clients may rely on the addresses of a user (OpenID Connect Core §5.1): true only for an address that its holder confirmed to this server, that a provider verified by the rules of account
+ * linking, or that the operator confirmed. A client may link its own account by it, so an address that anyone could have
+ * entered, or that the identity provider of a tenant asserts, is not verified (docs/oauth-server.md).
+ */
+export async function findVerifiedContacts(db: Db, user: Contacts): Promise<VerifiedContacts> {
+  const { email, phone, is_sso_user, is_anonymous } = user
+  const isEmailConfirmed = Boolean(email && user.email_confirmed_at)
+  const isPhoneConfirmed = Boolean(phone && user.phone_confirmed_at)
+  if (!isEmailConfirmed && !isPhoneConfirmed) return { email: false, phone: false }
+  const assumed = await listAssumedAddresses(db, user.id)
+  return {
+    email: isEmailConfirmed && !is_sso_user && !is_anonymous && !assumed.includes(email ?? ''),
+    phone: isPhoneConfirmed && !assumed.includes(phone ?? ''),
+  }
 }

@@ -2,8 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import { findClientSession } from '../../../db/oauth-server/sessions.ts'
-import { findSessionById } from '../../../db/sessions/find-session.ts'
-import type { TokenSession } from '../../../db/sessions/sessions.ts'
+import { findSessionById, type TokenSession } from '../../../db/sessions/sessions.ts'
 import { isBanned } from '../../../db/users/users.ts'
 import type { AccessTokenClaims } from '../../../schemas/access-token.ts'
 import { ApiError, invalidScope, oauthInvalidRequest } from '../../../schemas/errors.ts'
@@ -20,10 +19,13 @@ import {
 import type { Client } from '../clients/client.ts'
 import { covers, scopeList } from '../scopes.ts'
 import { hasDataAccess, listTokenAudiences, narrowResources } from './audience.ts'
-import { type TokenResponse, toOauthTokenResponse } from './issue.ts'
-import type { Origin } from './origin.ts'
-import { rejectGrant } from './rejection.ts'
-import { findVerifiedContacts } from './verified.ts'
+import {
+  findVerifiedContacts,
+  type Origin,
+  rejectGrant,
+  type TokenResponse,
+  toOauthTokenResponse,
+} from './issue.ts'
 
 interface RefreshRequest {
   refreshToken: string | undefined

@@ -18,7 +18,7 @@ import {
   resetAttempts,
   uncountAttempt,
 } from '../../../db/limits/throttles.ts'
-import type { DeviceOwner, IdentifierOwner } from '../../../db/sessions/known-devices.ts'
+import type { DeviceOwner, IdentifierOwner } from '../../../db/sessions/devices.ts'
 import { findUsername } from '../../../db/usernames/usernames.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { ClientInfo } from '../../../plugins/http/client-info/index.ts'

@@ -8,8 +8,7 @@ import type {
 
 import type { UserRecord } from '../../../db/users/users.ts'
 import { unexpectedFailure } from '../../../schemas/errors.ts'
-import { loadLibrary } from './library.ts'
-import type { RelyingParty } from './relying-party.ts'
+import { loadLibrary, type RelyingParty } from './relying-party.ts'
 import {
   type AuthenticatorData,
   type KnownCredential,

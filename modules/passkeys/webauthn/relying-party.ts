@@ -24,3 +24,6 @@ export function getRelyingParty(config: Config): RelyingParty | undefined {
 function toOrigin(origin: string): string {
   return /^https?:/i.test(origin) ? new URL(origin).origin : origin
 }
+
+/** Loaded for the first ceremony: the library with its certificate parsers is a tenth of the server's code. */
+export const loadLibrary = () => import('@simplewebauthn/server')

@@ -2,8 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 
-import { loadLibrary } from './library.ts'
-import type { RelyingParty } from './relying-party.ts'
+import { loadLibrary, type RelyingParty } from './relying-party.ts'
 
 /** A rejected credential. The message is for the log and contains neither challenge nor key. */
 class CredentialRejectedError extends Error {

@@ -6,9 +6,8 @@ import { scimRejected } from '../../../schemas/errors.ts'
 import type { ScimAttribute } from '../../../schemas/scim/attributes.ts'
 import { findAttribute } from '../../../schemas/scim/resources.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
-import { canonicalJson } from '../canonical-json.ts'
 import { toElementCondition } from '../filter.ts'
-import { readValue } from '../values.ts'
+import { canonicalJson, readValue } from '../values.ts'
 import type { Operation } from './operations.ts'
 
 type Parts = Record<string, unknown>

@@ -9,10 +9,9 @@ import { scimRejected } from '../../../schemas/errors.ts'
 import type { ScimAttribute } from '../../../schemas/scim/attributes.ts'
 import { findAttribute, type ResourceDefinition } from '../../../schemas/scim/resources.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
-import { findUndeclaredExtension, isSchemaName, listExtensions } from '../extensions.ts'
 import { parseFilter } from '../filter.ts'
 import { checkExtensions, checkOperations, checkPaths } from '../limits.ts'
-import { splitName } from '../locate.ts'
+import { findUndeclaredExtension, isSchemaName, listExtensions, splitName } from '../locate.ts'
 import { invalidValue } from '../values.ts'
 
 interface PatchTarget {

@@ -4,25 +4,28 @@ import type { FastifyInstance } from 'fastify'
 import type { Trx } from '../../../db/core/database.ts'
 import { upsertIdentity } from '../../../db/identities/identities.ts'
 import { deleteDeactivation } from '../../../db/scim/deactivation.ts'
-import { deleteKnownDevices } from '../../../db/sessions/known-devices.ts'
+import { deleteKnownDevices } from '../../../db/sessions/devices.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
-import { deleteOrphanedSignUp, deleteTokensSentTo } from '../../../db/tokens/by-channel.ts'
 import { deleteTokens } from '../../../db/tokens/one-time-tokens.ts'
+import { deleteOrphanedSignUp, deleteTokensSentTo } from '../../../db/tokens/pending-changes.ts'
 import {
   deleteAssertedAddress,
   insertAutoconfirmed,
 } from '../../../db/users/autoconfirmed-addresses.ts'
-import { recomputeProviders } from '../../../db/users/providers.ts'
-import { type UserChange, updateUser, withoutSentTokens } from '../../../db/users/update-user.ts'
+import {
+  recomputeProviders,
+  type UserChange,
+  updateUser,
+  withoutSentTokens,
+} from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import type { RecordChange } from '../../../schemas/admin-user.ts'
 import { normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
 import { revokeAllSessions, suspendSessions } from '../../sessions/index.ts'
-import { verifyEmail } from '../confirm-email.ts'
+import { addEmailIdentity, verifyEmail } from '../confirm-email.ts'
 import { verifyPhone } from '../confirm-phone.ts'
-import { addEmailIdentity } from '../email-identity.ts'
 import { mergeWithin } from '../metadata-size.ts'
-import { bannedUntil } from './ban.ts'
+import { bannedUntil } from './input.ts'
 
 /** Empty strings and false mean no change. */
 export interface AdminUserChange {

@@ -1,3 +1,4 @@
+/** The fields of a user that an admin creates. */
 import type { FastifyInstance } from 'fastify'
 
 import { nilUuid, type UserMetadata } from '../../../db/tables/users.ts'
@@ -5,10 +6,10 @@ import type { NewRecord } from '../../../schemas/admin-user.ts'
 import { isAllowedAudience } from '../../../schemas/audience.ts'
 import { validationFailed } from '../../../schemas/errors.ts'
 import { isUuid, normalizeEmail, normalizePhone } from '../../../schemas/fields.ts'
+import { parseDuration } from '../../../schemas/values/duration.ts'
 import { checkMetadataSize } from '../metadata-size.ts'
 import type { NewUserInput } from '../sign-up/create-user.ts'
 import { withoutNulls } from '../sign-up/user-data.ts'
-import { bannedUntil } from './ban.ts'
 
 /** Throws validation_failed or metadata_too_large. Hashes the password, so that it must run before the transaction. */
 export async function readNewAdminUser(
@@ -84,4 +85,25 @@ function buildIdentities(id: string, provider: 'email' | 'phone', address: strin
   const unverified = { email_verified: false, phone_verified: false }
   const identity_data = { sub: id, [provider]: address, ...unverified }
   return [{ provider, provider_id: id, identity_data }]
+}
+
+/**
+ * The end of a ban of this duration; null for `none` and 0, which lift one. Undefined keeps the ban. Throws
+ * validation_failed.
+ */
+export function bannedUntil(duration: string | undefined, now: Date): Date | null | undefined {
+  if (!duration) return undefined
+  if (duration === 'none') return null
+  const seconds = parseSeconds(duration)
+  return seconds === 0 ? null : new Date(now.getTime() + seconds * 1000)
+}
+
+function parseSeconds(duration: string): number {
+  try {
+    return parseDuration(duration)
+  } catch {
+    throw validationFailed(
+      'invalid format for ban duration: send none or a sum such as 24h or 1h30m (ns, us, ms, s, m, h)',
+    )
+  }
 }

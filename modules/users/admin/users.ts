@@ -3,8 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { findTaken, softDeleteUser } from '../../../db/admin/soft-delete.ts'
 import type { Trx } from '../../../db/core/database.ts'
-import { isForeignKeyViolation } from '../../../db/core/foreign-key-violation.ts'
-import { isUniqueViolation } from '../../../db/core/unique-violation.ts'
+import { isForeignKeyViolation, isUniqueViolation } from '../../../db/core/errors.ts'
 import { deleteInvitationsBy } from '../../../db/organizations/invitations.ts'
 import {
   deleteUserMemberships,

@@ -11,9 +11,9 @@ import { assignReservedUsername } from '../../usernames/index.ts'
 import { verifyEmail } from '../confirm-email.ts'
 import { verifyPhone } from '../confirm-phone.ts'
 import { lockAndLoadUser } from '../lock.ts'
-import { findOwner } from './find-owner.ts'
 import type { AutoconfirmedSignUp, Repeated, SignUpInput, SignUpOutcome } from './types.ts'
 import { createUnconfirmedUser, isUnclaimed } from './unconfirmed-user.ts'
+import { findOwner } from './user-data.ts'
 
 /**
  * Verifies the password against the account that the sign-up may repeat; undefined for a new identifier, and where a

@@ -13,9 +13,9 @@ import { perClientInterval, reserveInterval, reserveSendQuota } from '../../otp/
 import { repeatedBy, signUpAutoconfirmed } from './autoconfirmed.ts'
 import { dryRunEmailSignUp } from './dry-run.ts'
 import { storePendingSignUp } from './pending.ts'
-import { toUnconfirmedUser } from './response.ts'
 import type { EmailSignUp, SignUpOutcome, SignUpResult } from './types.ts'
 import { reuseOrCreateUnconfirmedUser } from './unconfirmed-user.ts'
+import { toUnconfirmedUser } from './user-data.ts'
 
 /** Throws over_email_send_rate_limit; everything else is an outcome. */
 export function signUpByEmail(

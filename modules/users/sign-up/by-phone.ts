@@ -10,9 +10,9 @@ import type { SentCode, SmsChannel, SmsRequest } from '../../otp/sms-otp.ts'
 import { repeatedBy } from './autoconfirmed.ts'
 import { dryRunPhoneSignUp } from './dry-run.ts'
 import { storePendingSignUp } from './pending.ts'
-import { toUnconfirmedUser } from './response.ts'
 import type { AutoconfirmedSignUp, SignUpOutcome } from './types.ts'
 import { findOrCreateUnconfirmedUser, isUnclaimed } from './unconfirmed-user.ts'
+import { toUnconfirmedUser } from './user-data.ts'
 
 interface PhoneSignUp extends AutoconfirmedSignUp {
   channel: SmsChannel

@@ -14,14 +14,17 @@ import { insertOrganizationAuditEntry } from '../../../db/organizations/audit.ts
 import { deleteInvitationsBy } from '../../../db/organizations/invitations.ts'
 import { deleteObtainedMemberships } from '../../../db/organizations/members.ts'
 import { deletePasskeys } from '../../../db/passkeys/credentials.ts'
-import { deleteKnownDevices } from '../../../db/sessions/known-devices.ts'
+import { deleteKnownDevices } from '../../../db/sessions/devices.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
 import { clearUnverifiedUsername } from '../../../db/usernames/usernames.ts'
 import { consumeAutoconfirmed } from '../../../db/users/autoconfirmed-addresses.ts'
 import { replaceUserMetadata } from '../../../db/users/merge-user.ts'
 import type { PendingSignUpData, StoredData } from '../../../db/users/pending-sign-ups.ts'
-import { recomputeProviders } from '../../../db/users/providers.ts'
-import { updateUser, withoutPendingChanges } from '../../../db/users/update-user.ts'
+import {
+  recomputeProviders,
+  updateUser,
+  withoutPendingChanges,
+} from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import { memberTraits, recordAudit } from '../../audit/index.ts'
 import { revokeAllSessions } from '../../sessions/index.ts'

@@ -13,7 +13,7 @@ import type { UserRecord } from '../../../db/users/users.ts'
 import type { AuthenticationEvent } from '../../sessions/build.ts'
 import type { CreatedSession } from '../../sessions/create.ts'
 import { createSessionWithUser } from '../../sessions/index.ts'
-import { enqueueAfterUserCreated } from './after-user-created.ts'
+import { enqueueAfterUserCreated } from './hooks.ts'
 import type { CreationPermit } from './types.ts'
 
 export interface NewUserInput {

@@ -1,7 +1,7 @@
 import type { UserMetadata } from '../../../db/tables/users.ts'
 import type { PendingSignUpData } from '../../../db/users/pending-sign-ups.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
-import type { LinkContext } from '../../otp/link-context.ts'
+import type { LinkContext } from '../../otp/links.ts'
 import type { LoginIdentifier } from './user-data.ts'
 
 /** The known data of the account. */

@@ -2,17 +2,15 @@
 import type { FastifyInstance } from 'fastify'
 
 import type { Db, Trx } from '../../../db/core/database.ts'
-import { asStored } from '../../../db/users/pending-sign-ups.ts'
-import { deleteOtherPassword, replaceSignUp } from '../../../db/users/repeated-sign-ups.ts'
+import { asStored, deleteOtherPassword, replaceSignUp } from '../../../db/users/pending-sign-ups.ts'
 import { lockUser } from '../../../db/users/update-user.ts'
 import type { UserRecord } from '../../../db/users/users.ts'
 import { ApiError, accountChangedConcurrently } from '../../../schemas/errors.ts'
 import { lockAndLoadUser } from '../lock.ts'
 import { createPendingDraft, withPendingSignUp } from './clear-unverified.ts'
 import { createUser } from './create-user.ts'
-import { findOwner } from './find-owner.ts'
 import type { SignUpInput, SignUpResult } from './types.ts'
-import { type LoginIdentifier, toNewIdentity, toUserMetadata } from './user-data.ts'
+import { findOwner, type LoginIdentifier, toNewIdentity, toUserMetadata } from './user-data.ts'
 
 /** Returns the user of a new or unverified identifier; undefined when it belongs to a verified or invited account. */
 export async function findOrCreateUnconfirmedUser(

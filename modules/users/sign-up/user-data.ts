@@ -1,7 +1,10 @@
-/** Metadata and identity data of a sign-up. */
+/** Metadata and identity data of a sign-up, its owner, and the user in its response. */
+import type { FastifyInstance } from 'fastify'
+
+import type { Db } from '../../../db/core/database.ts'
 import type { NewIdentity } from '../../../db/identities/identities.ts'
 import type { UserMetadata } from '../../../db/tables/users.ts'
-import type { UserRecord } from '../../../db/users/users.ts'
+import { findUserByAnyEmail, findUserByPhone, type UserRecord } from '../../../db/users/users.ts'
 
 /** An identifier at which the user can be reached. */
 export interface LoginIdentifier {
@@ -54,4 +57,63 @@ export function toNewIdentity(
 function buildIdentityClaims(sub: string, { provider, address }: LoginIdentifier): UserMetadata {
   const email = provider === 'email' && { email: address }
   return { sub, ...email, email_verified: false, phone_verified: false }
+}
+
+/** The owner of an identifier; for an email also by a verified identity. */
+export function findOwner(
+  db: Db,
+  { provider, address }: LoginIdentifier,
+  aud: string,
+): Promise<UserRecord | undefined> {
+  const find = provider === 'email' ? findUserByAnyEmail : findUserByPhone
+  return find(db, address, aud)
+}
+
+/** Columns that are empty after a new sign-up. */
+const emptyColumns = {
+  email: null,
+  email_confirmed_at: null,
+  invited_at: null,
+  phone: null,
+  phone_confirmed_at: null,
+  confirmed_at: null,
+  recovery_sent_at: null,
+  email_change: '',
+  email_change_sent_at: null,
+  email_change_confirm_status: 0,
+  phone_change: '',
+  phone_change_sent_at: null,
+  reauthentication_sent_at: null,
+  last_sign_in_at: null,
+  banned_until: null,
+  is_sso_user: false,
+  is_anonymous: false,
+  factors: [],
+}
+
+/**
+ * Returns the user as if created now: a repeated sign-up must not reveal when the first one was or what has happened
+ * since, such as an invitation.
+ */
+export function toUnconfirmedUser(
+  { config }: FastifyInstance,
+  user: UserRecord,
+  { provider, address }: LoginIdentifier,
+  now: Date,
+): UserRecord {
+  const time = now.toISOString()
+  const times = { last_sign_in_at: time, created_at: time, updated_at: time }
+  return {
+    ...user,
+    ...emptyColumns,
+    [provider]: address,
+    role: config.AUTH_JWT_DEFAULT_GROUP_NAME,
+    raw_app_meta_data: { provider, providers: [provider] },
+    identities: user.identities
+      .filter((identity) => identity.provider === provider)
+      .map((identity) => ({ ...identity, ...times })),
+    confirmation_sent_at: now,
+    created_at: now,
+    updated_at: now,
+  }
 }

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 
 import type { Config } from '../../../config/groups/index.ts'
-import { findCleanUpAge, upsertCleanupRun } from '../../../db/cleanup/runs.ts'
+import { findCleanUpAge, upsertCleanupRun } from '../../../db/cleanup/cleanup.ts'
 import type { Db } from '../../../db/core/database.ts'
 import { type Deps, defineHooksPlugin } from '../../define-plugin.ts'
 import { cleanupTasks, type Retention } from './steps.ts'

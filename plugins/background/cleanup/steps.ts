@@ -1,13 +1,12 @@
 /** The steps of the cleanup: each deletes one kind of row, a given time after it expired. */
 import {
-  deleteAnonymousUser,
-  deleteOldAnonymousUsers,
-  listOldAnonymousUsers,
-} from '../../../db/cleanup/anonymous-users.ts'
-import {
   deleteAbandonedFactors,
+  deleteAnonymousUser,
   deleteEndedSessions,
+  deleteExpiredOneTimeTokens,
+  deleteExpiredPasskeyChallenges,
   deleteExpiredSessions,
+  deleteOldAnonymousUsers,
   deleteOldAuditEntries,
   deleteOldChallenges,
   deleteOldFlowStates,
@@ -16,14 +15,12 @@ import {
   deleteOldSignInDevices,
   deleteOldThrottles,
   deleteRevokedRefreshTokens,
+  listOldAnonymousUsers,
 } from '../../../db/cleanup/cleanup.ts'
-import { deleteExpiredPasskeyChallenges } from '../../../db/cleanup/passkeys.ts'
-import { deleteExpiredOneTimeTokens } from '../../../db/cleanup/tokens.ts'
 import type { Db } from '../../../db/core/database.ts'
-import { isForeignKeyViolation } from '../../../db/core/foreign-key-violation.ts'
-import type { PagedQuery } from '../../../db/core/paging.ts'
-import { countPages } from '../../../db/core/table-pages.ts'
-import { deleteOldConsumedCodes } from '../../../db/flows/consumed-codes.ts'
+import { isForeignKeyViolation } from '../../../db/core/errors.ts'
+import { countPages, type PagedQuery } from '../../../db/core/paging.ts'
+import { deleteOldConsumedCodes } from '../../../db/flows/flow-states.ts'
 import { deleteOldSendQuotas } from '../../../db/limits/send-quotas.ts'
 import {
   deleteOldAuthorizations,
@@ -35,10 +32,10 @@ import {
   deleteUnusedClients,
 } from '../../../db/oauth-server/cleanup.ts'
 import { deleteExpiredReplays } from '../../../db/replays/replays.ts'
-import { deleteOldSamlLogouts } from '../../../db/saml/logouts.ts'
+import { deleteOldSamlLogouts } from '../../../db/saml/logins.ts'
 import { deleteOldRelayStates } from '../../../db/saml/relay-states.ts'
-import { deleteSupersededSessions } from '../../../db/sessions/supersede.ts'
-import { deleteOldUsageCounts } from '../../../db/statistics/usage-counts.ts'
+import { deleteSupersededSessions } from '../../../db/sessions/refreshable.ts'
+import { deleteOldUsageCounts } from '../../../db/statistics/statistics.ts'
 import { deleteExpiredUsernames } from '../../../db/usernames/usernames.ts'
 import { deleteOldPendingSignUps } from '../../../db/users/pending-sign-ups.ts'
 

@@ -1,6 +1,10 @@
 /** One batch for one endpoint: leases the due deliveries, sends them concurrently and stores the outcomes together. */
-import { type LeasedDelivery, leaseDeliveries } from '../../../db/events/deliveries.ts'
-import { type Attempted, recordAttempts } from '../../../db/events/outcomes.ts'
+import {
+  type Attempted,
+  type LeasedDelivery,
+  leaseDeliveries,
+  recordAttempts,
+} from '../../../db/events/deliveries.ts'
 import {
   clearWebhookFailures,
   findWebhook,

@@ -13,8 +13,8 @@ import {
 import { validationFailed, webhookNotFound } from '../../../schemas/errors.ts'
 import type { NewWebhook, WebhookChange } from '../../../schemas/webhook.ts'
 import type { Deps } from '../../define-plugin.ts'
+import { generateWebhookSecret } from './message.ts'
 import { decryptWebhookSecrets, encryptWebhookSecrets } from './secrets.ts'
-import { generateWebhookSecret } from './signature.ts'
 
 type EndpointDeps = Deps<'config' | 'encryption' | 'httpClient'>
 

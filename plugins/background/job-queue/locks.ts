@@ -8,8 +8,7 @@ import pg from 'pg'
 
 import { releaseJobs, renewLocks } from '../../../db/jobs/private-jobs.ts'
 import type { JobRecord } from './job-record.ts'
-import type { QueueLog } from './library-log.ts'
-import { withLibrary } from './maintenance.ts'
+import { type QueueLog, withLibrary } from './maintenance.ts'
 
 export interface LockTimes {
   renewMs: number

@@ -1,8 +1,7 @@
-/** Maintenance of the queue itself, as jobs. */
-import { makeWorkerUtils, type WorkerUtils } from 'graphile-worker'
+/** Maintenance of the queue itself, as jobs, and the library's log. */
+import type { FastifyBaseLogger } from 'fastify'
+import { Logger, makeWorkerUtils, type WorkerUtils } from 'graphile-worker'
 import type pg from 'pg'
-
-import { type QueueLog, toLogger } from './library-log.ts'
 
 interface QueueMaintenanceOptions {
   pool: pg.Pool
@@ -37,4 +36,14 @@ export async function withLibrary(
   } finally {
     await library.release()
   }
+}
+
+export type QueueLog = Pick<FastifyBaseLogger, 'debug' | 'warn' | 'error'>
+
+/** graphile-worker logs every transient database failure as an error and every job as info; both are lowered. */
+export function toLogger(log: QueueLog): Logger {
+  return new Logger(() => (level, message) => {
+    if (level === 'error' || level === 'warning') log.warn(`job queue: ${message}`)
+    else log.debug(`job queue: ${message}`)
+  })
 }

@@ -3,9 +3,8 @@ import { type CronItem, parseCronItems, type RunnerOptions, type Task } from 'gr
 
 import { assertPostgresText } from '../../../schemas/postgres-text.ts'
 import type { JobRecord } from './job-record.ts'
-import { type QueueLog, toLogger } from './library-log.ts'
 import type { LockOptions } from './locks.ts'
-import { queueMaintenance } from './maintenance.ts'
+import { type QueueLog, queueMaintenance, toLogger } from './maintenance.ts'
 
 export interface JobContext {
   /** The job's id. */

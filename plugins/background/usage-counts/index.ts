@@ -2,7 +2,7 @@
  * Counts sign-ins, rejected requests and hook calls for the console: in memory, flushed every few seconds to a table
  * that replicas share. A killed process loses the last seconds.
  */
-import { addUsageCounts, type UsageCount } from '../../../db/statistics/usage-counts.ts'
+import { addUsageCounts, type UsageCount } from '../../../db/statistics/statistics.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
 import type { CounterName } from '../../observability/telemetry/instruments.ts'
 

@@ -13,7 +13,7 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 
-import { getDelivery } from '../../../db/core/delivery.ts'
+import { getDelivery } from '../../../db/core/statement.ts'
 import type { ReportUnreadable } from '../../../db/core/stored-json.ts'
 import type { Connect, DriverConnection, Result, Statement } from './connection.ts'
 import { connectWithDeadline } from './deadline-connection.ts'
@@ -21,7 +21,7 @@ import { groupCommits } from './group-commit.ts'
 import { PlainConnection } from './plain-connection.ts'
 import { prepareConnections } from './prepared-connection.ts'
 
-export { batchLookup } from './batched-lookup.ts'
+export { batchLookup } from './batch-loader.ts'
 export { NotConnected } from './deadline-connection.ts'
 export { isOfOneStatement } from './error-scope.ts'
 

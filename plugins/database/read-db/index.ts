@@ -4,12 +4,17 @@
  */
 import { createDbWithDialect, type Db } from '../../../db/core/database.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
+import { createUnreadableReport } from '../db.ts'
 import { createDialect } from '../driver/index.ts'
 import { createPool } from '../pool/index.ts'
-import { createUnreadableReport } from '../unreadable-json.ts'
-import { createPositions, type Positions, parsePosition } from './positions.ts'
 import { createReadDialect } from './read-dialect.ts'
-import { createReplica, type Replica } from './replica.ts'
+import {
+  createPositions,
+  createReplica,
+  type Positions,
+  parsePosition,
+  type Replica,
+} from './replica.ts'
 import { readServerState, type ServerState } from './server-state.ts'
 
 // Chooses the replica for the next read, in rotation.

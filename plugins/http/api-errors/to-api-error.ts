@@ -1,7 +1,7 @@
 /** Maps any thrown value to an API error. */
 import type { FastifyError } from 'fastify'
 
-import { findFailedFunction } from '../../../db/core/trigger-failure.ts'
+import { findFailedFunction } from '../../../db/core/errors.ts'
 import {
   ApiError,
   badJson,

@@ -1,10 +1,8 @@
 /** The languages of AUTH_LANGUAGES: files or URLs, read at start, on SIGHUP and when expired. */
 import type { Config } from '../../../config/groups/index.ts'
-import { CachedTemplate } from '../../../mail/custom-texts/cached-template.ts'
-import type { MailLog } from '../../../mail/custom-texts/log.ts'
-import { parseTextSource } from '../../../mail/custom-texts/source.ts'
+import { CachedTemplate, type MailLog, parseTextSource } from '../../../mail/cached-template.ts'
 import { type MessageCatalog, readCustomLanguage } from '../../../mail/languages/custom-language.ts'
-import { tagOfFile } from '../../../mail/languages/tag.ts'
+import { tagOfFile } from '../../../mail/languages/tags.ts'
 
 export type CustomLanguages = ReturnType<typeof createCustomLanguages>
 

@@ -2,10 +2,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 import type { Config } from '../../../config/groups/index.ts'
-import { acceptedLanguages, nearestLanguage } from '../../../mail/languages/choose.ts'
 import type { Language, LocalizedMessages } from '../../../mail/languages/language.ts'
 import { createLibrary, type MissingMessages } from '../../../mail/languages/library.ts'
 import { shippedLanguages } from '../../../mail/languages/shipped.ts'
+import { acceptedLanguages, nearestLanguage } from '../../../mail/languages/tags.ts'
 import { readLocaleSetting } from '../../../mail/locale-settings.ts'
 import { definePlugin } from '../../define-plugin.ts'
 import { type CustomLanguages, createCustomLanguages } from './custom-languages.ts'

@@ -5,7 +5,7 @@ import { MailTransportError, type SendOutcome } from '../../../mail/transport-er
 import { ApiError, HookError } from '../../../schemas/errors.ts'
 import { toUser } from '../../../schemas/user.ts'
 import type { Deps } from '../../define-plugin.ts'
-import type { HookEmail } from '../../outgoing/hooks/messages.ts'
+import type { HookEmail } from '../../outgoing/hooks/calls.ts'
 import type { MailPayload } from './outbox/payload.ts'
 
 export interface HookMail extends MailPayload {

@@ -25,8 +25,8 @@ import {
 } from './deliver.ts'
 import { createHookDelivery } from './hook-delivery.ts'
 import { createOutbox, type MailRequest, type Outbox, type RetryDelay } from './outbox/index.ts'
-import { createMailJobs } from './outbox/job.ts'
-import { retryBlocker } from './outbox/retryable.ts'
+import { createMailJobs } from './outbox/payload.ts'
+import { retryBlocker } from './outbox/reasons.ts'
 import { configuredRenderer } from './renderer.ts'
 import { createSamples } from './samples.ts'
 

@@ -5,7 +5,6 @@ import { Value } from '@sinclair/typebox/value'
 import { HookError, hookRejected, hookResponseInvalid } from '../../../schemas/errors.ts'
 import { isRecord } from '../../../schemas/values/record.ts'
 import type { Deps } from '../../define-plugin.ts'
-import type { Transport } from './transport.ts'
 
 type CallerDeps = Pick<Deps<'telemetry'>['telemetry'], 'metrics' | 'tracing'> & {
   log: Pick<Deps<'log'>['log'], 'warn'>
@@ -83,3 +82,6 @@ function throwHookError({ http_code, message }: { http_code?: unknown; message?:
   if (text === '' && !isStatus) return
   throw hookRejected(isStatus ? Number(http_code) : 500, text || 'A hook rejected this request')
 }
+
+/** Sends a call, as JSON, to the operator's hook. Resolves to its response; undefined for an empty one. */
+export type Transport = (body: string) => Promise<unknown>

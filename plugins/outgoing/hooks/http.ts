@@ -11,8 +11,8 @@ import {
   hookWrongContentType,
 } from '../../../schemas/errors.ts'
 import { type Fetch, ResponseTooLargeError } from '../http-client/index.ts'
+import type { Transport } from './caller.ts'
 import { readSigningKeys, signedHeaders } from './signature.ts'
-import type { Transport } from './transport.ts'
 
 /** Maximum response size in bytes. */
 export const maxResponseBytes = 204_800

@@ -8,13 +8,15 @@ import type { hookNames } from '../../../config/groups/hooks.ts'
 import type { User } from '../../../schemas/user.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
 import { configuredProxies, createHttpClient, type Fetch } from '../http-client/index.ts'
-import { customizeAccessToken } from './access-token.ts'
-import { createCaller, type HookCaller, type HookResponse } from './caller.ts'
+import { createCaller, type HookCaller, type HookResponse, type Transport } from './caller.ts'
+import {
+  beforeOrganizationJoin,
+  createSmsSender,
+  customizeAccessToken,
+  sendEmail,
+} from './calls.ts'
 import { httpTransport, maxResponseBytes } from './http.ts'
-import { createSmsSender, sendEmail } from './messages.ts'
-import { beforeOrganizationJoin } from './organizations.ts'
 import { createFunctionHooks, type FunctionHooks } from './postgres.ts'
-import type { Transport } from './transport.ts'
 
 /** A user without a row: not created yet, or deleted. */
 interface UnsavedUser {

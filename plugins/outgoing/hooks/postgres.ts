@@ -17,7 +17,7 @@ import {
 } from '../../../schemas/errors.ts'
 import { endDeadConnections } from '../../database/pool/dead-connections.ts'
 import { closeReadOnlyConnections } from '../../database/pool/index.ts'
-import type { Transport } from './transport.ts'
+import type { Transport } from './caller.ts'
 
 /** Maximum duration of a function. */
 const timeoutMs = 2_000

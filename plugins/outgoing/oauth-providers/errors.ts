@@ -1,7 +1,7 @@
 /** Errors for clients when a provider fails; the provider's own message is only logged. */
 import { ProviderError } from '../../../providers/core/provider-error.ts'
 import { quoted } from '../../../providers/http/quoted.ts'
-import { IdTokenError } from '../../../providers/oidc/id-token-error.ts'
+import { IdTokenError } from '../../../providers/id-token-selection.ts'
 import {
   type ApiError,
   badIdToken,

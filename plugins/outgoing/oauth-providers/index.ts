@@ -1,4 +1,5 @@
 /** The enabled external providers: starts authorizations and identifies users. */
+import { bindIssuer, findIssuers } from '../../../db/custom-providers/providers.ts'
 import type { Provider } from '../../../providers/core/provider.ts'
 import type { ProviderHttp, ProviderSettings } from '../../../providers/core/types.ts'
 import { createProviderHttp, providerHttpByName } from '../../../providers/provider-http.ts'
@@ -13,14 +14,12 @@ import {
   oauthProviderNotSupported,
   validationFailed,
 } from '../../../schemas/errors.ts'
-import { definePlugin } from '../../define-plugin.ts'
+import { type Deps, definePlugin } from '../../define-plugin.ts'
 import { maxWaitMs } from '../../http/request-deadline.ts'
 import { createFindCustom, type FindCustom, isCustom, reportSharedCallback } from './custom.ts'
 import { serveDevOidc } from './dev-oidc/index.ts'
 import { toCallbackError } from './errors.ts'
-import { storeIssuers } from './issuers.ts'
 import { isOfAnother, type ReceivedCallback } from './mix-up.ts'
-import { createRenewable } from './renewable.ts'
 import { allowedIssuers, issuerProviders, namedProviders } from './settings.ts'
 import { createSignIns, type SignInDeps } from './sign-ins.ts'
 import { createLookUp } from './usable.ts'
@@ -154,3 +153,37 @@ export default definePlugin({
 })
 
 export type { FlowSecrets, ProviderIdentity } from '../../../providers/core/types.ts'
+
+/** Stands for the usual host of a provider. */
+const usual = 'default'
+
+/**
+ * Stores where the identities of each provider come from; it stays while there are any. Warns at each start of a provider
+ * whose issuer or URL was changed in the configuration while users have identities.
+ */
+async function storeIssuers(
+  { db, log }: Deps<'db' | 'log'>,
+  providers: ReadonlyMap<string, ProviderSettings>,
+): Promise<void> {
+  if (providers.size === 0) return
+  const known = await findIssuers(db, [...providers.keys()])
+  for (const [provider, { issuer: named, url }] of providers) {
+    const issuer = named ?? url ?? usual
+    const before = known.get(provider)
+    if (before === issuer) continue
+    const binding = { identifier: provider, issuer }
+    if (await db.transaction().execute((trx) => bindIssuer(trx, binding))) continue
+    log.error({ provider, issuer, before }, 'provider has identities of another issuer')
+  }
+}
+
+/** An object that is rebuilt when its inputs change, behind a stable reference. */
+function createRenewable<Made extends object>(make: () => Made) {
+  let current = make()
+  return {
+    renewed: new Proxy(current, { get: (_first, name) => Reflect.get(current, name) }),
+    renew(): void {
+      current = make()
+    },
+  }
+}

@@ -29,7 +29,7 @@ export function issuerProviders(config: Config): Map<string, ProviderSettings> {
 
 /** AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS with their audiences; an issuer without an audience is ignored. */
 export function allowedIssuers(config: Config): Map<string, readonly string[]> {
-  // Unset when an issuer in the list has no audience and GoTrue's name was used (config/rules/id-tokens.ts).
+  // Unset when an issuer in the list has no audience and GoTrue's name was used (config/rules/providers.ts).
   const issuers = config.AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS ?? []
   const entries = issuers.map((issuer) => [issuer, allowedAudiences(config, issuer)] as const)
   return new Map(entries.filter(([, audiences]) => audiences.length > 0))

@@ -1,7 +1,10 @@
 /** The lookups of most requests, batched across concurrent requests. */
 import type { Db, Trx } from '../../../db/core/database.ts'
-import { findSessionById, findSessionsById } from '../../../db/sessions/find-session.ts'
-import type { SessionRecord } from '../../../db/sessions/sessions.ts'
+import {
+  findSessionById,
+  findSessionsById,
+  type SessionRecord,
+} from '../../../db/sessions/sessions.ts'
 import { findUser, findUsers, type UserRecord } from '../../../db/users/users.ts'
 import { batchLookup, isOfOneStatement } from '../../database/driver/index.ts'
 

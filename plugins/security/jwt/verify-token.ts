@@ -1,6 +1,7 @@
 /** Verifies access tokens (RFC 7519, RFC 9068) and remembers the verified ones, because verifying a signature takes time. */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { errors, type JWTHeaderParameters, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
 
 import type { Config } from '../../../config/groups/index.ts'
 import { nilUuid } from '../../../db/tables/users.ts'
@@ -10,7 +11,6 @@ import { ApiError, badJwt } from '../../../schemas/errors.ts'
 import { isUuid } from '../../../schemas/fields.ts'
 import type { SigningKeys } from './signing-keys/index.ts'
 import { maxTokenLength } from './token-size.ts'
-import { createVerifiedTokens } from './verified-tokens.ts'
 
 export const clockToleranceSeconds = 5
 
@@ -174,4 +174,16 @@ function isIssuedHere(
   if (sub && isUuid(sub)) return false
   const isAdmins = role !== undefined && config.AUTH_JWT_ADMIN_ROLES.includes(role)
   return !isAdmins || config.AUTH_JWT_SERVICE_ISSUERS.includes(iss)
+}
+
+/** Longer tokens are rare and are verified each time, so that memory is bounded. */
+const maxCachedLength = 4096
+
+/** A cache of tokens whose signature was verified. Entries depend on the keys: call `clear` when keys change. */
+export function createVerifiedTokens(maxTokens: number) {
+  return new LRUCache<string, AccessTokenClaims>({
+    max: maxTokens,
+    maxEntrySize: maxCachedLength,
+    sizeCalculation: (_claims, token) => token.length,
+  })
 }

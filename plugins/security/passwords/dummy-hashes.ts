@@ -8,8 +8,8 @@ import { createHmac, type KeyObject } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 
 import { withoutDeadline } from '../../observability/request-context/index.ts'
-import { aspnetHeader } from './aspnet-identity.ts'
 import { type ArgonParameters, isSupportedHash } from './hashes.ts'
+import { aspnetHeader } from './pbkdf2.ts'
 
 export interface DummyHashOptions {
   /** The key that selects the kind by address. */

@@ -4,8 +4,7 @@ import { createCipheriv, createHash, scrypt, timingSafeEqual } from 'node:crypto
 import { hash as argonHash, verify as argonVerify } from '@node-rs/argon2'
 import { verify as bcryptVerify } from '@node-rs/bcrypt'
 
-import { parseAspnetHash } from './aspnet-identity.ts'
-import { parsePbkdf2Hash, verifyPbkdf2Hash } from './pbkdf2.ts'
+import { parseAspnetHash, parsePbkdf2Hash, verifyPbkdf2Hash } from './pbkdf2.ts'
 import { parseScryptHash, verifyScryptHash } from './scrypt.ts'
 import { parseShaCryptHash } from './sha-crypt.ts'
 import { verifyShaCryptHash } from './sha-crypt-thread.ts'

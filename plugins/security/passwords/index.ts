@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 
-import { samplePasswordHashes } from '../../../db/users/password-sample.ts'
+import { samplePasswordHashes } from '../../../db/users/password-hashes.ts'
 import { type Deps, definePlugin } from '../../define-plugin.ts'
 import { createBreachedPasswords } from './breached-passwords.ts'
 import { createCommonPasswords, readCommonPasswords } from './common-passwords.ts'

@@ -1,9 +1,10 @@
 /**
- * PBKDF2 (RFC 8018 §5.2) in the formats of Django, passlib and PHC, for imported users. Verified only, never created.
+ * PBKDF2 (RFC 8018 §5.2) in the formats of Django, passlib, PHC and ASP.NET Core Identity, for imported users. Verified
+ * only, never created.
  */
 import { pbkdf2, timingSafeEqual } from 'node:crypto'
 
-export interface Pbkdf2Hash {
+interface Pbkdf2Hash {
   digest: string
   iterations: number
   salt: Buffer
@@ -30,7 +31,7 @@ export function parsePbkdf2Hash(stored: string): Pbkdf2Hash | undefined {
 }
 
 /** Undefined for an unsupported cost or length. */
-export function readBoundedPbkdf2(parsed: Pbkdf2Hash): Pbkdf2Hash | undefined {
+function readBoundedPbkdf2(parsed: Pbkdf2Hash): Pbkdf2Hash | undefined {
   const isBounded = parsed.iterations >= 1 && parsed.iterations <= maxIterations
   const isLong = parsed.hash.length >= 16 && parsed.hash.length <= 64
   return isBounded && isLong ? parsed : undefined
@@ -49,4 +50,30 @@ export async function verifyPbkdf2Hash(parsed: Pbkdf2Hash, password: string): Pr
 /** passlib writes a dot for a plus. */
 function fromAdaptedBase64(text: string): Buffer {
   return Buffer.from(text.replaceAll('.', '+'), 'base64')
+}
+
+const marker = 0x01
+const headerBytes = 13
+const digests = ['sha1', 'sha256', 'sha512']
+
+/** Base64 of the header, from which the cost of a hash can be read. */
+export const aspnetHeader = /^AQAAAA[A-Za-z0-9+/]{12}/
+
+/**
+ * Reads a hash of ASP.NET Core Identity, version 3: base64 of a marker, then the PBKDF2 digest, iterations and salt length
+ * as 32-bit numbers, the salt and the key. Undefined for anything else.
+ */
+export function parseAspnetHash(stored: string): Pbkdf2Hash | undefined {
+  if (!aspnetHeader.test(stored) || !/^[A-Za-z0-9+/]+={0,2}$/.test(stored)) return undefined
+  const bytes = Buffer.from(stored, 'base64')
+  if (bytes.length <= headerBytes || bytes.readUInt8(0) !== marker) return undefined
+  const digest = digests[bytes.readUInt32BE(1)]
+  const saltEnd = headerBytes + bytes.readUInt32BE(9)
+  if (digest === undefined || saltEnd >= bytes.length) return undefined
+  return readBoundedPbkdf2({
+    digest,
+    iterations: bytes.readUInt32BE(5),
+    salt: bytes.subarray(headerBytes, saltEnd),
+    hash: bytes.subarray(saltEnd),
+  })
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { listFilteredEntries } from '../../../db/audit/search.ts'
+import { listFilteredEntries } from '../../../db/audit/audit-log-entries.ts'
 import { recordAdminAction } from '../../../modules/audit/index.ts'
 import { headerRow, renderRows } from '../../../modules/user-import/index.ts'
 import { AuditFilterQuery, readAuditFilter } from '../../../schemas/console/audit-filter.ts'

@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { deleteMail, findMail } from '../../../db/emails/dead-letters.ts'
-import { listDeadMail, listMail } from '../../../db/emails/queue.ts'
+import { deleteMail, findMail, listDeadMail } from '../../../db/emails/dead-letters.ts'
+import { listMail } from '../../../db/emails/queue.ts'
 import { recordAdminAction } from '../../../modules/audit/index.ts'
 import { readRowCursor, toRowCursor } from '../../../schemas/console/cursor.ts'
 import { MailPath, QueuedMails, RetryBody, toQueuedMail } from '../../../schemas/console/mail.ts'

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { sumUsageCounts } from '../../../db/statistics/usage-counts.ts'
+import { sumUsageCounts } from '../../../db/statistics/statistics.ts'
 import { readStatistics } from '../../../modules/statistics/index.ts'
 import { HookSummaries } from '../../../schemas/console/providers.ts'
 import { Range, Statistics } from '../../../schemas/console/statistics.ts'

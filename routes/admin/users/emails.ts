@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 
-import { findMailDeliveries } from '../../../db/emails/deliveries.ts'
+import { findMailDeliveries } from '../../../db/emails/queue.ts'
 import { findUserByEmail } from '../../../db/users/users.ts'
 import { changedUserFields, recordAdminActionOnUser } from '../../../modules/audit/index.ts'
 import { checkRecipient, sendUncountedLinkEmail } from '../../../modules/emails/index.ts'

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-import { isUniqueViolation } from '../../../db/core/unique-violation.ts'
+import { isUniqueViolation } from '../../../db/core/errors.ts'
 import { changeFactor, listFactors, removeFactor } from '../../../db/factors/admin.ts'
 import { findRecoveryCodeSet } from '../../../db/factors/recovery-codes.ts'
 import { recordAccess } from '../../../modules/access/index.ts'

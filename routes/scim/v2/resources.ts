@@ -6,8 +6,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import type { Trx } from '../../../db/core/database.ts'
-import type { Condition } from '../../../db/scim/conditions.ts'
-import type { PageRequest } from '../../../db/scim/paging.ts'
+import type { Condition, PageRequest } from '../../../db/scim/conditions.ts'
 import {
   createSelector,
   type ListRequest,

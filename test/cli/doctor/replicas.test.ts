@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { checkReplicas } from '../../../cli/doctor/replicas.ts'
+import { checkReplicas } from '../../../cli/doctor/database.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { createDoctorContext, runCheck } from './doctor-context.ts'
 

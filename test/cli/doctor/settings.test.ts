@@ -2,13 +2,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { checkAddresses } from '../../../cli/doctor/addresses.ts'
-import { checkCaptcha } from '../../../cli/doctor/captcha.ts'
+import { checkAddresses, checkProxies } from '../../../cli/doctor/addresses.ts'
 import type { Check } from '../../../cli/doctor/finding.ts'
-import { checkDisk } from '../../../cli/doctor/index.ts'
 import { checkMail } from '../../../cli/doctor/mail.ts'
-import { checkProxies } from '../../../cli/doctor/proxies.ts'
-import { checkSms } from '../../../cli/doctor/sms.ts'
+import { checkCaptcha, checkDisk, checkSms } from '../../../cli/doctor/services.ts'
 import { testConfig } from '../../support/config.ts'
 import { createDoctorContext, runCheck } from './doctor-context.ts'
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { suite, type TestContext, test } from 'node:test'
 
 import { checkTakeover } from '../../../cli/takeover/check.ts'
-import type { TakeoverFinding } from '../../../cli/takeover/finding.ts'
+import type { TakeoverFinding } from '../../../cli/takeover/contents.ts'
 import { createDb } from '../../../db/core/database.ts'
 import { createPool } from '../../../plugins/database/pool/index.ts'
 import { encryptionKeyId as idOfKey } from '../../../plugins/security/encryption/keys.ts'

@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test'
 
 import type { UserRecord } from '../../../db/users/users.ts'
 import { notifyUser } from '../../../modules/emails/index.ts'
-import type { Notification } from '../../../modules/emails/notifications.ts'
+import type { Notification } from '../../../modules/emails/send.ts'
 import { waitForIdleQueue } from '../../support/messages/mail-journeys.ts'
 import { sharedDatabase } from '../../support/processes/shared-database.ts'
 import { type Built, build } from '../../support/server.ts'

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { isAllowedRedirect } from '../../../modules/flows/redirects/allowed.ts'
-import { compileGlob } from '../../../modules/flows/redirects/glob.ts'
+import { compileGlob, isAllowedRedirect } from '../../../modules/flows/redirects/allowed.ts'
 import { addParameters, inAscii, withFragment } from '../../../modules/flows/redirects/index.ts'
 
 interface Table {

@@ -2,10 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 
-import {
-  createResponsePadding,
-  type ResponsePadding,
-} from '../../../modules/otp/limits/response-padding.ts'
+import { createResponsePadding, type ResponsePadding } from '../../../modules/otp/limits/timing.ts'
 
 /** Measures a delivery of this duration. */
 async function deliver(t: TestContext, pace: ResponsePadding, ms: number): Promise<void> {

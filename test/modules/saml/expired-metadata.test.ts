@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { checkSaml } from '../../../cli/doctor/index.ts'
+import { checkSaml } from '../../../cli/doctor/services.ts'
 import { refreshStaleMetadata } from '../../../modules/saml/index.ts'
 import { createDoctorContext, runCheck } from '../../cli/doctor/doctor-context.ts'
 import { cloneDatabase } from '../../support/database.ts'

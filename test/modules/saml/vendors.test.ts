@@ -6,7 +6,7 @@ import { suite, test } from 'node:test'
 
 import { decodeJwt } from 'jose'
 
-import { selfSignedCertificate } from '../../../providers/saml/certificate.ts'
+import { selfSignedCertificate } from '../../../providers/saml/sp-metadata.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { type Idp, signed } from '../../support/saml/idp.ts'
 import { byDefault } from '../../support/saml/more-vendors.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { loadSkeleton } from '../../../modules/usernames/skeleton.ts'
+import { loadSkeleton } from '../../../modules/usernames/rules.ts'
 
 /** Pairs of Unicode Technical Standard #39 and of its table. */
 const confusable: [string, string][] = [

@@ -4,8 +4,12 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { before, suite, test } from 'node:test'
 
-import { type EmailKind, emailKindDefinitions, mailKindNames } from '../../../mail/kinds/index.ts'
-import type { MailVariables } from '../../../mail/variables.ts'
+import {
+  type EmailKind,
+  emailKindDefinitions,
+  type MailVariables,
+  mailKindNames,
+} from '../../../mail/kinds/index.ts'
 import { samples } from '../../mail/rendering.ts'
 import { emailAfter } from '../../support/messages/mail-journeys.ts'
 import { linkIn } from '../../support/messages/mail-links.ts'

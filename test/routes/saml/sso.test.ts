@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
 import { suite, test } from 'node:test'
 
-import { selfSignedCertificate } from '../../../providers/saml/certificate.ts'
+import { selfSignedCertificate } from '../../../providers/saml/sp-metadata.ts'
 import { sharedServers } from '../../support/processes/shared-servers.ts'
 import { call, statusAndCode } from '../../support/requests.ts'
 import { certificateByGo, keyOfGo } from '../../support/saml/go-certificate.ts'

@@ -7,8 +7,7 @@ import { suite, test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { isAllowedRedirect } from '../../../modules/flows/redirects/allowed.ts'
-import { compileGlob } from '../../../modules/flows/redirects/glob.ts'
+import { compileGlob, isAllowedRedirect } from '../../../modules/flows/redirects/allowed.ts'
 import { addParameters, inAscii, withFragment } from '../../../modules/flows/redirects/index.ts'
 import { serversOnOneDatabase } from '../../support/processes/shared-servers.ts'
 

@@ -7,8 +7,11 @@ import type { JWTPayload } from 'jose'
 
 import type { ProviderSettings } from '../../../providers/core/types.ts'
 import { identityFromIdToken } from '../../../providers/id-token.ts'
-import type { IdTokenRequest } from '../../../providers/id-token-selection.ts'
-import { IdTokenError, type IdTokenErrorKind } from '../../../providers/oidc/id-token-error.ts'
+import {
+  IdTokenError,
+  type IdTokenErrorKind,
+  type IdTokenRequest,
+} from '../../../providers/id-token-selection.ts'
 import { fakeIssuer } from './fake-issuer.ts'
 import { client } from './fake-provider.ts'
 import { signIdToken, signing } from './keys.ts'

@@ -4,8 +4,8 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { signXml } from '@node-saml/node-saml/lib/xml.js'
 import xmlenc, { type EncryptOptions } from 'xml-encryption'
 
-import { selfSignedCertificate } from '../../../providers/saml/certificate.ts'
 import { toPem } from '../../../providers/saml/signature.ts'
+import { selfSignedCertificate } from '../../../providers/saml/sp-metadata.ts'
 
 export interface Idp {
   entityId: string

@@ -6,7 +6,7 @@ import {
 } from '../../../../db/cleanup/emails.ts'
 import type { Db } from '../../../../db/core/database.ts'
 import type { Deps } from '../../../define-plugin.ts'
-import type { MailJobs } from './job.ts'
+import type { MailJobs } from './payload.ts'
 import { crashed } from './reasons.ts'
 
 const minute = 60_000

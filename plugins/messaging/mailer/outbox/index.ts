@@ -5,12 +5,10 @@
 import { randomUUID } from 'node:crypto'
 
 import type { Trx } from '../../../../db/core/database.ts'
-import { countMailBacklog } from '../../../../db/emails/backlog.ts'
-import { insertEmail, mailInsertionWithJob } from '../../../../db/emails/insert-email.ts'
-import { addMailJobs } from '../../../../db/emails/messages.ts'
-import type { EmailKind } from '../../../../mail/kinds/index.ts'
+import { addMailJobs, insertEmail, mailInsertionWithJob } from '../../../../db/emails/messages.ts'
+import { countMailBacklog } from '../../../../db/emails/queue.ts'
+import type { EmailKind, MailVariables } from '../../../../mail/kinds/index.ts'
 import type { MailRenderer } from '../../../../mail/render.ts'
-import type { MailVariables } from '../../../../mail/variables.ts'
 import type { Deps } from '../../../define-plugin.ts'
 import { unredacted } from '../../../observability/logger/index.ts'
 import { shareReading } from '../../../observability/telemetry/shared-reading.ts'
@@ -25,13 +23,14 @@ import {
   sendFailureReason,
 } from './compose.ts'
 import { createFirstAttempts } from './first-attempts.ts'
-import { createMailJobs, sendTask } from './job.ts'
 import {
+  createMailJobs,
   decryptPayload,
   type EmailMessage,
   encryptPayload,
   type MailPayload,
   type SecondConfirmation,
+  sendTask,
 } from './payload.ts'
 import { unknownKind } from './reasons.ts'
 import { createSender, type Sender, type SenderDeps } from './send.ts'

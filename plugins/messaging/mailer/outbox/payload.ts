@@ -1,9 +1,14 @@
 /** The encrypted payload of an outbox row, bound to that row. */
 import { type Static, Type } from '@sinclair/typebox'
+import { type Expression, type RawBuilder, sql } from 'kysely'
 
 import type { WaitingMailMessage } from '../../../../db/emails/messages.ts'
-import { type EmailKind, emailKindDefinitions } from '../../../../mail/kinds/index.ts'
-import type { MailVariables } from '../../../../mail/variables.ts'
+import { addJobCall, type NewJob } from '../../../../db/jobs/jobs.ts'
+import {
+  type EmailKind,
+  emailKindDefinitions,
+  type MailVariables,
+} from '../../../../mail/kinds/index.ts'
 import { readStored } from '../../../../schemas/values/stored.ts'
 import type { Encryption } from '../../../security/encryption/index.ts'
 
@@ -67,4 +72,25 @@ export function recipientIn(encryption: Encryption, id: string, encrypted: strin
 
 function parsed(encryption: Encryption, id: string, encrypted: string): unknown {
   return JSON.parse(encryption.decrypt(id, encrypted, what))
+}
+
+/** The task that sends one message. */
+export const sendTask = 'send_mail'
+
+/** Builds the statement that adds a message's send job; at most one job per message is queued. */
+export type MailJobs = (id: Expression<string>, options?: JobOptions) => RawBuilder<unknown>
+
+interface JobOptions extends Pick<NewJob, 'delayMs' | 'keepRunAt' | 'isFirst'> {
+  /** The trace context of the email: a value, or a placeholder in a statement. */
+  origin?: Expression<string | null> | string | undefined
+}
+
+export function createMailJobs(schema: string): MailJobs {
+  return (id, { origin, ...timing } = {}) =>
+    addJobCall(schema, {
+      task: sendTask,
+      payload: sql`json_strip_nulls(json_build_object('id', ${id}, 'origin', ${origin ?? null}::text))`,
+      jobKey: sql<string>`'mail:' || ${id}`,
+      ...timing,
+    })
 }

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 
 import type { Db } from '../../../../db/core/database.ts'
-import { moveToDeadLetter } from '../../../../db/emails/give-up.ts'
+import { moveToDeadLetter } from '../../../../db/emails/dead-letters.ts'
 import {
   type EmailAttempt,
   findQueuedEmail,
@@ -19,8 +19,7 @@ import {
 import { MailTransportError, type SendOutcome } from '../../../../mail/transport-error.ts'
 import type { NotComposed } from './compose.ts'
 import { maxAttempts } from './first-attempts.ts'
-import type { MailJobs } from './job.ts'
-import type { EmailMessage } from './payload.ts'
+import type { EmailMessage, MailJobs } from './payload.ts'
 import { expired, gaveUp, quotedWords, uncertain } from './reasons.ts'
 
 /** `Ready` is the composed message. */
@@ -143,7 +142,8 @@ const maxWaitMs = 3 * 24 * 3600_000
 
 /** Stores the result of an attempt. May be called again after it threw. */
 function createRecord(deps: RecordDeps) {
-  const { db, jobs, emitsDeadLetters, log, retryDelay, onAttempt, origin } = deps
+  const { db, jobs, log, retryDelay, onAttempt, origin } = deps
+  const markDead = createDeadLetters(deps)
 
   async function wait(
     message: WaitingMailMessage,
@@ -160,22 +160,6 @@ function createRecord(deps: RecordDeps) {
     const { id, kind } = message
     const next_attempt = new Date(now.getTime() + delayMs)
     log.warn({ message_id: id, kind, reason, next_attempt }, 'email deferred')
-  }
-
-  async function markDead(
-    message: WaitingMailMessage,
-    attempt: EmailAttempt,
-    outcome: SendOutcome,
-    reason: string,
-    now: Date,
-  ) {
-    await moveToDeadLetter(
-      db,
-      attempt,
-      { reason, outcome, keepPayload: true, emitEvent: emitsDeadLetters },
-      now,
-    )
-    log.warn({ message_id: message.id, kind: message.kind, reason }, 'email moved to dead letters')
   }
 
   return async (
@@ -199,6 +183,25 @@ function createRecord(deps: RecordDeps) {
       case 'ambiguous':
         return markDead(message, attempt, 'ambiguous', `${uncertain}: ${outcome.reason}`, now)
     }
+  }
+}
+
+/** Moves messages to the dead letters, from which an operator can send them again. */
+function createDeadLetters({
+  db,
+  emitsDeadLetters,
+  log,
+}: Pick<RecordDeps, 'db' | 'emitsDeadLetters' | 'log'>) {
+  return async (
+    { id, kind }: WaitingMailMessage,
+    attempt: EmailAttempt,
+    outcome: SendOutcome,
+    reason: string,
+    now: Date,
+  ) => {
+    const letter = { reason, outcome, keepPayload: true, emitEvent: emitsDeadLetters }
+    await moveToDeadLetter(db, attempt, letter, now)
+    log.warn({ message_id: id, kind, reason }, 'email moved to dead letters')
   }
 }
 

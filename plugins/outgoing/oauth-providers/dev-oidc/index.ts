@@ -9,8 +9,15 @@ import type { FastifyInstance } from 'fastify'
 
 import type { ProviderSettings } from '../../../../providers/core/types.ts'
 import type { Deps } from '../../../define-plugin.ts'
-import { isInstalled, mount, type OpenidProvider, startOpenidProvider } from './openid-provider.ts'
-import { devOidcPageHeaders, errorPage, loginPage } from './pages.ts'
+import {
+  devOidcPageHeaders,
+  errorPage,
+  isInstalled,
+  loginPage,
+  mount,
+  type OpenidProvider,
+  startOpenidProvider,
+} from './openid-provider.ts'
 
 /** The settings of the provider `dev`; undefined outside dev mode, and without development packages. */
 export async function serveDevOidc(

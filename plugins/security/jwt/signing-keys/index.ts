@@ -12,13 +12,17 @@ import {
 } from '../../../database/notifications/listener.ts'
 import type { Deps } from '../../../define-plugin.ts'
 import type { Encryption } from '../../encryption/index.ts'
-import { createApiTokens } from './api-tokens.ts'
-import type { RecordKeyChange } from './key-change.ts'
-import { createKeyLoader } from './key-loader.ts'
+import { createApiTokens, createKeyLoader } from './key-loader.ts'
 import type { GeneratedAlgorithm } from './key-material.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { KeyRingConfig } from './load-ring.ts'
-import { createStoredKeys, jwksMaxAge, signingKeysChannel, standbySeconds } from './stored-keys.ts'
+import {
+  createStoredKeys,
+  jwksMaxAge,
+  type RecordKeyChange,
+  signingKeysChannel,
+  standbySeconds,
+} from './stored-keys.ts'
 
 /** In log lines. */
 const subject = 'signing key'

@@ -2,9 +2,13 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { JWK } from 'jose'
 
-import type { SigningKeyRow } from '../../../../db/keys/signing-keys.ts'
+import type { Db } from '../../../../db/core/database.ts'
+import {
+  type ApiTokenRow,
+  listApiTokens,
+  type SigningKeyRow,
+} from '../../../../db/keys/signing-keys.ts'
 import { withoutDeadline } from '../../../observability/request-context/index.ts'
-import type { createApiTokens } from './api-tokens.ts'
 import type { GeneratedAlgorithm } from './key-material.ts'
 import type { KeyRing } from './key-ring.ts'
 import { configuredRing, type KeyRingConfig, storedRing } from './load-ring.ts'
@@ -102,4 +106,31 @@ async function loadConfigured(
   const row = (await stored.list()).find(({ state }) => state === 'current')
   if (!row) throw new Error('no key for ID tokens is current')
   return configuredRing(jwks, config, { row, privateJwk: stored.privateJwk })
+}
+
+const isRevoked = ({ revoked_at }: ApiTokenRow) => revoked_at !== null
+
+export function createApiTokens(db: Db) {
+  let revoked: ReadonlySet<string> = new Set()
+
+  return {
+    isRevoked: (jti: string | undefined): boolean => jti !== undefined && revoked.has(jti),
+
+    /** Loads the revoked tokens; resolves to true when they changed. */
+    async sync(now: Date): Promise<boolean> {
+      const rows = (await listApiTokens(db, now)).filter(isRevoked)
+      const before = revoked
+      revoked = new Set(rows.map(({ jti }) => jti))
+      return revoked.symmetricDifference(before).size > 0
+    },
+
+    /** Valid tokens, by the key they need. */
+    async pins(now: Date): Promise<Map<string | null, ApiTokenRow[]>> {
+      const tokens = await listApiTokens(db, now)
+      return Map.groupBy(
+        tokens.filter((token) => !isRevoked(token)),
+        ({ kid }) => kid,
+      )
+    },
+  }
 }

@@ -1,11 +1,19 @@
-/** Builds key rings from configured and stored keys. */
+/**
+ * Builds key rings from stored keys, or from those of AUTH_JWT_KEYS: the operator manages these, and the server
+ * creates, stores and rotates none.
+ */
 import type { JWK } from 'jose'
 
 import type { Config } from '../../../../config/groups/index.ts'
 import type { SigningKeyRow } from '../../../../db/keys/signing-keys.ts'
 import { isRecord } from '../../../../schemas/values/record.ts'
-import { readConfiguredKeys } from './configured-keys.ts'
-import { importSigningKey, importVerificationKey, publicPart, secretKey } from './key-material.ts'
+import {
+  importSigningKey,
+  importVerificationKey,
+  type Key,
+  publicPart,
+  secretKey,
+} from './key-material.ts'
 import { createKeyRing, type KeyRing, type VerificationKey } from './key-ring.ts'
 
 export type KeyRingConfig = Pick<
@@ -72,4 +80,28 @@ function getSecretKey({ AUTH_JWT_SECRET, AUTH_JWT_KEY_ID }: KeyRingConfig) {
 
 async function acceptedSecret(config: KeyRingConfig) {
   return config.AUTH_JWT_ACCEPT_SECRET ? getSecretKey(config) : undefined
+}
+
+interface ConfiguredKeys {
+  signing: Key
+  verifying: VerificationKey[]
+}
+
+/** Throws an Error that names the variable unless exactly one key signs and all are usable. */
+async function readConfiguredKeys(jwks: readonly JWK[]): Promise<ConfiguredKeys> {
+  const [jwk, ...others] = jwks.filter(({ key_ops }) => key_ops?.includes('sign'))
+  if (!jwk || others.length > 0) {
+    throw new Error('AUTH_JWT_KEYS: exactly one key has to have "sign" in its key_ops.')
+  }
+  try {
+    const verifying = await Promise.all(jwks.map(toConfiguredKey))
+    return { signing: await importSigningKey(jwk), verifying }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'a key cannot be read'
+    throw new Error(`AUTH_JWT_KEYS: ${why}`, { cause })
+  }
+}
+
+async function toConfiguredKey(jwk: JWK): Promise<VerificationKey> {
+  return { ...(await importVerificationKey(jwk)), publicJwk: await publicPart(jwk) }
 }

@@ -18,7 +18,6 @@ import {
 } from '../../../../db/keys/signing-keys.ts'
 import { validationFailed } from '../../../../schemas/errors.ts'
 import type { Encryption } from '../../encryption/index.ts'
-import type { RecordKeyChange } from './key-change.ts'
 import {
   type GeneratedAlgorithm,
   generateJwk,
@@ -197,3 +196,14 @@ function rejectSecondStandby(rows: SigningKeyRow[]): void {
 function secondsAfter(now: Date, seconds: number): Date {
   return new Date(now.getTime() + seconds * 1000)
 }
+
+/** The effect of a change. */
+interface KeyChange {
+  /** The key that was added or removed. */
+  kid: string
+  before: SigningKeyRow[]
+  after: SigningKeyRow[]
+}
+
+/** Records a change in its transaction; absent for changes without an actor. */
+export type RecordKeyChange = ((trx: Trx, change: KeyChange) => Promise<void>) | undefined

@@ -4,7 +4,7 @@ import { before, suite, test } from 'node:test'
 
 import { sql } from 'kysely'
 
-import type { StoredDeliveryResponse } from '../../../../db/tables/events.ts'
+import type { StoredDeliveryResponse } from '../../../../db/tables/messages.ts'
 import { sendEvent } from '../../../../plugins/background/events/send.ts'
 import { adminCall, asAdmin } from '../../../support/admin.ts'
 import { endingOfSuite } from '../../../support/processes/ending.ts'

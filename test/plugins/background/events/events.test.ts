@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, suite, test } from 'node:test'
 
-import { moveToDeadLetter } from '../../../../db/emails/give-up.ts'
+import { moveToDeadLetter } from '../../../../db/emails/dead-letters.ts'
 import { eventTypes } from '../../../../schemas/events.ts'
 import { adminCall, asAdmin } from '../../../support/admin.ts'
 import { sharedServers } from '../../../support/processes/shared-servers.ts'

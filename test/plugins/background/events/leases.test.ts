@@ -5,11 +5,10 @@ import { before, beforeEach, suite, test } from 'node:test'
 import type pg from 'pg'
 
 import { createDb, type Db } from '../../../../db/core/database.ts'
-import { leaseDeliveries } from '../../../../db/events/deliveries.ts'
+import { leaseDeliveries, recordAttempts } from '../../../../db/events/deliveries.ts'
 import { assignPositions } from '../../../../db/events/events.ts'
 import { deleteOrphanDeliveries, replayDeliveries } from '../../../../db/events/history.ts'
 import { insertEvents } from '../../../../db/events/outbox.ts'
-import { recordAttempts } from '../../../../db/events/outcomes.ts'
 import {
   deleteWebhook,
   findWebhook,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
 import { createChooser } from '../../../../plugins/database/read-db/index.ts'
-import { createPositions, parsePosition } from '../../../../plugins/database/read-db/positions.ts'
+import { createPositions, parsePosition } from '../../../../plugins/database/read-db/replica.ts'
 import { findMismatch } from '../../../../plugins/database/read-db/server-state.ts'
 
 function fakeReplicas(...replayedAt: (number | undefined)[]) {

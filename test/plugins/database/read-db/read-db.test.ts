@@ -6,7 +6,7 @@ import { suite, test } from 'node:test'
 import { sql } from 'kysely'
 
 import { createPool } from '../../../../plugins/database/pool/index.ts'
-import { parsePosition } from '../../../../plugins/database/read-db/positions.ts'
+import { parsePosition } from '../../../../plugins/database/read-db/replica.ts'
 import { readServerState } from '../../../../plugins/database/read-db/server-state.ts'
 import { query } from '../../../db/sql.ts'
 import { adminCall, asAdmin } from '../../../support/admin.ts'

@@ -8,7 +8,7 @@ import { groupLockTimeout } from '../../../../plugins/database/driver/connection
 import { createDialect } from '../../../../plugins/database/driver/index.ts'
 import { createPool } from '../../../../plugins/database/pool/index.ts'
 import { maxAttempts } from '../../../../plugins/messaging/mailer/outbox/first-attempts.ts'
-import { createMailJobs } from '../../../../plugins/messaging/mailer/outbox/job.ts'
+import { createMailJobs } from '../../../../plugins/messaging/mailer/outbox/payload.ts'
 import { createSender, createWriteTimes } from '../../../../plugins/messaging/mailer/outbox/send.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { watchPool } from '../../../support/statements.ts'

@@ -8,7 +8,7 @@ import type pg from 'pg'
 import { createDb } from '../../../../db/core/database.ts'
 import { MailTransportError } from '../../../../mail/transport-error.ts'
 import { createPool } from '../../../../plugins/database/pool/index.ts'
-import { createMailJobs } from '../../../../plugins/messaging/mailer/outbox/job.ts'
+import { createMailJobs } from '../../../../plugins/messaging/mailer/outbox/payload.ts'
 import { createSender, retryWrite } from '../../../../plugins/messaging/mailer/outbox/send.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 

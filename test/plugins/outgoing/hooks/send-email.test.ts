@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import type { HookEmail } from '../../../../plugins/outgoing/hooks/messages.ts'
+import type { HookEmail } from '../../../../plugins/outgoing/hooks/calls.ts'
 import { asAdmin } from '../../../support/admin.ts'
 import { cloneDatabase } from '../../../support/database.ts'
 import { emailedPath, redirectParams } from '../../../support/messages/mail-journeys.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 
-import { createVerifiedTokens } from '../../../../plugins/security/jwt/verified-tokens.ts'
+import { createVerifiedTokens } from '../../../../plugins/security/jwt/verify-token.ts'
 
 suite('verified token cache', () => {
   test('evicts the least recently used token and skips long ones', () => {

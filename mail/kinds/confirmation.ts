@@ -1,6 +1,0 @@
-import { linkKind } from './definition.ts'
-
-export const confirmation = linkKind({
-  envSuffix: 'CONFIRMATION',
-  linkType: 'signup',
-})
