@@ -26,6 +26,30 @@ const checks = [
   'response_headers_conformance',
 ]
 
+const fixedOptions = [
+  '--phases',
+  'examples,coverage,fuzzing',
+  '--checks',
+  checks.join(),
+  // Workers are threads, with which Python 3.11 fails occasionally (gh-106905).
+  '--max-examples',
+  '20',
+  '--workers',
+  '1',
+  '--request-timeout',
+  '10',
+  '--max-redirects',
+  '0',
+  '--warnings',
+  'off',
+  '--no-color',
+  '--suppress-health-check',
+  'all',
+  '--generation-database',
+  'none',
+  '--continue-on-failure',
+]
+
 /** Returns true without findings. Findings are printed with a curl command that reproduces them. */
 export async function runPass({ schemathesis, folder, server, options, signal }: Run) {
   const { choice, token, parameters = {} } = options
@@ -39,27 +63,7 @@ export async function runPass({ schemathesis, folder, server, options, signal }:
     document,
     '--url',
     server.url,
-    '--phases',
-    'examples,coverage,fuzzing',
-    '--checks',
-    checks.join(),
-    // Workers are threads, with which Python 3.11 fails occasionally (gh-106905).
-    '--max-examples',
-    '20',
-    '--workers',
-    '1',
-    '--request-timeout',
-    '10',
-    '--max-redirects',
-    '0',
-    '--warnings',
-    'off',
-    '--no-color',
-    '--suppress-health-check',
-    'all',
-    '--generation-database',
-    'none',
-    '--continue-on-failure',
+    ...fixedOptions,
     ...(token === undefined ? [] : ['--header', `Authorization:Bearer ${token}`]),
     ...choice,
     ...process.argv.slice(2),
