@@ -13,7 +13,7 @@ export interface Source {
 const root = join(import.meta.dirname, '../..')
 
 export function sources(patterns: readonly string[]): Source[] {
-  return globSync([...patterns], { cwd: root, exclude: ['node_modules/**', '.data/**'] })
+  return globSync([...patterns], { cwd: root, exclude: ['node_modules/**', '.data/**', '**/dist/**'] })
     .toSorted()
     .map((path) => {
       const text = readFileSync(join(root, path), 'utf8')
