@@ -13,7 +13,10 @@ export interface Source {
 const root = join(import.meta.dirname, '../..')
 
 export function sources(patterns: readonly string[]): Source[] {
-  return globSync([...patterns], { cwd: root, exclude: ['node_modules/**', '.data/**', '**/dist/**'] })
+  return globSync([...patterns], {
+    cwd: root,
+    exclude: ['node_modules/**', '.data/**', '**/dist/**'],
+  })
     .toSorted()
     .map((path) => {
       const text = readFileSync(join(root, path), 'utf8')

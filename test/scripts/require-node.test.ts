@@ -36,7 +36,7 @@ suite('missing packages', () => {
   test('are reported in one sentence', (t) => {
     const folder = temporaryFolder(t, 'bare')
     mkdirSync(join(folder, 'cli/dev'), { recursive: true })
-    const needed = ['cli.ts', 'server/until-signal.ts', 'server/home-folder.ts']
+    const needed = ['cli.ts', 'version.ts', 'server/until-signal.ts', 'server/home-folder.ts']
     for (const file of needed) cpSync(join(root, file), join(folder, file))
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
     writeFileSync(join(folder, 'cli/dev/index.ts'), "import 'fastify'\n")
