@@ -148,7 +148,7 @@ where id = ? and refresh_token_hmac_key = ?
 with advanced as (
   update sessions
   set refresh_token_counter = sessions.refresh_token_counter + 1, refreshed_at = ?::timestamptz at time zone 'utc', updated_at = ?, user_agent = ?, ip = ?
-  where sessions.id = ? and sessions.refresh_token_counter = ? and (coalesce(sessions.not_after > ?, true) and sessions.oauth_client_id = ?::uuid and coalesce((
+  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is not distinct from ?::uuid and coalesce(sessions.not_after > ?, true) and coalesce(sessions.created_at > ?::timestamptz, true) and coalesce(coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at) > ?::timestamptz, true) and coalesce((
         select users.deleted_at is null and coalesce(users.banned_until <= ?, true) as is_live
         from users
         where users.id = sessions.user_id), false))
@@ -161,7 +161,8 @@ with advanced as (
             from postern_impersonations
             where postern_impersonations.session_id = advanced.session_id)) found (by)))) as payload, ?::timestamptz as created_at, coalesce(?::text, '') as ip_address
   from users
-  inner join advanced on advanced.session_user_id = users.id)
+  inner join advanced on advanced.session_user_id = users.id
+  where ?::boolean)
 select users.id, users.aud, users.role, users.email, users.encrypted_password, users.email_confirmed_at, users.invited_at, users.phone, users.phone_confirmed_at, users.confirmation_sent_at, users.confirmed_at, users.recovery_sent_at, users.email_change, users.email_change_sent_at, users.email_change_confirm_status, users.phone_change, users.phone_change_sent_at, users.reauthentication_sent_at, users.last_sign_in_at, users.raw_app_meta_data, users.raw_user_meta_data, users.created_at, users.updated_at, users.banned_until, users.deleted_at, users.is_sso_user, users.is_anonymous, (
   select coalesce(json_agg(agg), '[]')
   from (
@@ -190,59 +191,14 @@ inner join advanced on advanced.session_user_id = users.id
 with advanced as (
   update sessions
   set refresh_token_counter = sessions.refresh_token_counter + 1, refreshed_at = ?::timestamptz at time zone 'utc', updated_at = ?, user_agent = ?, ip = ?
-  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is null and coalesce(sessions.not_after > ?, true) and (coalesce(sessions.created_at > ?::timestamptz, true) or coalesce(sessions.aal, 'aal1') > 'aal1' or not exists (
-        select mfa_factors.id
-        from mfa_factors
-        where mfa_factors.user_id = sessions.user_id and mfa_factors.status = ?)) and coalesce((
+  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is not distinct from ?::uuid and coalesce(sessions.not_after > ?, true) and coalesce(sessions.created_at > ?::timestamptz, true) and coalesce(coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at) > ?::timestamptz, true) and coalesce((
         select users.deleted_at is null and coalesce(users.banned_until <= ?, true) as is_live
         from users
-        where users.id = sessions.user_id), false))
-  returning sessions.id as session_id, sessions.created_at as session_created_at, sessions.refreshed_at, sessions.not_after, sessions.aal, sessions.tag, sessions.oauth_client_id, sessions.scopes, sessions.refresh_token_hmac_key, sessions.refresh_token_counter, sessions.user_id as session_user_id), audited as (
-  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
-  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, json_strip_nulls(json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user, 'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token', 'actor', json_build_object('type', 'user', 'id', users.id), 'act', (
-        select json_build_object('sub', found.by)
-        from ((
-            select postern_impersonations.impersonated_by
-            from postern_impersonations
-            where postern_impersonations.session_id = advanced.session_id)) found (by)))) as payload, ?::timestamptz as created_at, coalesce(?::text, '') as ip_address
-  from users
-  inner join advanced on advanced.session_user_id = users.id)
-select users.id, users.aud, users.role, users.email, users.encrypted_password, users.email_confirmed_at, users.invited_at, users.phone, users.phone_confirmed_at, users.confirmation_sent_at, users.confirmed_at, users.recovery_sent_at, users.email_change, users.email_change_sent_at, users.email_change_confirm_status, users.phone_change, users.phone_change_sent_at, users.reauthentication_sent_at, users.last_sign_in_at, users.raw_app_meta_data, users.raw_user_meta_data, users.created_at, users.updated_at, users.banned_until, users.deleted_at, users.is_sso_user, users.is_anonymous, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select identities.id, identities.provider_id, identities.user_id, identities.identity_data, identities.provider, identities.last_sign_in_at, identities.created_at, identities.updated_at, identities.email
-    from identities
-    where identities.user_id = users.id
-    order by identities.created_at, identities.id) as agg) as identities, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_factors.id, mfa_factors.created_at, mfa_factors.updated_at, mfa_factors.status, mfa_factors.friendly_name, mfa_factors.factor_type, mfa_factors.phone, mfa_factors.last_challenged_at, mfa_factors.web_authn_aaguid
-    from mfa_factors
-    where mfa_factors.user_id = users.id
-    order by mfa_factors.created_at) as agg) as factors, advanced.session_id, advanced.session_created_at, advanced.refreshed_at, advanced.not_after, advanced.aal, advanced.tag, advanced.oauth_client_id, advanced.scopes, advanced.refresh_token_hmac_key, advanced.refresh_token_counter, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_amr_claims.authentication_method as method, floor(extract(epoch from mfa_amr_claims.updated_at))::bigint as timestamp
-    from mfa_amr_claims
-    where mfa_amr_claims.session_id = advanced.session_id
-    order by mfa_amr_claims.updated_at desc) as agg) as amr, (
-  select postern_impersonations.impersonated_by
-  from postern_impersonations
-  where postern_impersonations.session_id = advanced.session_id) as impersonated_by
-from users
-inner join advanced on advanced.session_user_id = users.id
-
-with advanced as (
-  update sessions
-  set refresh_token_counter = sessions.refresh_token_counter + 1, refreshed_at = ?::timestamptz at time zone 'utc', updated_at = ?, user_agent = ?, ip = ?
-  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is null and coalesce(sessions.not_after > ?, true) and coalesce((
+        where users.id = sessions.user_id), false)) and (?::uuid is null or coalesce((
         select true as found
         from postern_organization_members
         inner join postern_organizations on postern_organizations.id = organization_id
-        where postern_organization_members.user_id = sessions.user_id and postern_organization_members.organization_id = ?::uuid and postern_organization_members.status = 'active' and postern_organizations.deleted_at is null), false) and coalesce((
-        select users.deleted_at is null and coalesce(users.banned_until <= ?, true) as is_live
-        from users
-        where users.id = sessions.user_id), false))
+        where postern_organization_members.user_id = sessions.user_id and postern_organization_members.organization_id = ?::uuid and postern_organization_members.status = 'active' and postern_organizations.deleted_at is null), false))
   returning sessions.id as session_id, sessions.created_at as session_created_at, sessions.refreshed_at, sessions.not_after, sessions.aal, sessions.tag, sessions.oauth_client_id, sessions.scopes, sessions.refresh_token_hmac_key, sessions.refresh_token_counter, sessions.user_id as session_user_id), audited as (
   insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
   select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, json_strip_nulls(json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user, 'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token', 'actor', json_build_object('type', 'user', 'id', users.id), 'act', (
@@ -252,7 +208,8 @@ with advanced as (
             from postern_impersonations
             where postern_impersonations.session_id = advanced.session_id)) found (by)))) as payload, ?::timestamptz as created_at, coalesce(?::text, '') as ip_address
   from users
-  inner join advanced on advanced.session_user_id = users.id)
+  inner join advanced on advanced.session_user_id = users.id
+  where ?::boolean)
 select users.id, users.aud, users.role, users.email, users.encrypted_password, users.email_confirmed_at, users.invited_at, users.phone, users.phone_confirmed_at, users.confirmation_sent_at, users.confirmed_at, users.recovery_sent_at, users.email_change, users.email_change_sent_at, users.email_change_confirm_status, users.phone_change, users.phone_change_sent_at, users.reauthentication_sent_at, users.last_sign_in_at, users.raw_app_meta_data, users.raw_user_meta_data, users.created_at, users.updated_at, users.banned_until, users.deleted_at, users.is_sso_user, users.is_anonymous, (
   select coalesce(json_agg(agg), '[]')
   from (
@@ -292,10 +249,13 @@ inner join advanced on advanced.session_user_id = users.id
 with advanced as (
   update sessions
   set refresh_token_counter = sessions.refresh_token_counter + 1, refreshed_at = ?::timestamptz at time zone 'utc', updated_at = ?, user_agent = ?, ip = ?
-  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is null and coalesce(sessions.not_after > ?, true) and coalesce((
+  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is not distinct from ?::uuid and coalesce(sessions.not_after > ?, true) and coalesce(sessions.created_at > ?::timestamptz, true) and coalesce(coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at) > ?::timestamptz, true) and coalesce((
         select users.deleted_at is null and coalesce(users.banned_until <= ?, true) as is_live
         from users
-        where users.id = sessions.user_id), false))
+        where users.id = sessions.user_id), false)) and (coalesce(sessions.created_at > ?::timestamptz, true) or coalesce(sessions.aal, 'aal1') > 'aal1' or not exists (
+      select mfa_factors.id
+      from mfa_factors
+      where mfa_factors.user_id = sessions.user_id and mfa_factors.status = ?))
   returning sessions.id as session_id, sessions.created_at as session_created_at, sessions.refreshed_at, sessions.not_after, sessions.aal, sessions.tag, sessions.oauth_client_id, sessions.scopes, sessions.refresh_token_hmac_key, sessions.refresh_token_counter, sessions.user_id as session_user_id), audited as (
   insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
   select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, json_strip_nulls(json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user, 'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token', 'actor', json_build_object('type', 'user', 'id', users.id), 'act', (
@@ -305,7 +265,8 @@ with advanced as (
             from postern_impersonations
             where postern_impersonations.session_id = advanced.session_id)) found (by)))) as payload, ?::timestamptz as created_at, coalesce(?::text, '') as ip_address
   from users
-  inner join advanced on advanced.session_user_id = users.id)
+  inner join advanced on advanced.session_user_id = users.id
+  where ?::boolean)
 select users.id, users.aud, users.role, users.email, users.encrypted_password, users.email_confirmed_at, users.invited_at, users.phone, users.phone_confirmed_at, users.confirmation_sent_at, users.confirmed_at, users.recovery_sent_at, users.email_change, users.email_change_sent_at, users.email_change_confirm_status, users.phone_change, users.phone_change_sent_at, users.reauthentication_sent_at, users.last_sign_in_at, users.raw_app_meta_data, users.raw_user_meta_data, users.created_at, users.updated_at, users.banned_until, users.deleted_at, users.is_sso_user, users.is_anonymous, (
   select coalesce(json_agg(agg), '[]')
   from (
@@ -334,10 +295,25 @@ inner join advanced on advanced.session_user_id = users.id
 with advanced as (
   update sessions
   set refresh_token_counter = sessions.refresh_token_counter + 1, refreshed_at = ?::timestamptz at time zone 'utc', updated_at = ?, user_agent = ?, ip = ?
-  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is null and coalesce(sessions.not_after > ?, true) and coalesce((
+  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is not distinct from ?::uuid and coalesce(sessions.not_after > ?, true) and coalesce(sessions.created_at > ?::timestamptz, true) and coalesce(coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at) > ?::timestamptz, true) and coalesce((
         select users.deleted_at is null and coalesce(users.banned_until <= ?, true) as is_live
         from users
-        where users.id = sessions.user_id), false))
+        where users.id = sessions.user_id), false)) and not exists (
+    select other.id
+    from sessions as other
+    where other.user_id = sessions.user_id and other.id <> sessions.id and not exists (
+      select postern_impersonations.impersonated_by
+      from postern_impersonations
+      where postern_impersonations.session_id = other.id) and not exists (
+      select postern_impersonations.impersonated_by
+      from postern_impersonations
+      where postern_impersonations.session_id = sessions.id) and other.oauth_client_id is null and
+    case
+    when other.tag = any(?::text[]) then other.tag
+    else (?::text[])[1] end is not distinct from
+    case
+    when sessions.tag = any(?::text[]) then sessions.tag
+    else (?::text[])[1] end and coalesce(other.not_after > ?, true) and coalesce(other.created_at > ?::timestamptz, true) and coalesce(other.refreshed_at at time zone 'utc', other.created_at) > coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at))
   returning sessions.id as session_id, sessions.created_at as session_created_at, sessions.refreshed_at, sessions.not_after, sessions.aal, sessions.tag, sessions.oauth_client_id, sessions.scopes, sessions.refresh_token_hmac_key, sessions.refresh_token_counter, sessions.user_id as session_user_id), audited as (
   insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
   select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, json_strip_nulls(json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user, 'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token', 'actor', json_build_object('type', 'user', 'id', users.id), 'act', (
@@ -347,258 +323,8 @@ with advanced as (
             from postern_impersonations
             where postern_impersonations.session_id = advanced.session_id)) found (by)))) as payload, ?::timestamptz as created_at, coalesce(?::text, '') as ip_address
   from users
-  inner join advanced on advanced.session_user_id = users.id)
-select users.id, users.aud, users.role, users.email, users.encrypted_password, users.email_confirmed_at, users.invited_at, users.phone, users.phone_confirmed_at, users.confirmation_sent_at, users.confirmed_at, users.recovery_sent_at, users.email_change, users.email_change_sent_at, users.email_change_confirm_status, users.phone_change, users.phone_change_sent_at, users.reauthentication_sent_at, users.last_sign_in_at, users.raw_app_meta_data, users.raw_user_meta_data, users.created_at, users.updated_at, users.banned_until, users.deleted_at, users.is_sso_user, users.is_anonymous, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select identities.id, identities.provider_id, identities.user_id, identities.identity_data, identities.provider, identities.last_sign_in_at, identities.created_at, identities.updated_at, identities.email
-    from identities
-    where identities.user_id = users.id
-    order by identities.created_at, identities.id) as agg) as identities, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_factors.id, mfa_factors.created_at, mfa_factors.updated_at, mfa_factors.status, mfa_factors.friendly_name, mfa_factors.factor_type, mfa_factors.phone, mfa_factors.last_challenged_at, mfa_factors.web_authn_aaguid
-    from mfa_factors
-    where mfa_factors.user_id = users.id
-    order by mfa_factors.created_at) as agg) as factors, advanced.session_id, advanced.session_created_at, advanced.refreshed_at, advanced.not_after, advanced.aal, advanced.tag, advanced.oauth_client_id, advanced.scopes, advanced.refresh_token_hmac_key, advanced.refresh_token_counter, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_amr_claims.authentication_method as method, floor(extract(epoch from mfa_amr_claims.updated_at))::bigint as timestamp
-    from mfa_amr_claims
-    where mfa_amr_claims.session_id = advanced.session_id
-    order by mfa_amr_claims.updated_at desc) as agg) as amr, (
-  select postern_impersonations.impersonated_by
-  from postern_impersonations
-  where postern_impersonations.session_id = advanced.session_id) as impersonated_by, (
-  select json_build_object( 'id', postern_organizations.id, 'slug', postern_organizations.slug, 'role', postern_organization_members.role, 'permissions', (
-      select array_agg(distinct granted.permission) as permissions
-      from postern_organization_roles
-      inner join unnest(postern_organization_roles.permissions) as granted(permission) on true
-      where postern_organization_roles.name = postern_organization_members.role and (postern_organization_roles.organization_id = postern_organizations.id or postern_organization_roles.organization_id is null))) as active
-  from postern_organization_members
-  inner join postern_organizations on postern_organizations.id = organization_id
-  where postern_organization_members.user_id = users.id and postern_organization_members.organization_id = coalesce(?::uuid, (
-      select postern_session_organizations.organization_id
-      from postern_session_organizations
-      where postern_session_organizations.session_id = advanced.session_id)) and postern_organization_members.status = 'active' and postern_organizations.deleted_at is null) as organization
-from users
-inner join advanced on advanced.session_user_id = users.id
-
-with advanced as (
-  update sessions
-  set refresh_token_counter = sessions.refresh_token_counter + 1, refreshed_at = ?::timestamptz at time zone 'utc', updated_at = ?, user_agent = ?, ip = ?
-  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is null and coalesce(sessions.not_after > ?, true) and coalesce(coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at) > ?::timestamptz, true) and coalesce((
-        select users.deleted_at is null and coalesce(users.banned_until <= ?, true) as is_live
-        from users
-        where users.id = sessions.user_id), false))
-  returning sessions.id as session_id, sessions.created_at as session_created_at, sessions.refreshed_at, sessions.not_after, sessions.aal, sessions.tag, sessions.oauth_client_id, sessions.scopes, sessions.refresh_token_hmac_key, sessions.refresh_token_counter, sessions.user_id as session_user_id), audited as (
-  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
-  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, json_strip_nulls(json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user, 'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token', 'actor', json_build_object('type', 'user', 'id', users.id), 'act', (
-        select json_build_object('sub', found.by)
-        from ((
-            select postern_impersonations.impersonated_by
-            from postern_impersonations
-            where postern_impersonations.session_id = advanced.session_id)) found (by)))) as payload, ?::timestamptz as created_at, coalesce(?::text, '') as ip_address
-  from users
-  inner join advanced on advanced.session_user_id = users.id)
-select users.id, users.aud, users.role, users.email, users.encrypted_password, users.email_confirmed_at, users.invited_at, users.phone, users.phone_confirmed_at, users.confirmation_sent_at, users.confirmed_at, users.recovery_sent_at, users.email_change, users.email_change_sent_at, users.email_change_confirm_status, users.phone_change, users.phone_change_sent_at, users.reauthentication_sent_at, users.last_sign_in_at, users.raw_app_meta_data, users.raw_user_meta_data, users.created_at, users.updated_at, users.banned_until, users.deleted_at, users.is_sso_user, users.is_anonymous, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select identities.id, identities.provider_id, identities.user_id, identities.identity_data, identities.provider, identities.last_sign_in_at, identities.created_at, identities.updated_at, identities.email
-    from identities
-    where identities.user_id = users.id
-    order by identities.created_at, identities.id) as agg) as identities, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_factors.id, mfa_factors.created_at, mfa_factors.updated_at, mfa_factors.status, mfa_factors.friendly_name, mfa_factors.factor_type, mfa_factors.phone, mfa_factors.last_challenged_at, mfa_factors.web_authn_aaguid
-    from mfa_factors
-    where mfa_factors.user_id = users.id
-    order by mfa_factors.created_at) as agg) as factors, advanced.session_id, advanced.session_created_at, advanced.refreshed_at, advanced.not_after, advanced.aal, advanced.tag, advanced.oauth_client_id, advanced.scopes, advanced.refresh_token_hmac_key, advanced.refresh_token_counter, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_amr_claims.authentication_method as method, floor(extract(epoch from mfa_amr_claims.updated_at))::bigint as timestamp
-    from mfa_amr_claims
-    where mfa_amr_claims.session_id = advanced.session_id
-    order by mfa_amr_claims.updated_at desc) as agg) as amr, (
-  select postern_impersonations.impersonated_by
-  from postern_impersonations
-  where postern_impersonations.session_id = advanced.session_id) as impersonated_by
-from users
-inner join advanced on advanced.session_user_id = users.id
-
-with advanced as (
-  update sessions
-  set refresh_token_counter = sessions.refresh_token_counter + 1, refreshed_at = ?::timestamptz at time zone 'utc', updated_at = ?, user_agent = ?, ip = ?
-  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is null and coalesce(sessions.not_after > ?, true) and coalesce(coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at) > ?::timestamptz, true) and coalesce(sessions.created_at > ?::timestamptz, true) and coalesce((
-        select users.deleted_at is null and coalesce(users.banned_until <= ?, true) as is_live
-        from users
-        where users.id = sessions.user_id), false))
-  returning sessions.id as session_id, sessions.created_at as session_created_at, sessions.refreshed_at, sessions.not_after, sessions.aal, sessions.tag, sessions.oauth_client_id, sessions.scopes, sessions.refresh_token_hmac_key, sessions.refresh_token_counter, sessions.user_id as session_user_id), audited as (
-  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
-  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, json_strip_nulls(json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user, 'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token', 'actor', json_build_object('type', 'user', 'id', users.id), 'act', (
-        select json_build_object('sub', found.by)
-        from ((
-            select postern_impersonations.impersonated_by
-            from postern_impersonations
-            where postern_impersonations.session_id = advanced.session_id)) found (by)))) as payload, ?::timestamptz as created_at, coalesce(?::text, '') as ip_address
-  from users
-  inner join advanced on advanced.session_user_id = users.id)
-select users.id, users.aud, users.role, users.email, users.encrypted_password, users.email_confirmed_at, users.invited_at, users.phone, users.phone_confirmed_at, users.confirmation_sent_at, users.confirmed_at, users.recovery_sent_at, users.email_change, users.email_change_sent_at, users.email_change_confirm_status, users.phone_change, users.phone_change_sent_at, users.reauthentication_sent_at, users.last_sign_in_at, users.raw_app_meta_data, users.raw_user_meta_data, users.created_at, users.updated_at, users.banned_until, users.deleted_at, users.is_sso_user, users.is_anonymous, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select identities.id, identities.provider_id, identities.user_id, identities.identity_data, identities.provider, identities.last_sign_in_at, identities.created_at, identities.updated_at, identities.email
-    from identities
-    where identities.user_id = users.id
-    order by identities.created_at, identities.id) as agg) as identities, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_factors.id, mfa_factors.created_at, mfa_factors.updated_at, mfa_factors.status, mfa_factors.friendly_name, mfa_factors.factor_type, mfa_factors.phone, mfa_factors.last_challenged_at, mfa_factors.web_authn_aaguid
-    from mfa_factors
-    where mfa_factors.user_id = users.id
-    order by mfa_factors.created_at) as agg) as factors, advanced.session_id, advanced.session_created_at, advanced.refreshed_at, advanced.not_after, advanced.aal, advanced.tag, advanced.oauth_client_id, advanced.scopes, advanced.refresh_token_hmac_key, advanced.refresh_token_counter, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_amr_claims.authentication_method as method, floor(extract(epoch from mfa_amr_claims.updated_at))::bigint as timestamp
-    from mfa_amr_claims
-    where mfa_amr_claims.session_id = advanced.session_id
-    order by mfa_amr_claims.updated_at desc) as agg) as amr, (
-  select postern_impersonations.impersonated_by
-  from postern_impersonations
-  where postern_impersonations.session_id = advanced.session_id) as impersonated_by
-from users
-inner join advanced on advanced.session_user_id = users.id
-
-with advanced as (
-  update sessions
-  set refresh_token_counter = sessions.refresh_token_counter + 1, refreshed_at = ?::timestamptz at time zone 'utc', updated_at = ?, user_agent = ?, ip = ?
-  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is null and coalesce(sessions.not_after > ?, true) and coalesce(coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at) > ?::timestamptz, true) and not exists (
-      select other.id
-      from sessions as other
-      where other.user_id = sessions.user_id and other.id <> sessions.id and not exists (
-        select postern_impersonations.impersonated_by
-        from postern_impersonations
-        where postern_impersonations.session_id = other.id) and not exists (
-        select postern_impersonations.impersonated_by
-        from postern_impersonations
-        where postern_impersonations.session_id = sessions.id) and other.oauth_client_id is null and
-      case
-      when other.tag = any(?::text[]) then other.tag
-      else (?::text[])[1] end is not distinct from
-      case
-      when sessions.tag = any(?::text[]) then sessions.tag
-      else (?::text[])[1] end and coalesce(other.not_after > ?, true) and coalesce(other.created_at > ?::timestamptz, true) and coalesce(other.refreshed_at at time zone 'utc', other.created_at) > coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at)) and coalesce(sessions.created_at > ?::timestamptz, true) and coalesce((
-        select users.deleted_at is null and coalesce(users.banned_until <= ?, true) as is_live
-        from users
-        where users.id = sessions.user_id), false))
-  returning sessions.id as session_id, sessions.created_at as session_created_at, sessions.refreshed_at, sessions.not_after, sessions.aal, sessions.tag, sessions.oauth_client_id, sessions.scopes, sessions.refresh_token_hmac_key, sessions.refresh_token_counter, sessions.user_id as session_user_id), audited as (
-  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
-  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, json_strip_nulls(json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user, 'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token', 'actor', json_build_object('type', 'user', 'id', users.id), 'act', (
-        select json_build_object('sub', found.by)
-        from ((
-            select postern_impersonations.impersonated_by
-            from postern_impersonations
-            where postern_impersonations.session_id = advanced.session_id)) found (by)))) as payload, ?::timestamptz as created_at, coalesce(?::text, '') as ip_address
-  from users
-  inner join advanced on advanced.session_user_id = users.id)
-select users.id, users.aud, users.role, users.email, users.encrypted_password, users.email_confirmed_at, users.invited_at, users.phone, users.phone_confirmed_at, users.confirmation_sent_at, users.confirmed_at, users.recovery_sent_at, users.email_change, users.email_change_sent_at, users.email_change_confirm_status, users.phone_change, users.phone_change_sent_at, users.reauthentication_sent_at, users.last_sign_in_at, users.raw_app_meta_data, users.raw_user_meta_data, users.created_at, users.updated_at, users.banned_until, users.deleted_at, users.is_sso_user, users.is_anonymous, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select identities.id, identities.provider_id, identities.user_id, identities.identity_data, identities.provider, identities.last_sign_in_at, identities.created_at, identities.updated_at, identities.email
-    from identities
-    where identities.user_id = users.id
-    order by identities.created_at, identities.id) as agg) as identities, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_factors.id, mfa_factors.created_at, mfa_factors.updated_at, mfa_factors.status, mfa_factors.friendly_name, mfa_factors.factor_type, mfa_factors.phone, mfa_factors.last_challenged_at, mfa_factors.web_authn_aaguid
-    from mfa_factors
-    where mfa_factors.user_id = users.id
-    order by mfa_factors.created_at) as agg) as factors, advanced.session_id, advanced.session_created_at, advanced.refreshed_at, advanced.not_after, advanced.aal, advanced.tag, advanced.oauth_client_id, advanced.scopes, advanced.refresh_token_hmac_key, advanced.refresh_token_counter, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_amr_claims.authentication_method as method, floor(extract(epoch from mfa_amr_claims.updated_at))::bigint as timestamp
-    from mfa_amr_claims
-    where mfa_amr_claims.session_id = advanced.session_id
-    order by mfa_amr_claims.updated_at desc) as agg) as amr, (
-  select postern_impersonations.impersonated_by
-  from postern_impersonations
-  where postern_impersonations.session_id = advanced.session_id) as impersonated_by
-from users
-inner join advanced on advanced.session_user_id = users.id
-
-with advanced as (
-  update sessions
-  set refresh_token_counter = sessions.refresh_token_counter + 1, refreshed_at = ?::timestamptz at time zone 'utc', updated_at = ?, user_agent = ?, ip = ?
-  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is null and coalesce(sessions.not_after > ?, true) and coalesce(sessions.created_at > ?::timestamptz, true) and coalesce((
-        select users.deleted_at is null and coalesce(users.banned_until <= ?, true) as is_live
-        from users
-        where users.id = sessions.user_id), false))
-  returning sessions.id as session_id, sessions.created_at as session_created_at, sessions.refreshed_at, sessions.not_after, sessions.aal, sessions.tag, sessions.oauth_client_id, sessions.scopes, sessions.refresh_token_hmac_key, sessions.refresh_token_counter, sessions.user_id as session_user_id), audited as (
-  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
-  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, json_strip_nulls(json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user, 'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token', 'actor', json_build_object('type', 'user', 'id', users.id), 'act', (
-        select json_build_object('sub', found.by)
-        from ((
-            select postern_impersonations.impersonated_by
-            from postern_impersonations
-            where postern_impersonations.session_id = advanced.session_id)) found (by)))) as payload, ?::timestamptz as created_at, coalesce(?::text, '') as ip_address
-  from users
-  inner join advanced on advanced.session_user_id = users.id)
-select users.id, users.aud, users.role, users.email, users.encrypted_password, users.email_confirmed_at, users.invited_at, users.phone, users.phone_confirmed_at, users.confirmation_sent_at, users.confirmed_at, users.recovery_sent_at, users.email_change, users.email_change_sent_at, users.email_change_confirm_status, users.phone_change, users.phone_change_sent_at, users.reauthentication_sent_at, users.last_sign_in_at, users.raw_app_meta_data, users.raw_user_meta_data, users.created_at, users.updated_at, users.banned_until, users.deleted_at, users.is_sso_user, users.is_anonymous, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select identities.id, identities.provider_id, identities.user_id, identities.identity_data, identities.provider, identities.last_sign_in_at, identities.created_at, identities.updated_at, identities.email
-    from identities
-    where identities.user_id = users.id
-    order by identities.created_at, identities.id) as agg) as identities, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_factors.id, mfa_factors.created_at, mfa_factors.updated_at, mfa_factors.status, mfa_factors.friendly_name, mfa_factors.factor_type, mfa_factors.phone, mfa_factors.last_challenged_at, mfa_factors.web_authn_aaguid
-    from mfa_factors
-    where mfa_factors.user_id = users.id
-    order by mfa_factors.created_at) as agg) as factors, advanced.session_id, advanced.session_created_at, advanced.refreshed_at, advanced.not_after, advanced.aal, advanced.tag, advanced.oauth_client_id, advanced.scopes, advanced.refresh_token_hmac_key, advanced.refresh_token_counter, (
-  select coalesce(json_agg(agg), '[]')
-  from (
-    select mfa_amr_claims.authentication_method as method, floor(extract(epoch from mfa_amr_claims.updated_at))::bigint as timestamp
-    from mfa_amr_claims
-    where mfa_amr_claims.session_id = advanced.session_id
-    order by mfa_amr_claims.updated_at desc) as agg) as amr, (
-  select postern_impersonations.impersonated_by
-  from postern_impersonations
-  where postern_impersonations.session_id = advanced.session_id) as impersonated_by
-from users
-inner join advanced on advanced.session_user_id = users.id
-
-with advanced as (
-  update sessions
-  set refresh_token_counter = sessions.refresh_token_counter + 1, refreshed_at = ?::timestamptz at time zone 'utc', updated_at = ?, user_agent = ?, ip = ?
-  where sessions.id = ? and sessions.refresh_token_counter = ? and (sessions.oauth_client_id is null and coalesce(sessions.not_after > ?, true) and not exists (
-      select other.id
-      from sessions as other
-      where other.user_id = sessions.user_id and other.id <> sessions.id and not exists (
-        select postern_impersonations.impersonated_by
-        from postern_impersonations
-        where postern_impersonations.session_id = other.id) and not exists (
-        select postern_impersonations.impersonated_by
-        from postern_impersonations
-        where postern_impersonations.session_id = sessions.id) and other.oauth_client_id is null and
-      case
-      when other.tag = any(?::text[]) then other.tag
-      else (?::text[])[1] end is not distinct from
-      case
-      when sessions.tag = any(?::text[]) then sessions.tag
-      else (?::text[])[1] end and coalesce(other.not_after > ?, true) and coalesce(other.created_at > ?::timestamptz, true) and coalesce(other.refreshed_at at time zone 'utc', other.created_at) > coalesce(sessions.refreshed_at at time zone 'utc', sessions.created_at)) and coalesce((
-        select users.deleted_at is null and coalesce(users.banned_until <= ?, true) as is_live
-        from users
-        where users.id = sessions.user_id), false))
-  returning sessions.id as session_id, sessions.created_at as session_created_at, sessions.refreshed_at, sessions.not_after, sessions.aal, sessions.tag, sessions.oauth_client_id, sessions.scopes, sessions.refresh_token_hmac_key, sessions.refresh_token_counter, sessions.user_id as session_user_id), audited as (
-  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
-  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, json_strip_nulls(json_build_object('actor_id', users.id, 'actor_via_sso', users.is_sso_user, 'actor_username', coalesce(nullif(users.phone, ''), users.email, ''), 'action', 'token_refreshed', 'log_type', 'token', 'actor', json_build_object('type', 'user', 'id', users.id), 'act', (
-        select json_build_object('sub', found.by)
-        from ((
-            select postern_impersonations.impersonated_by
-            from postern_impersonations
-            where postern_impersonations.session_id = advanced.session_id)) found (by)))) as payload, ?::timestamptz as created_at, coalesce(?::text, '') as ip_address
-  from users
-  inner join advanced on advanced.session_user_id = users.id)
+  inner join advanced on advanced.session_user_id = users.id
+  where ?::boolean)
 select users.id, users.aud, users.role, users.email, users.encrypted_password, users.email_confirmed_at, users.invited_at, users.phone, users.phone_confirmed_at, users.confirmation_sent_at, users.confirmed_at, users.recovery_sent_at, users.email_change, users.email_change_sent_at, users.email_change_confirm_status, users.phone_change, users.phone_change_sent_at, users.reauthentication_sent_at, users.last_sign_in_at, users.raw_app_meta_data, users.raw_user_meta_data, users.created_at, users.updated_at, users.banned_until, users.deleted_at, users.is_sso_user, users.is_anonymous, (
   select coalesce(json_agg(agg), '[]')
   from (

@@ -1340,7 +1340,12 @@ with target_user as (
   from target_user), amr as (
   insert into mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
   select gen_random_uuid() as id, ? as session_id, ? as authentication_method, ? as created_at, ? as updated_at
-  from target_user)
+  from target_user), audited as (
+  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
+  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, ?::json as payload, ?::timestamptz as created_at, ?::text as ip_address
+  where ?::boolean and exists (
+    select
+    from target_user))
 select target_user.*, exists (
   select
   from pg_trigger
@@ -1357,7 +1362,12 @@ with target_user as (
   from target_user), amr as (
   insert into mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
   select gen_random_uuid() as id, ? as session_id, ? as authentication_method, ? as created_at, ? as updated_at
-  from target_user), told as (
+  from target_user), audited as (
+  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
+  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, ?::json as payload, ?::timestamptz as created_at, ?::text as ip_address
+  where ?::boolean and exists (
+    select
+    from target_user)), told as (
   insert into postern_event_inbox (id, type, user_id, data, created_at)
   select told.id, told.type, told.user_id, told.data ||
   case
@@ -1493,48 +1503,48 @@ with target_user as (
   select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, ?::json as payload, ?::timestamptz as created_at, ?::text as ip_address
   where ?::boolean and exists (
     select
-    from target_user)), by_sms as (
+    from target_user)), device as (
+  insert into postern_known_devices (user_id, device_hash, last_used_at)
+  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
+  where ?::text is not null and exists (
+    select
+    from target_user)
+  on conflict (user_id, device_hash) do update
+  set last_used_at = ?
+  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day')
+select target_user.id
+from target_user
+
+with target_user as (
+  update users
+  set updated_at = ?, last_sign_in_at =
+  case
+  when ?::text is null then ?
+  else users.last_sign_in_at end
+  where users.id = ? and users.deleted_at is null and coalesce(users.banned_until <= ?, true) and coalesce(users.encrypted_password = ?... is null)
+  returning users.id), opened as (
+  insert into sessions (id, user_id, aal, tag, user_agent, ip, not_after, refresh_token_hmac_key, created_at, updated_at, refresh_token_counter)
+  select ? as id, ? as user_id, ? as aal, ? as tag, ? as user_agent, ? as ip, ? as not_after, ? as refresh_token_hmac_key, ? as created_at, ? as updated_at, 0 as refresh_token_counter
+  from target_user), amr as (
+  insert into mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
+  select gen_random_uuid() as id, ? as session_id, ? as authentication_method, ? as created_at, ? as updated_at
+  from target_user), audited as (
+  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
+  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, ?::json as payload, ?::timestamptz as created_at, ?::text as ip_address
+  where ?::boolean and exists (
+    select
+    from target_user)), device as (
+  insert into postern_known_devices (user_id, device_hash, last_used_at)
+  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
+  where ?::text is not null and exists (
+    select
+    from target_user)
+  on conflict (user_id, device_hash) do update
+  set last_used_at = ?
+  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day'), by_sms as (
   insert into postern_session_proofs (session_id, by_sms)
   select ? as session_id, true as by_sms
-  from target_user), device as (
-  insert into postern_known_devices (user_id, device_hash, last_used_at)
-  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
-  where ?::text is not null and exists (
-    select
-    from target_user)
-  on conflict (user_id, device_hash) do update
-  set last_used_at = ?
-  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day')
-select target_user.id
-from target_user
-
-with target_user as (
-  update users
-  set updated_at = ?, last_sign_in_at =
-  case
-  when ?::text is null then ?
-  else users.last_sign_in_at end
-  where users.id = ? and users.deleted_at is null and coalesce(users.banned_until <= ?, true) and coalesce(users.encrypted_password = ?... is null)
-  returning users.id), opened as (
-  insert into sessions (id, user_id, aal, tag, user_agent, ip, not_after, refresh_token_hmac_key, created_at, updated_at, refresh_token_counter)
-  select ? as id, ? as user_id, ? as aal, ? as tag, ? as user_agent, ? as ip, ? as not_after, ? as refresh_token_hmac_key, ? as created_at, ? as updated_at, 0 as refresh_token_counter
-  from target_user), amr as (
-  insert into mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
-  select gen_random_uuid() as id, ? as session_id, ? as authentication_method, ? as created_at, ? as updated_at
-  from target_user), audited as (
-  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
-  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, ?::json as payload, ?::timestamptz as created_at, ?::text as ip_address
-  where ?::boolean and exists (
-    select
-    from target_user)), device as (
-  insert into postern_known_devices (user_id, device_hash, last_used_at)
-  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
-  where ?::text is not null and exists (
-    select
-    from target_user)
-  on conflict (user_id, device_hash) do update
-  set last_used_at = ?
-  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day')
+  from target_user)
 select target_user.id
 from target_user
 
@@ -1619,95 +1629,12 @@ with target_user as (
   from target_user), amr as (
   insert into mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
   select gen_random_uuid() as id, ? as session_id, ? as authentication_method, ? as created_at, ? as updated_at
-  from target_user), device as (
-  insert into postern_known_devices (user_id, device_hash, last_used_at)
-  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
-  where ?::text is not null and exists (
+  from target_user), audited as (
+  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
+  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, ?::json as payload, ?::timestamptz as created_at, ?::text as ip_address
+  where ?::boolean and exists (
     select
-    from target_user)
-  on conflict (user_id, device_hash) do update
-  set last_used_at = ?
-  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day')
-select target_user.id
-from target_user
-
-with target_user as (
-  update users
-  set updated_at = ?, last_sign_in_at =
-  case
-  when ?::text is null then ?
-  else users.last_sign_in_at end
-  where users.id = ? and users.deleted_at is null and coalesce(users.banned_until <= ?, true) and coalesce(users.encrypted_password = ?... is null)
-  returning users.id), opened as (
-  insert into sessions (id, user_id, aal, tag, user_agent, ip, not_after, refresh_token_hmac_key, created_at, updated_at, refresh_token_counter)
-  select ? as id, ? as user_id, ? as aal, ? as tag, ? as user_agent, ? as ip, ? as not_after, ? as refresh_token_hmac_key, ? as created_at, ? as updated_at, 0 as refresh_token_counter
-  from target_user), amr as (
-  insert into mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
-  select gen_random_uuid() as id, ? as session_id, ? as authentication_method, ? as created_at, ? as updated_at
-  from target_user), device as (
-  insert into postern_known_devices (user_id, device_hash, last_used_at)
-  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
-  where ?::text is not null and exists (
-    select
-    from target_user)
-  on conflict (user_id, device_hash) do update
-  set last_used_at = ?
-  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day'), told as (
-  insert into postern_event_inbox (id, type, user_id, data, created_at)
-  select told.id, told.type, told.user_id, told.data ||
-  case
-  when told.with_user then jsonb_build_object('user', (
-      select jsonb_build_object( 'id', users.id, 'aud', coalesce(users.aud, ''), 'role', coalesce(users.role, ''), 'email', coalesce(users.email, ''), 'phone', coalesce(users.phone, ''), 'email_confirmed_at',
-        case users.email_confirmed_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.email_confirmed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'phone_confirmed_at',
-        case users.phone_confirmed_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.phone_confirmed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'is_anonymous', users.is_anonymous, 'is_sso_user', users.is_sso_user, 'app_metadata', (
-          case jsonb_typeof(users.raw_app_meta_data)
-          when 'object' then users.raw_app_meta_data
-          else '{}'::jsonb end), 'user_metadata', (
-          case jsonb_typeof(users.raw_user_meta_data)
-          when 'object' then users.raw_user_meta_data
-          else '{}'::jsonb end), 'banned_until',
-        case users.banned_until
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.banned_until at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'created_at',
-        case users.created_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'updated_at',
-        case users.updated_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end) as user
-      from users
-      where users.id = told.user_id))
-  else '{}' end, ?::timestamptz
-  from jsonb_to_recordset(?::jsonb) as told (id uuid, type text, user_id uuid, data jsonb, with_user boolean)
-  where exists (
-    select
-    from target_user))
-select target_user.id
-from target_user
-
-with target_user as (
-  update users
-  set updated_at = ?, last_sign_in_at =
-  case
-  when ?::text is null then ?
-  else users.last_sign_in_at end
-  where users.id = ? and users.deleted_at is null and coalesce(users.banned_until <= ?, true) and coalesce(users.encrypted_password = ?... is null)
-  returning users.id), opened as (
-  insert into sessions (id, user_id, aal, tag, user_agent, ip, not_after, refresh_token_hmac_key, created_at, updated_at, refresh_token_counter)
-  select ? as id, ? as user_id, ? as aal, ? as tag, ? as user_agent, ? as ip, ? as not_after, ? as refresh_token_hmac_key, ? as created_at, ? as updated_at, 0 as refresh_token_counter
-  from target_user), amr as (
-  insert into mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
-  select gen_random_uuid() as id, ? as session_id, ? as authentication_method, ? as created_at, ? as updated_at
-  from target_user), impersonated as (
+    from target_user)), impersonated as (
   insert into postern_impersonations (session_id, impersonated_by)
   select ? as session_id, ?::text as impersonated_by
   from target_user)
@@ -1735,18 +1662,51 @@ with target_user as (
   select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, ?::json as payload, ?::timestamptz as created_at, ?::text as ip_address
   where ?::boolean and exists (
     select
-    from target_user)), by_sms as (
+    from target_user)), device as (
+  insert into postern_known_devices (user_id, device_hash, last_used_at)
+  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
+  where ?::text is not null and exists (
+    select
+    from target_user)
+  on conflict (user_id, device_hash) do update
+  set last_used_at = ?
+  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day')
+select target_user.id
+from target_user
+
+with target_user as (
+  update users
+  set updated_at = ?, last_sign_in_at =
+  case
+  when ?::text is null then ?
+  else users.last_sign_in_at end
+  where users.id = ? and users.deleted_at is null and coalesce(users.banned_until <= ?, true) and not exists (
+    select 1 as one
+    from postern_deactivations
+    where postern_deactivations.user_id = users.id) and coalesce(users.encrypted_password = ?... is null)
+  returning users.id), opened as (
+  insert into sessions (id, user_id, aal, tag, user_agent, ip, not_after, refresh_token_hmac_key, created_at, updated_at, refresh_token_counter)
+  select ? as id, ? as user_id, ? as aal, ? as tag, ? as user_agent, ? as ip, ? as not_after, ? as refresh_token_hmac_key, ? as created_at, ? as updated_at, 0 as refresh_token_counter
+  from target_user), amr as (
+  insert into mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
+  select gen_random_uuid() as id, ? as session_id, ? as authentication_method, ? as created_at, ? as updated_at
+  from target_user), audited as (
+  insert into audit_log_entries (instance_id, id, payload, created_at, ip_address)
+  select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, ?::json as payload, ?::timestamptz as created_at, ?::text as ip_address
+  where ?::boolean and exists (
+    select
+    from target_user)), device as (
+  insert into postern_known_devices (user_id, device_hash, last_used_at)
+  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
+  where ?::text is not null and exists (
+    select
+    from target_user)
+  on conflict (user_id, device_hash) do update
+  set last_used_at = ?
+  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day'), by_sms as (
   insert into postern_session_proofs (session_id, by_sms)
   select ? as session_id, true as by_sms
-  from target_user), device as (
-  insert into postern_known_devices (user_id, device_hash, last_used_at)
-  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
-  where ?::text is not null and exists (
-    select
-    from target_user)
-  on conflict (user_id, device_hash) do update
-  set last_used_at = ?
-  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day'), told as (
+  from target_user), told as (
   insert into postern_event_inbox (id, type, user_id, data, created_at)
   select told.id, told.type, told.user_id, told.data ||
   case
@@ -1817,7 +1777,45 @@ with target_user as (
     from target_user)
   on conflict (user_id, device_hash) do update
   set last_used_at = ?
-  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day')
+  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day'), told as (
+  insert into postern_event_inbox (id, type, user_id, data, created_at)
+  select told.id, told.type, told.user_id, told.data ||
+  case
+  when told.with_user then jsonb_build_object('user', (
+      select jsonb_build_object( 'id', users.id, 'aud', coalesce(users.aud, ''), 'role', coalesce(users.role, ''), 'email', coalesce(users.email, ''), 'phone', coalesce(users.phone, ''), 'email_confirmed_at',
+        case users.email_confirmed_at
+        when 'infinity' then '9999-12-31T23:59:59.999Z'
+        when '-infinity' then '0001-01-01T00:00:00.000Z'
+        else to_char(users.email_confirmed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'phone_confirmed_at',
+        case users.phone_confirmed_at
+        when 'infinity' then '9999-12-31T23:59:59.999Z'
+        when '-infinity' then '0001-01-01T00:00:00.000Z'
+        else to_char(users.phone_confirmed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'is_anonymous', users.is_anonymous, 'is_sso_user', users.is_sso_user, 'app_metadata', (
+          case jsonb_typeof(users.raw_app_meta_data)
+          when 'object' then users.raw_app_meta_data
+          else '{}'::jsonb end), 'user_metadata', (
+          case jsonb_typeof(users.raw_user_meta_data)
+          when 'object' then users.raw_user_meta_data
+          else '{}'::jsonb end), 'banned_until',
+        case users.banned_until
+        when 'infinity' then '9999-12-31T23:59:59.999Z'
+        when '-infinity' then '0001-01-01T00:00:00.000Z'
+        else to_char(users.banned_until at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'created_at',
+        case users.created_at
+        when 'infinity' then '9999-12-31T23:59:59.999Z'
+        when '-infinity' then '0001-01-01T00:00:00.000Z'
+        else to_char(users.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'updated_at',
+        case users.updated_at
+        when 'infinity' then '9999-12-31T23:59:59.999Z'
+        when '-infinity' then '0001-01-01T00:00:00.000Z'
+        else to_char(users.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end) as user
+      from users
+      where users.id = told.user_id))
+  else '{}' end, ?::timestamptz
+  from jsonb_to_recordset(?::jsonb) as told (id uuid, type text, user_id uuid, data jsonb, with_user boolean)
+  where exists (
+    select
+    from target_user))
 select target_user.id
 from target_user
 
@@ -1842,167 +1840,7 @@ with target_user as (
   select '00000000-0000-0000-0000-000000000000'::uuid as instance_id, gen_random_uuid() as id, ?::json as payload, ?::timestamptz as created_at, ?::text as ip_address
   where ?::boolean and exists (
     select
-    from target_user)), device as (
-  insert into postern_known_devices (user_id, device_hash, last_used_at)
-  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
-  where ?::text is not null and exists (
-    select
-    from target_user)
-  on conflict (user_id, device_hash) do update
-  set last_used_at = ?
-  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day'), told as (
-  insert into postern_event_inbox (id, type, user_id, data, created_at)
-  select told.id, told.type, told.user_id, told.data ||
-  case
-  when told.with_user then jsonb_build_object('user', (
-      select jsonb_build_object( 'id', users.id, 'aud', coalesce(users.aud, ''), 'role', coalesce(users.role, ''), 'email', coalesce(users.email, ''), 'phone', coalesce(users.phone, ''), 'email_confirmed_at',
-        case users.email_confirmed_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.email_confirmed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'phone_confirmed_at',
-        case users.phone_confirmed_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.phone_confirmed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'is_anonymous', users.is_anonymous, 'is_sso_user', users.is_sso_user, 'app_metadata', (
-          case jsonb_typeof(users.raw_app_meta_data)
-          when 'object' then users.raw_app_meta_data
-          else '{}'::jsonb end), 'user_metadata', (
-          case jsonb_typeof(users.raw_user_meta_data)
-          when 'object' then users.raw_user_meta_data
-          else '{}'::jsonb end), 'banned_until',
-        case users.banned_until
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.banned_until at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'created_at',
-        case users.created_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'updated_at',
-        case users.updated_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end) as user
-      from users
-      where users.id = told.user_id))
-  else '{}' end, ?::timestamptz
-  from jsonb_to_recordset(?::jsonb) as told (id uuid, type text, user_id uuid, data jsonb, with_user boolean)
-  where exists (
-    select
-    from target_user))
-select target_user.id
-from target_user
-
-with target_user as (
-  update users
-  set updated_at = ?, last_sign_in_at =
-  case
-  when ?::text is null then ?
-  else users.last_sign_in_at end
-  where users.id = ? and users.deleted_at is null and coalesce(users.banned_until <= ?, true) and not exists (
-    select 1 as one
-    from postern_deactivations
-    where postern_deactivations.user_id = users.id) and coalesce(users.encrypted_password = ?... is null)
-  returning users.id), opened as (
-  insert into sessions (id, user_id, aal, tag, user_agent, ip, not_after, refresh_token_hmac_key, created_at, updated_at, refresh_token_counter)
-  select ? as id, ? as user_id, ? as aal, ? as tag, ? as user_agent, ? as ip, ? as not_after, ? as refresh_token_hmac_key, ? as created_at, ? as updated_at, 0 as refresh_token_counter
-  from target_user), amr as (
-  insert into mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
-  select gen_random_uuid() as id, ? as session_id, ? as authentication_method, ? as created_at, ? as updated_at
-  from target_user), device as (
-  insert into postern_known_devices (user_id, device_hash, last_used_at)
-  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
-  where ?::text is not null and exists (
-    select
-    from target_user)
-  on conflict (user_id, device_hash) do update
-  set last_used_at = ?
-  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day')
-select target_user.id
-from target_user
-
-with target_user as (
-  update users
-  set updated_at = ?, last_sign_in_at =
-  case
-  when ?::text is null then ?
-  else users.last_sign_in_at end
-  where users.id = ? and users.deleted_at is null and coalesce(users.banned_until <= ?, true) and not exists (
-    select 1 as one
-    from postern_deactivations
-    where postern_deactivations.user_id = users.id) and coalesce(users.encrypted_password = ?... is null)
-  returning users.id), opened as (
-  insert into sessions (id, user_id, aal, tag, user_agent, ip, not_after, refresh_token_hmac_key, created_at, updated_at, refresh_token_counter)
-  select ? as id, ? as user_id, ? as aal, ? as tag, ? as user_agent, ? as ip, ? as not_after, ? as refresh_token_hmac_key, ? as created_at, ? as updated_at, 0 as refresh_token_counter
-  from target_user), amr as (
-  insert into mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
-  select gen_random_uuid() as id, ? as session_id, ? as authentication_method, ? as created_at, ? as updated_at
-  from target_user), device as (
-  insert into postern_known_devices (user_id, device_hash, last_used_at)
-  select ?::uuid as user_id, ?::text as device_hash, ?::timestamptz as last_used_at
-  where ?::text is not null and exists (
-    select
-    from target_user)
-  on conflict (user_id, device_hash) do update
-  set last_used_at = ?
-  where postern_known_devices.last_used_at < ?::timestamptz - interval '1 day'), told as (
-  insert into postern_event_inbox (id, type, user_id, data, created_at)
-  select told.id, told.type, told.user_id, told.data ||
-  case
-  when told.with_user then jsonb_build_object('user', (
-      select jsonb_build_object( 'id', users.id, 'aud', coalesce(users.aud, ''), 'role', coalesce(users.role, ''), 'email', coalesce(users.email, ''), 'phone', coalesce(users.phone, ''), 'email_confirmed_at',
-        case users.email_confirmed_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.email_confirmed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'phone_confirmed_at',
-        case users.phone_confirmed_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.phone_confirmed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'is_anonymous', users.is_anonymous, 'is_sso_user', users.is_sso_user, 'app_metadata', (
-          case jsonb_typeof(users.raw_app_meta_data)
-          when 'object' then users.raw_app_meta_data
-          else '{}'::jsonb end), 'user_metadata', (
-          case jsonb_typeof(users.raw_user_meta_data)
-          when 'object' then users.raw_user_meta_data
-          else '{}'::jsonb end), 'banned_until',
-        case users.banned_until
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.banned_until at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'created_at',
-        case users.created_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end, 'updated_at',
-        case users.updated_at
-        when 'infinity' then '9999-12-31T23:59:59.999Z'
-        when '-infinity' then '0001-01-01T00:00:00.000Z'
-        else to_char(users.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end) as user
-      from users
-      where users.id = told.user_id))
-  else '{}' end, ?::timestamptz
-  from jsonb_to_recordset(?::jsonb) as told (id uuid, type text, user_id uuid, data jsonb, with_user boolean)
-  where exists (
-    select
-    from target_user))
-select target_user.id
-from target_user
-
-with target_user as (
-  update users
-  set updated_at = ?, last_sign_in_at =
-  case
-  when ?::text is null then ?
-  else users.last_sign_in_at end
-  where users.id = ? and users.deleted_at is null and coalesce(users.banned_until <= ?, true) and not exists (
-    select 1 as one
-    from postern_deactivations
-    where postern_deactivations.user_id = users.id) and coalesce(users.encrypted_password = ?... is null)
-  returning users.id), opened as (
-  insert into sessions (id, user_id, aal, tag, user_agent, ip, not_after, refresh_token_hmac_key, created_at, updated_at, refresh_token_counter)
-  select ? as id, ? as user_id, ? as aal, ? as tag, ? as user_agent, ? as ip, ? as not_after, ? as refresh_token_hmac_key, ? as created_at, ? as updated_at, 0 as refresh_token_counter
-  from target_user), amr as (
-  insert into mfa_amr_claims (id, session_id, authentication_method, created_at, updated_at)
-  select gen_random_uuid() as id, ? as session_id, ? as authentication_method, ? as created_at, ? as updated_at
-  from target_user), impersonated as (
+    from target_user)), impersonated as (
   insert into postern_impersonations (session_id, impersonated_by)
   select ? as session_id, ?::text as impersonated_by
   from target_user)
