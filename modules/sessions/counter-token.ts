@@ -17,6 +17,7 @@ import {
   refreshTokenNotFound,
   validationFailed,
 } from '../../schemas/errors.ts'
+import { createAuditEntry } from '../audit/index.ts'
 import {
   decodeRefreshToken,
   decryptKey,
@@ -74,6 +75,8 @@ async function rotate(
   }
   const record = await rotateCounterToken(db, advance, now)
   if (!record) return undefined
+  // The log line is then the only record; otherwise the statement has stored the entry.
+  if (!audit.stored) createAuditEntry(audit, 'token_refreshed', record, ip ?? '')
   return { record, token: encodeRefreshToken(sessionId, counter + 1, key), outcome: 'rotated' }
 }
 

@@ -156,7 +156,7 @@ suite('GET /admin/audit', () => {
     bodyOf200(await refresh(app, refresh_token))
     const { rows } = await sql`select 1 from auth.audit_log_entries`.execute(app.db)
     assert.equal(rows.length, 0)
-    for (const action of ['user_signedup', 'login']) {
+    for (const action of ['user_signedup', 'login', 'token_refreshed']) {
       assert.ok(lines.some((text) => text.includes(`audit: ${action}`)))
     }
   })
