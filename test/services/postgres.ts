@@ -28,15 +28,21 @@ function asPostgres(command: string, args: string[]) {
 /** A server without a standby. */
 export async function startPostgresServer(t: Ending) {
   const server = await cluster(t, createFolder(t), 'alone')
-  await asPostgres('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '--no-sync'])
+  await initialise(server.data)
   await server.start()
   return server
+}
+
+/** In UTF-8 also where the environment names no language. */
+function initialise(data: string) {
+  const options = ['-U', 'postgres', '-A', 'trust', '--encoding=UTF8', '--no-sync']
+  return asPostgres('initdb', ['-D', data, ...options])
 }
 
 export async function startPostgresPair(t: Ending) {
   const folder = createFolder(t)
   const primary = await cluster(t, folder, 'primary')
-  await asPostgres('initdb', ['-D', primary.data, '-U', 'postgres', '-A', 'trust', '--no-sync'])
+  await initialise(primary.data)
   await primary.start()
   const standby = await cluster(t, folder, 'standby')
   const from = `host=127.0.0.1 port=${primary.port} user=postgres`
