@@ -22,7 +22,7 @@ const otherwise: Record<string, RegExp> = {
     /Cannot access 'data' before initialization/,
   'Generate a signup link': /weak_password/,
   'Sign In using ID Token': /provider_disabled|validation_failed/,
-  'Sign in with Ethereum (Message and Signature)': /web3_provider_disabled/,
+  'Sign in with Ethereum (Message and Signature)': /The message must be 64 to/,
   'Unlink an identity': /identities\.find is not a function/,
   'Fetch the user object using the access_token jwt':
     /must be an UUID|Expected parameter to be UUID/,
