@@ -77,36 +77,25 @@ const orders = {
   config: ['core', 'groups', 'rules'],
 }
 
+/** What servers and commands are made of. */
+const below = [
+  'plugins',
+  'modules',
+  'config',
+  'db',
+  'mail',
+  'sms',
+  'providers',
+  'schemas',
+  'version.ts',
+]
+
 /** What each part may import besides packages and itself. */
 const values = {
   'server.ts': ['server', 'config', 'plugins'],
   'cli.ts': ['cli', 'server', 'server.ts', 'version.ts'],
-  server: [
-    'plugins',
-    'modules',
-    'routes',
-    'config',
-    'db',
-    'mail',
-    'sms',
-    'providers',
-    'schemas',
-    'version.ts',
-  ],
-  cli: [
-    'server',
-    'server.ts',
-    'dev',
-    'modules',
-    'plugins',
-    'config',
-    'db',
-    'mail',
-    'sms',
-    'providers',
-    'schemas',
-    'version.ts',
-  ],
+  server: ['routes', ...below],
+  cli: ['server', 'server.ts', 'dev', ...below],
   dev: ['server'],
   routes: ['db', 'schemas', 'version.ts'],
   modules: ['db', 'schemas', 'ui'],

@@ -3,21 +3,17 @@
  * parser: the processor time of its thread, which other programs do not change. Prints the table of
  * docs/security/parser-budget.md. DATABASE_URL names an empty database.
  */
-import { runMigrations } from '../server/migrate.ts'
 import { budgetEnv, listLoads } from '../test/support/parser-budget/index.ts'
 import { type Load, largeBytes, smallBytes } from '../test/support/parser-budget/load.ts'
 import { measureBlocked } from '../test/support/parser-budget/measure.ts'
 import { build } from '../test/support/server.ts'
+import { migrateEmptyDatabase } from './empty-database.ts'
 
 const [runs = 7] = process.argv.slice(2).map(Number)
 
 await using ending = new AsyncDisposableStack()
 const after = (stop: () => Promise<void>) => ending.defer(stop)
-const url = process.env.DATABASE_URL
-if (!url) throw new Error('DATABASE_URL has to name an empty database.')
-const log = { debug() {}, info() {}, warn: (message: string) => console.error(message) }
-await runMigrations({ connectionString: url, schema: 'auth', log })
-const database = { url, drop: async () => {} }
+const database = await migrateEmptyDatabase()
 const { app } = await build({ after }, { database, env: budgetEnv })
 
 console.log('| Parser | Worst 64 KB | ms | Worst 1 MB | ms |\n|---|---|---|---|---|')

@@ -4,10 +4,10 @@
  */
 import { randomBytes } from 'node:crypto'
 
-import { runMigrations } from '../server/migrate.ts'
 import { newClient, newOrganization, scimOn } from '../test/support/scim/clients.ts'
 import { build } from '../test/support/server.ts'
 import { adminToken } from '../test/support/users.ts'
+import { migrateEmptyDatabase } from './empty-database.ts'
 
 const [users = 10_000, groups = 200] = process.argv.slice(2).map(Number)
 const connections = 8
@@ -15,11 +15,8 @@ const membersPerGroup = 50
 
 await using ending = new AsyncDisposableStack()
 const after = (stop: () => Promise<void>) => ending.defer(stop)
-const url = process.env.DATABASE_URL
-if (!url) throw new Error('DATABASE_URL has to name an empty database.')
-const log = { debug() {}, info() {}, warn: (message: string) => console.error(message) }
-await runMigrations({ connectionString: url, schema: 'auth', log })
-const { app } = await build({ after }, { database: { url, drop: async () => {} }, env: scimOn })
+const database = await migrateEmptyDatabase()
+const { app } = await build({ after }, { database, env: scimOn })
 const organization_id = await newOrganization(app, 'corp.test')
 const client = await newClient(app, { organization_id })
 const authorization = `Bearer ${await adminToken(app)}`

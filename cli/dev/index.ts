@@ -2,7 +2,7 @@
  * `npm run dev`: the server without configuration. An embedded Postgres and all secrets are created at the first start
  * and stored in .data/; emails and SMS go to an inbox.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -24,6 +24,7 @@ import { runDoctorChecks } from '../doctor/index.ts'
 import { openDatabase } from './open-database.ts'
 import { withPresets } from './presets.ts'
 import { readableLine } from './readable-line.ts'
+import { replaceFile } from './replace-file.ts'
 import { registerDevServer } from './running-server.ts'
 import { createSampleOrganization } from './sample-organization.ts'
 import { devSecrets } from './secrets.ts'
@@ -110,9 +111,7 @@ function persistDevInbox(inbox: DevInbox, dir: string): void {
   const file = join(dir, 'inbox.json')
   inbox.restore(read(file))
   inbox.subscribe(() => {
-    // Written to a new file and renamed, so that a kill leaves a complete one.
-    writeFileSync(`${file}.new`, JSON.stringify(inbox.list()), { mode: 0o600 })
-    renameSync(`${file}.new`, file)
+    replaceFile(file, JSON.stringify(inbox.list()))
   })
 }
 

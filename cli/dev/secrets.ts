@@ -1,8 +1,10 @@
 /** The secrets of a development server, created once so that tokens and stored data survive a restart. */
 import { generateKeyPair, randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+
+import { replaceFile } from './replace-file.ts'
 
 interface DevSecrets {
   AUTH_JWT_SECRET: string
@@ -62,7 +64,7 @@ function parse(text: string, file: string): StoredSecrets {
   }
 }
 
-/** In a thread of its own, because it takes long. The file is replaced as a whole, so that a kill leaves a complete one. */
+/** In a thread of its own, because it takes long. */
 async function addSamlKey(file: string, secrets: StoredSecrets): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,
@@ -71,10 +73,7 @@ async function addSamlKey(file: string, secrets: StoredSecrets): Promise<string>
   })
   const AUTH_SAML_PRIVATE_KEY = privateKey.toString('base64')
   try {
-    writeFileSync(`${file}.new`, JSON.stringify({ ...secrets, AUTH_SAML_PRIVATE_KEY }), {
-      mode: 0o600,
-    })
-    renameSync(`${file}.new`, file)
+    replaceFile(file, JSON.stringify({ ...secrets, AUTH_SAML_PRIVATE_KEY }))
   } catch (error) {
     throw unusable(file, error)
   }

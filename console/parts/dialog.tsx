@@ -112,14 +112,30 @@ export function SecretDialog({ title, secret, onClose }: SecretDialogProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <p>Copy it now: it cannot be shown again.</p>
+      <SecretOnce text={secret} label={title} onClose={onClose} />
+    </Dialog>
+  )
+}
+
+interface SecretOnceProps {
+  text: string
+  /** What the button copies. */
+  label: string
+  onClose: () => void
+}
+
+/** A secret to copy, and the button that ends its dialog. */
+export function SecretOnce({ text, label, onClose }: SecretOnceProps) {
+  return (
+    <>
       <div class="secret">
-        <Copy text={secret} label={title} />
+        <Copy text={text} label={label} />
       </div>
       <div class="actions">
         <Button kind="primary" onClick={onClose}>
           Done
         </Button>
       </div>
-    </Dialog>
+    </>
   )
 }

@@ -27,6 +27,7 @@ import {
 } from '../../schemas/errors.ts'
 import type { SsoProviderInput } from '../../schemas/sso-provider.ts'
 import { fetchMetadata, parseCurrentMetadata } from './metadata.ts'
+import { textClaims } from './subject.ts'
 
 /** A validated request with its metadata: nothing is fetched inside a transaction. */
 interface PreparedSso {
@@ -163,37 +164,13 @@ const nameIdFormats = [
   'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
 ]
 
-/** Claims that clients expect to be a string. */
-const textClaims = [
-  'email',
-  'name',
-  'family_name',
-  'given_name',
-  'middle_name',
-  'nickname',
-  'preferred_username',
-  'profile',
-  'picture',
-  'website',
-  'gender',
-  'birthdate',
-  'zoneinfo',
-  'locale',
-  'phone',
-  'full_name',
-  'avatar_url',
-  'slug',
-  'provider_id',
-  'user_name',
-]
-
 /** Validates an identity provider's fields from an admin. Throws validation_failed. */
 function checkSamlFields({ name_id_format: format, attribute_mapping }: SsoProviderInput): void {
   if (format && !nameIdFormats.includes(format)) {
     throw validationFailed(`name_id_format must be one of ${nameIdFormats.join(', ')}`)
   }
   for (const [claim, rule] of Object.entries(attribute_mapping?.keys ?? {})) {
-    if (!textClaims.includes(claim)) continue
+    if (claim !== 'email' && !textClaims.includes(claim)) continue
     const isText = rule.default === undefined || typeof rule.default === 'string'
     if (rule.array || !isText) {
       throw validationFailed(`attribute_mapping: ${claim} must be a single string`)

@@ -27,8 +27,8 @@ const emailAttributes = [
   'email',
 ]
 
-/** Claims with a separate field; all others are custom claims. */
-const knownClaims = [
+/** Claims with a separate field that clients expect to be a string. */
+export const textClaims = [
   'name',
   'family_name',
   'given_name',
@@ -42,7 +42,6 @@ const knownClaims = [
   'birthdate',
   'zoneinfo',
   'locale',
-  'updated_at',
   'phone',
   'full_name',
   'avatar_url',
@@ -50,6 +49,8 @@ const knownClaims = [
   'provider_id',
   'user_name',
 ]
+/** Claims with a separate field; all others are custom claims. */
+const knownClaims = [...textClaims, 'updated_at']
 /** Claims that are never taken from an attribute. */
 const reservedClaims = ['sub', 'iss', 'email_verified', 'phone_verified']
 

@@ -8,13 +8,13 @@ import { useResource } from '../../core/resource.ts'
 import { showError, showMessage } from '../../core/toasts.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Confirm, Dialog } from '../../parts/dialog.tsx'
+import { Confirm, Dialog, SecretOnce } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Form, type FormFields } from '../../parts/form.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { Badge, Copy, Time } from '../../parts/text.tsx'
+import { Badge, Time } from '../../parts/text.tsx'
 
 const getAdminName = ({ email, phone, user_id }: Admin) => email ?? phone ?? user_id
 
@@ -149,14 +149,7 @@ function Invitation({ email, role, link, onClose }: AdminInvitation & { onClose:
         No user has confirmed this address yet. Send the link to {email}: it sets a password and
         gives the role {role}. It works once, within 24 hours.
       </p>
-      <div class="secret">
-        <Copy text={link} label="the link" />
-      </div>
-      <div class="actions">
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </div>
+      <SecretOnce text={link} label="the link" onClose={onClose} />
     </>
   )
 }
